@@ -1,0 +1,116 @@
+import { open, rename, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { quotedIdentifier, quotedString } from '@duckdb/node-api';
+import { withDataset } from './dataset.js';
+import type { Dataset, Reading } from './dataset.js';
+import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
+import { compileWithinMemory } from './medians.js';
+import { percentOf } from './progress.js';
+import type { DatasetQuery } from './schema.js';
+import type { DatasetOptions } from './session.js';
+
+export interface ArtifactEstimate {
+  /** Exact. */
+  rowCount: number;
+  /** Bytes of the Parquet file: those of a sample of the rows, scaled up. */
+  estimatedBytes: number;
+}
+
+export interface Artifact {
+  path: string;
+  rowCount: number;
+  bytes: number;
+}
+
+/** Rows that are really written, to see how well they compress. */
+const SAMPLE_ROWS = 122_880;
+
+/**
+ * How large the result would be as a Parquet file, whatever the query's limit. Computes a
+ * grouped result, and counts the rows of an ungrouped one.
+ * @throws DatasetError
+ */
+export function estimateArtifact(
+  query: DatasetQuery,
+  options: DatasetOptions & { reading?: Reading },
+): Promise<ArtifactEstimate> {
+  return withDataset(query.path, options, async (dataset) => {
+    const compiled = await compileWithinMemory(query, dataset);
+    const step = percentOf(dataset.onProgress, `measuring the result of ${query.path}`);
+    let from = `(${compiled.sql})`;
+    let values: string[] | undefined = compiled.values;
+    if (compiled.grouped) {
+      await dataset.run(`CREATE TEMP TABLE result AS ${compiled.sql}`, values, step(0, 80));
+      from = 'result';
+      values = undefined;
+    }
+    const counted = await dataset.run(
+      `SELECT count(*) FROM ${from}`,
+      values,
+      step(compiled.grouped ? 80 : 0, 90),
+    );
+    const rowCount = Number(counted.value(0, 0));
+    const sample = path.join(dataset.scratchFolder, 'sample.parquet');
+    const exact = await exactInParquet(from, values, dataset);
+    const copied = `SELECT *${exact} FROM ${from} LIMIT ${SAMPLE_ROWS}`;
+    await dataset.run(`COPY (${copied}) TO ${quotedString(sample)} (FORMAT parquet)`, values, step(90, 100));
+    const { size } = await stat(sample);
+    return { rowCount, estimatedBytes: Math.round(size * Math.max(1, rowCount / SAMPLE_ROWS)) };
+  });
+}
+
+/**
+ * Writes the whole result, without the query's limit, to `targetPath`, replacing what is
+ * there. The file appears under that name only once it is complete and on disk: a run
+ * that is killed leaves a file under another name at most, which the next one removes.
+ * Rows of an ungrouped result come in no particular order unless order_by gives one.
+ *
+ * `targetPath` is the worker's own choice, not the caller's: nothing here checks it.
+ * @throws DatasetError
+ */
+export async function writeArtifact(
+  query: DatasetQuery,
+  targetPath: string,
+  options: DatasetOptions & { reading?: Reading },
+): Promise<Artifact> {
+  const target = path.resolve(targetPath);
+  const prefix = `.${path.basename(target)}.partial`;
+  await sweepLeftovers(path.dirname(target), prefix);
+  const partial = claimScratch(path.dirname(target), prefix, '.parquet');
+  try {
+    const rowCount = await withDataset(
+      query.path,
+      options,
+      async (dataset) => {
+        const { sql, values, orderBy } = await compileWithinMemory(query, dataset);
+        const exact = await exactInParquet(`(${sql})`, values, dataset);
+        const copied = await dataset.run(
+          `COPY (SELECT *${exact} FROM (${sql})${orderBy}) TO ${quotedString(partial)} (FORMAT parquet)`,
+          values,
+          percentOf(dataset.onProgress, `writing ${path.basename(target)}`)(0, 100),
+        );
+        return Number(copied.value(0, 0));
+      },
+      { write: partial },
+    );
+    const file = await open(partial, 'r+');
+    await file.sync().finally(() => file.close());
+    const { size } = await stat(partial);
+    options.signal.throwIfAborted();
+    await rename(partial, target);
+    return { path: target, rowCount, bytes: size };
+  } finally {
+    await releaseScratch(partial);
+  }
+}
+
+/** Parquet has no 128-bit integers: DuckDB would write sums of integers as doubles, and lose digits. */
+async function exactInParquet(from: string, values: string[] | undefined, dataset: Dataset): Promise<string> {
+  const described = await dataset.run(`DESCRIBE SELECT * FROM ${from}`, values);
+  const casts = described.getRows().flatMap(([name, type]) => {
+    if (type !== 'HUGEINT' && type !== 'UHUGEINT') return [];
+    const column = quotedIdentifier(String(name));
+    return [`CAST(${column} AS DECIMAL(38, 0)) AS ${column}`];
+  });
+  return casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;
+}

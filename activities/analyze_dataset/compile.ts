@@ -1,0 +1,123 @@
+import { quotedIdentifier } from '@duckdb/node-api';
+import { findColumn, isNumeric } from './columns.js';
+import { DatasetError, unknownColumn } from './errors.js';
+import { filterCondition } from './filters.js';
+import type { Aggregate, Column, DatasetQuery } from './schema.js';
+
+export interface CompiledQuery {
+  /** The query without its order: one SELECT with $1, $2 ... for `values`. */
+  sql: string;
+  /** Bound as text; every place that uses one casts it to its type. */
+  values: string[];
+  /** With its keyword, or empty. */
+  orderBy: string;
+  /** Whether rows are grouped or aggregated, so the result is likely small and costly to compute twice. */
+  grouped: boolean;
+}
+
+/**
+ * Turns the structured query into SQL. Nothing of the caller's becomes SQL text but
+ * quoted identifiers, and those of input columns only after they were found in the file.
+ * @throws DatasetError unknown_column, bad_filter, bad_aggregate
+ */
+export function compileQuery(query: DatasetQuery, source: string, columns: Column[]): CompiledQuery {
+  const values: string[] = [];
+  const conditions = (query.filters ?? []).map((filter, index) =>
+    filterCondition(filter, `filters[${index}]`, columns, values),
+  );
+  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+  const groupBy = query.group_by ?? [];
+  const aggregates = query.aggregates?.length
+    ? query.aggregates
+    : groupBy.length > 0
+      ? [{ fn: 'count' as const }]
+      : [];
+  const grouped = groupBy.length > 0 || aggregates.length > 0;
+  if (!grouped) {
+    const orderBy = orderOf(
+      query,
+      columns.map(({ name }) => name),
+      [],
+    );
+    return { sql: `SELECT * FROM ${source}${where}`, values, orderBy, grouped };
+  }
+
+  for (const [index, name] of groupBy.entries()) findColumn(`group_by[${index}]`, name, columns);
+  const outputs = [...groupBy, ...aggregates.map(nameOf)];
+  refuseTwins(outputs);
+  const selected = [
+    ...groupBy.map((name) => quotedIdentifier(name)),
+    ...aggregates.map((aggregate, index) => {
+      const call = aggregateCall(aggregate, `aggregates[${index}]`, columns);
+      return `${call} AS ${quotedIdentifier(nameOf(aggregate))}`;
+    }),
+  ];
+  // Grouping by position, over a subquery: no name of an aggregate can stand in for a column of the file.
+  const positions = groupBy.map((_, index) => index + 1).join(', ');
+  const sql =
+    `SELECT ${selected.join(', ')} FROM (SELECT * FROM ${source}${where})` +
+    (groupBy.length === 0 ? '' : ` GROUP BY ${positions}`);
+  return { sql, values, orderBy: orderOf(query, outputs, groupBy), grouped };
+}
+
+function nameOf(aggregate: Aggregate): string {
+  return (
+    aggregate.as ?? (aggregate.column === undefined ? aggregate.fn : `${aggregate.fn}_${aggregate.column}`)
+  );
+}
+
+function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Column[]): string {
+  if (aggregate.column === undefined) {
+    if (aggregate.fn === 'count') return 'count(*)';
+    throw new DatasetError('bad_aggregate', `${where}.column: ${aggregate.fn} needs a column; none came`);
+  }
+  const { name, type } = findColumn(`${where}.column`, aggregate.column, columns);
+  const quoted = quotedIdentifier(name);
+  switch (aggregate.fn) {
+    case 'count_distinct':
+      return `count(DISTINCT ${quoted})`;
+    case 'stddev':
+    case 'sum':
+    case 'avg':
+    case 'median':
+      if (!isNumeric(type)) {
+        throw new DatasetError(
+          'bad_aggregate',
+          `${where}.column: ${aggregate.fn} expects a numeric column; ${JSON.stringify(name)} is ${type}`,
+        );
+      }
+      return `${aggregate.fn === 'stddev' ? 'stddev_samp' : aggregate.fn}(${quoted})`;
+    case 'count':
+    case 'min':
+    case 'max':
+      return `${aggregate.fn}(${quoted})`;
+  }
+}
+
+/** DuckDB tells no two names apart that differ in case only. */
+function refuseTwins(outputs: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of outputs) {
+    const folded = name.toLowerCase();
+    if (seen.has(folded)) {
+      throw new DatasetError(
+        'bad_aggregate',
+        `group_by, aggregates: two columns of the result would be called ${JSON.stringify(name)}; name one with "as"`,
+      );
+    }
+    seen.add(folded);
+  }
+}
+
+/** Groups are also ordered by their keys, so the same call gives the same rows every time. */
+function orderOf(query: DatasetQuery, outputs: readonly string[], groupBy: readonly string[]): string {
+  const terms = (query.order_by ?? []).map(({ column, direction }, index) => {
+    if (!outputs.includes(column)) throw unknownColumn(`order_by[${index}].column`, column, outputs);
+    return `${quotedIdentifier(column)} ${direction === 'desc' ? 'DESC' : 'ASC'} NULLS LAST`;
+  });
+  const ordered = new Set(query.order_by?.map(({ column }) => column));
+  for (const name of groupBy) {
+    if (!ordered.has(name)) terms.push(`${quotedIdentifier(name)} ASC NULLS LAST`);
+  }
+  return terms.length === 0 ? '' : ` ORDER BY ${terms.join(', ')}`;
+}

@@ -1,0 +1,81 @@
+/**
+ * Why a dataset could not be analysed. The list is closed; every code means that
+ * trying again without a change is of no use. Anything else that goes wrong (a full
+ * disk, a failed read) is thrown as it came and may be retried.
+ */
+export type DatasetErrorCode =
+  | 'not_found'
+  | 'not_allowed'
+  | 'unsupported_format'
+  | 'unreadable'
+  | 'unknown_column'
+  | 'bad_filter'
+  | 'bad_aggregate'
+  | 'out_of_memory';
+
+/** The message says where, what was expected and what came; it is written for the caller. */
+export class DatasetError extends Error {
+  override readonly name = 'DatasetError';
+
+  constructor(
+    readonly code: DatasetErrorCode,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The text of whatever was thrown. Errors of native code are not instanceof Error in every realm. */
+export function messageOf(thrown: unknown): string {
+  const message = (thrown as { message?: unknown } | null | undefined)?.message;
+  return typeof message === 'string' ? message : String(thrown);
+}
+
+/** What a column that does not exist is answered with. */
+export function unknownColumn(where: string, name: string, known: readonly string[]): DatasetError {
+  const shown = known.slice(0, 100).map((column) => JSON.stringify(column));
+  const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
+  return new DatasetError(
+    'unknown_column',
+    `${where}: expected one of the columns ${shown.join(', ')}${more}; got ${JSON.stringify(name)}`,
+  );
+}
+
+/**
+ * DuckDB's words for a file it can't read, cut down to what helps: without the query,
+ * the hints about its own SQL options and the path that it was given.
+ */
+export function datasetErrorOf(thrown: unknown, readPath: string, givenPath: string): unknown {
+  const full = messageOf(thrown);
+  const message = (full.split(/\n\s*\n|\nPossible|\nTry increasing|\n\s+file = |\nLINE \d+:/)[0] ?? full)
+    .replaceAll(readPath, givenPath)
+    .replace(/\s*\n\s*/g, '; ')
+    .trim();
+  if (message.startsWith('Out of Memory Error')) {
+    return new DatasetError(
+      'out_of_memory',
+      `the query over ${givenPath} needs more memory than the limit allows; ` +
+        `filter more rows away, group by columns with fewer values, or use avg instead of median (${message})`,
+    );
+  }
+  if (message.startsWith('Out of Range Error')) {
+    return new DatasetError('bad_aggregate', `aggregates: a value is too large to be added up (${message})`);
+  }
+  if (message.startsWith('Permission Error')) {
+    return new DatasetError('not_allowed', `path: ${givenPath} refers to something outside of itself`);
+  }
+  if (/not utf-8 encoded/i.test(message)) {
+    return new DatasetError(
+      'unreadable',
+      `path: ${givenPath} is expected to be UTF-8 text; it holds other bytes (${message})`,
+    );
+  }
+  if (
+    /^(Invalid Input|Conversion|Serialization|Invalid|Parser|Binder|Not implemented) Error|No magic bytes/i.test(
+      message,
+    )
+  ) {
+    return new DatasetError('unreadable', `path: ${givenPath} can't be read: ${message}`);
+  }
+  return thrown;
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+
+/**
+ * A killed worker can't clean up after itself. So scratch files carry host and process in
+ * their names, and whoever comes next removes those whose process is gone. Another
+ * host's are left alone: its processes can't be seen from here.
+ */
+const HOST =
+  hostname()
+    .replace(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 40) || 'host';
+const live = new Set<string>();
+
+/** A scratch path in `folder`, ours until `release`. */
+export function claimScratch(folder: string, prefix: string, ending = ''): string {
+  const name = `${prefix}.${HOST}.${process.pid}.${randomBytes(6).toString('hex')}${ending}`;
+  const claimed = path.join(folder, name);
+  live.add(claimed);
+  return claimed;
+}
+
+export async function releaseScratch(claimed: string): Promise<void> {
+  await rm(claimed, { recursive: true, force: true });
+  live.delete(claimed);
+}
+
+/** Removes what dead processes of this host left in `folder` under `prefix`. */
+export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
+  const start = `${prefix}.${HOST}.`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!name.startsWith(start)) continue;
+    const pid = Number(name.slice(start.length).split('.')[0]);
+    const scratch = path.join(folder, name);
+    if (!Number.isInteger(pid) || pid <= 0 || live.has(scratch)) continue;
+    // An own process ID that we don't know is an earlier process's: in a container it's always 1.
+    if (pid !== process.pid && isAlive(pid)) continue;
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return (thrown as { code?: string }).code === 'EPERM';
+  }
+}

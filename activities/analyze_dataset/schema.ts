@@ -1,0 +1,165 @@
+import { z } from 'zod';
+
+/** Rows in an answer, at most. The Parquet artifact has no such bound. */
+export const MAX_ANSWER_ROWS = 1000;
+
+const column = z.string().min(1).max(1000);
+const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
+
+export const filterSchema = z.strictObject({
+  column: column.describe("A column of the file, spelled exactly as in the file's columns."),
+  op: z
+    .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
+    .describe(
+      'eq, ne, lt, le, gt, ge compare; in: equals one of a list; contains: the text contains the value (upper ' +
+        'and lower case differ); is_null and not_null take no value. Rows without a value in the column match is_null only.',
+    ),
+  value: z
+    .union([scalar, z.array(scalar).min(1).max(1000)])
+    .optional()
+    .describe(
+      'What to compare with: a number for numeric columns (integers beyond 2^53 as a string), an ISO 8601 ' +
+        'date or time as a string for dates and timestamps, true or false, or text; a list for `in`.',
+    ),
+});
+
+export const aggregateSchema = z.strictObject({
+  fn: z
+    .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
+    .describe(
+      'All ignore missing values. count without a column counts rows. sum, avg, median and stddev (of a ' +
+        'sample) need a numeric column.',
+    ),
+  column: column.optional().describe('The column to aggregate. Needed by all but count.'),
+  as: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('Name of the column in the result. Default: fn_column, such as avg_delay, or count.'),
+});
+
+export const orderSchema = z.strictObject({
+  column: column.describe(
+    'With group_by or aggregates: a column of the result (a grouped column or the name of an aggregate). Else a column of the file.',
+  ),
+  direction: z
+    .enum(['asc', 'desc'])
+    .optional()
+    .describe('Default: asc. Missing values come last either way.'),
+});
+
+export const analyzeDatasetInput = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(
+      'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
+        '(.parquet) file under an allowed folder, absolute or relative to that folder. CSV and JSON may be ' +
+        'gzipped (.gz). No URLs, no patterns.',
+    ),
+  filters: z
+    .array(filterSchema)
+    .max(100)
+    .optional()
+    .describe('Rows must match all of them. Default: every row.'),
+  group_by: z
+    .array(column)
+    .max(50)
+    .optional()
+    .describe('One row in the result for each combination of these columns. Without aggregates: counted.'),
+  aggregates: z
+    .array(aggregateSchema)
+    .max(50)
+    .optional()
+    .describe(
+      "What to compute for each group, or over all rows without group_by. Without both the result is the file's rows.",
+    ),
+  order_by: z
+    .array(orderSchema)
+    .max(50)
+    .optional()
+    .describe(
+      'Default: by the grouped columns; in the order of the file when nothing is grouped. Equal rows of an ' +
+        'ungrouped result come in no particular order.',
+    ),
+  limit: z
+    .int()
+    .min(1)
+    .max(MAX_ANSWER_ROWS)
+    .default(50)
+    .describe('Rows in the answer. Default: 50, at most 1000. row_count always counts the whole result.'),
+  profile: z
+    .boolean()
+    .optional()
+    .describe(
+      'Also describe every column of the whole file, whatever the filters: type, missing values, distinct ' +
+        'values, range, mean, quartiles, most frequent values. Default: false.',
+    ),
+});
+
+export const columnSchema = z.object({
+  name: z.string(),
+  type: z.string().describe("DuckDB's type, such as BIGINT, VARCHAR, TIMESTAMP; shortened when very long."),
+});
+
+const value = z
+  .json()
+  .describe(
+    'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
+      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); NaN and infinities are strings.',
+  );
+
+export const columnProfileSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  row_count: z.int(),
+  null_count: z.int(),
+  null_share: z.number().describe('0 to 1; 0 for a file without rows.'),
+  approx_distinct: z.int().describe('Distinct values, estimated (HyperLogLog, mostly within 5 %).'),
+  min: value,
+  max: value,
+  mean: z.number().nullable().describe('Of numeric columns, without NaN and infinities.'),
+  stddev: z.number().nullable().describe('Of a sample; null with fewer than two values.'),
+  approx_quartiles: z
+    .array(z.number())
+    .nullable()
+    .describe('25 %, 50 % and 75 % of a numeric column, estimated (t-digest).'),
+  top_values: z
+    .array(z.object({ value, count: z.int() }))
+    .nullable()
+    .describe(
+      'The five most frequent values of a text or boolean column, counted exactly; null for other types and ' +
+        'for columns with more than a million distinct values.',
+    ),
+});
+
+export const analyzeDatasetOutput = z.object({
+  file: z.object({
+    path: z.string(),
+    format: z.enum(['csv', 'json', 'parquet']),
+    bytes: z.int(),
+    row_count: z.int(),
+    columns: z.array(columnSchema),
+  }),
+  columns: z.array(columnSchema).describe("The result's columns."),
+  rows: z.array(z.array(value)).describe('The first rows of the result, values in the order of columns.'),
+  row_count: z.int().describe('Rows of the whole result, before the limit.'),
+  table: z.string().describe('The same rows as a Markdown table, at most 50 rows and 8 KB.'),
+  profile: z.array(columnProfileSchema).optional(),
+  artifact: z
+    .object({ uri: z.string(), bytes: z.int(), row_count: z.int() })
+    .optional()
+    .describe('The whole result as a Parquet file.'),
+  notes: z.array(z.string()).describe('What to know about how the file was read and what was shortened.'),
+});
+
+export type AnalyzeDatasetInput = z.infer<typeof analyzeDatasetInput>;
+export type AnalyzeDatasetOutput = z.infer<typeof analyzeDatasetOutput>;
+export type Filter = z.infer<typeof filterSchema>;
+export type Aggregate = z.infer<typeof aggregateSchema>;
+export type Column = z.infer<typeof columnSchema>;
+export type ColumnProfile = z.infer<typeof columnProfileSchema>;
+/** The part of the input that is a query; `profile` is the workflow's concern. */
+export type DatasetQuery = Omit<AnalyzeDatasetInput, 'profile'>;

@@ -1,0 +1,28 @@
+/** What an activity of an operation has around it. Set by the worker, read by the functions that authors call. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Progress } from '../../operations/record.js';
+import type { Settings } from '../../platform/config.js';
+import type { Storage } from '../../platform/storage.js';
+
+export interface ActivitySurroundings {
+  settings: Settings;
+  storage: Storage;
+  /** The operation's token. */
+  token: string;
+  /** What was reported last; starts with what the last attempt reported. */
+  progress: Progress | undefined;
+}
+
+/** Global, because a user's own TypeScript may be loaded with a second copy of this module. */
+const KEY = Symbol.for('longhaul.activity.surroundings');
+const globals = globalThis as { [KEY]?: AsyncLocalStorage<ActivitySurroundings> };
+
+export const surroundings: AsyncLocalStorage<ActivitySurroundings> = (globals[KEY] ??=
+  new AsyncLocalStorage());
+
+/** @throws Error outside of an activity that a Longhaul worker runs */
+export function current(): ActivitySurroundings {
+  const found = surroundings.getStore();
+  if (!found) throw new Error('called outside of an activity that a Longhaul worker runs');
+  return found;
+}

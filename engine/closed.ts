@@ -1,0 +1,118 @@
+/** The closed part of a record: how the operation ended, with its result or failure. */
+import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import type { OperationError } from '../operations/errors.js';
+import type { OperationRecord } from '../operations/record.js';
+import { OPERATION_QUERY, type Closing, type StateMemo } from '../operations/wire.js';
+import { cancelRequestOf } from './history.js';
+import type { ReadOperation } from './read.js';
+import type { EngineTemporal } from './temporal.js';
+
+interface Ending {
+  result?: unknown;
+  error?: OperationError;
+  protocolCode?: number;
+  partial?: unknown;
+}
+
+/** Completes the record of a closed operation. */
+export async function describeClosed(
+  engine: EngineTemporal,
+  description: WorkflowExecutionDescription,
+  state: StateMemo,
+  record: OperationRecord,
+): Promise<ReadOperation> {
+  const { workflowId, runId, closeTime } = description;
+  record.closedAt = (closeTime ?? new Date()).toISOString();
+  record.updatedAt = record.closedAt;
+  if (state.progress) record.progress = state.progress;
+  if (Date.parse(record.closedAt) + record.keepAliveSeconds * 1000 < Date.now()) {
+    record.status = 'expired';
+    return { record };
+  }
+  const ending = await endingOf(engine, workflowId, runId);
+  if (ending.partial !== undefined) record.partial = ending.partial;
+  switch (description.status.name) {
+    case 'COMPLETED':
+      record.status = 'completed';
+      record.result = ending.result;
+      record.statusMessage = 'completed';
+      return { record };
+    case 'CANCELLED': {
+      const request = await cancelRequestOf(engine, workflowId, runId);
+      const reason = state.cancelReason ?? request.reason;
+      record.status = 'canceled';
+      record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.closedAt;
+      record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
+      if (reason) record.cancelReason = reason;
+      if (state.isPartialLarge) record.partial = await largePartialOf(engine, workflowId, runId);
+      record.error = { kind: 'canceled', message: record.statusMessage, retryable: false };
+      return { record };
+    }
+    default:
+      record.error = ending.error ?? {
+        kind: 'internal',
+        message: `the workflow is ${description.status.name}`,
+        retryable: false,
+      };
+      record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
+      record.statusMessage = record.error.message;
+      return { record, ...(ending.protocolCode === undefined ? {} : { protocolCode: ending.protocolCode }) };
+  }
+}
+
+/** How a closed workflow ended: its close event, decoded by the SDK. */
+async function endingOf(engine: EngineTemporal, workflowId: string, runId: string): Promise<Ending> {
+  try {
+    const handle = (client: EngineTemporal['client']) =>
+      client.workflow.getHandle(workflowId, runId, { followRuns: false });
+    return { result: await engine.call((client) => handle(client).result(), 10_000) };
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const failure = error.cause;
+    const details = failure instanceof ApplicationFailure ? failure.details?.[0] : undefined;
+    const closing =
+      (details as Closing | undefined)?.longhaul === 'closing' ? (details as Closing) : undefined;
+    if (failure instanceof CancelledFailure) return {};
+    if (failure instanceof TerminatedFailure) {
+      return {
+        error: {
+          kind: 'terminated',
+          message: `terminated by an operator${failure.message ? `: ${failure.message}` : ''}`,
+          retryable: false,
+        },
+      };
+    }
+    if (failure instanceof TimeoutFailure) {
+      return {
+        error: {
+          kind: 'timed_out',
+          message: 'the work took longer than its maximum duration',
+          retryable: false,
+        },
+      };
+    }
+    return {
+      error: closing?.error ?? {
+        kind: 'failed',
+        message: failure?.message ?? error.message,
+        retryable: false,
+      },
+      partial: closing?.partial,
+      ...(closing?.code === undefined ? {} : { protocolCode: closing.code }),
+    };
+  }
+}
+
+/** Only the workflow itself still has it: a worker replays it. Without one, the record goes without. */
+async function largePartialOf(engine: EngineTemporal, workflowId: string, runId: string): Promise<unknown> {
+  try {
+    return (
+      await engine.call((client) =>
+        client.workflow.getHandle(workflowId, runId).query<StateMemo>(OPERATION_QUERY),
+      )
+    ).partial;
+  } catch {
+    return undefined;
+  }
+}

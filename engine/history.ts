@@ -1,0 +1,54 @@
+/** What only the history holds, read from its end. */
+import proto from '@temporalio/proto';
+import type { EngineTemporal } from './temporal.js';
+
+const { EventType } = proto.temporal.api.enums.v1;
+
+/** When and why cancel was requested: Temporal keeps both in its event. */
+export async function cancelRequestOf(
+  engine: EngineTemporal,
+  workflowId: string,
+  runId?: string,
+): Promise<{ at?: string; reason?: string }> {
+  const event = await findLastEvent(
+    engine,
+    workflowId,
+    runId,
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
+  );
+  const reason = event?.workflowExecutionCancelRequestedEventAttributes?.cause;
+  return {
+    ...(event?.eventTime ? { at: toDate(event.eventTime).toISOString() } : {}),
+    ...(reason ? { reason } : {}),
+  };
+}
+
+/** Why the last workflow task failed. */
+export async function lastTaskFailure(
+  engine: EngineTemporal,
+  workflowId: string,
+): Promise<string | undefined> {
+  const event = await findLastEvent(engine, workflowId, undefined, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED);
+  return event?.workflowTaskFailedEventAttributes?.failure?.message ?? undefined;
+}
+
+async function findLastEvent(
+  engine: EngineTemporal,
+  workflowId: string,
+  runId: string | undefined,
+  type: number,
+) {
+  const { history } = await engine.call((client) =>
+    client.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: engine.namespace,
+      execution: { workflowId, ...(runId ? { runId } : {}) },
+      maximumPageSize: 100,
+    }),
+  );
+  return history?.events?.find(({ eventType }) => eventType === type);
+}
+
+/** Temporal's timestamp as a date. */
+export function toDate({ seconds, nanos }: { seconds?: unknown; nanos?: number | null }): Date {
+  return new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6);
+}

@@ -1,0 +1,164 @@
+/**
+ * Reading an operation: describe, merged into the record. It needs no worker. Of a closed operation, the result or
+ * failure is read too, and the record kept for a few seconds.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { LonghaulError } from '../operations/errors.js';
+import { mergeProgress, type OperationRecord } from '../operations/record.js';
+import {
+  MARKER_MEMO,
+  STATE_MEMO,
+  type ActivityReport,
+  type MarkerMemo,
+  type StateMemo,
+} from '../operations/wire.js';
+import { describeClosed } from './closed.js';
+import { cancelRequestOf, toDate } from './history.js';
+import type { EngineTemporal } from './temporal.js';
+import { troubleOf } from './trouble.js';
+
+/** How long a closed operation's record is kept, in milliseconds: a reset starts a new attempt under its token. */
+const CLOSED_CACHE_MS = 5_000;
+const CLOSED_CACHE_ENTRIES = 64;
+
+/** The record, and what the protocol faces need beside it. */
+export interface ReadOperation {
+  record: OperationRecord;
+  /** JSON-RPC error code that the tool chose, for errors of kind `protocol`. */
+  protocolCode?: number;
+}
+
+const closedRecords = new Map<string, { read: ReadOperation; at: number }>();
+
+/**
+ * Reads an operation.
+ *
+ * @throws LonghaulError `not_found` alike for unknown, purged and other principals' operations; `unavailable`
+ */
+export async function readOperation(
+  engine: EngineTemporal,
+  principal: string,
+  token: string,
+  workflowId: string,
+): Promise<ReadOperation> {
+  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  const marker = markerOf(description, principal);
+  const cacheKey = description.runId;
+  const kept = closedRecords.get(cacheKey);
+  if (kept && Date.now() - kept.at < CLOSED_CACHE_MS && description.status.name !== 'RUNNING')
+    return kept.read;
+  const read = await toRecord(engine, description, marker, token);
+  if (read.record.closedAt) {
+    closedRecords.set(cacheKey, { read, at: Date.now() });
+    if (closedRecords.size > CLOSED_CACHE_ENTRIES) closedRecords.delete(closedRecords.keys().next().value!);
+  }
+  return read;
+}
+
+/** @throws LonghaulError `not_found` for workflows that are no operations, or another principal's */
+export function markerOf(description: WorkflowExecutionDescription, principal: string): MarkerMemo {
+  const marker = description.memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  if (marker?.version !== 1 || marker.principal !== principal)
+    throw new LonghaulError('not_found', 'operation not found');
+  return marker;
+}
+
+async function toRecord(
+  engine: EngineTemporal,
+  description: WorkflowExecutionDescription,
+  marker: MarkerMemo,
+  token: string,
+): Promise<ReadOperation> {
+  const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  const createdAt = marker.createdAt ?? description.startTime.toISOString();
+  const record: OperationRecord = {
+    token,
+    runId: description.runId,
+    tool: marker.tool,
+    principal: marker.principal,
+    createdAt,
+    updatedAt: state.updatedAt ?? createdAt,
+    status: 'working',
+    inputRequests: {},
+    keepAliveSeconds: marker.keepAliveSeconds,
+    attempt: marker.attempt,
+    live: false,
+    ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
+    ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
+    ...(state.stage === undefined ? {} : { stage: state.stage }),
+    ...(state.partial === undefined ? {} : { partial: state.partial }),
+  };
+  if (description.status.name === 'RUNNING') {
+    await describeOpen(engine, description, state, record);
+    return { record };
+  }
+  return describeClosed(engine, description, state, record);
+}
+
+async function describeOpen(
+  engine: EngineTemporal,
+  { raw, workflowId }: WorkflowExecutionDescription,
+  state: StateMemo,
+  record: OperationRecord,
+): Promise<void> {
+  const { pendingWorkflowTask: task } = raw;
+  const isUntouched = Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= 3 && Boolean(task);
+  const open = state.inputRequests ?? {};
+  record.status = isUntouched ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
+  record.inputRequests = open;
+
+  const reports = await Promise.all(
+    (raw.pendingActivities ?? []).map(async ({ heartbeatDetails }) => {
+      const [details] = await decodeArrayFromPayloads(engine.dataConverter, heartbeatDetails?.payloads);
+      return (details as ActivityReport | undefined)?.longhaul === 'report'
+        ? (details as ActivityReport).progress
+        : undefined;
+    }),
+  );
+  const progress = mergeProgress(state.progress, reports);
+  if (progress) record.progress = progress;
+  record.updatedAt = latest(
+    record.updatedAt,
+    ...(raw.pendingActivities ?? []).map(({ lastHeartbeatTime }) => lastHeartbeatTime),
+  );
+
+  if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
+    const request = await cancelRequestOf(engine, workflowId);
+    record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.updatedAt;
+    const reason = state.cancelReason ?? request.reason;
+    if (reason) record.cancelReason = reason;
+    if (record.status === 'input_required') record.status = 'working';
+    record.inputRequests = {};
+  }
+  const trouble = await troubleOf(engine, raw, workflowId);
+  const message =
+    trouble ??
+    (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
+    (record.status === 'input_required' ? Object.values(open)[0]?.message : undefined) ??
+    (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
+    line(record);
+  if (message) record.statusMessage = message;
+}
+
+/** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
+function line({ stage, progress }: OperationRecord): string | undefined {
+  const amount =
+    progress &&
+    `${round(progress.progress)}${progress.total === undefined ? '' : ` of ${round(progress.total)}`}`;
+  const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);
+  return parts.length ? parts.join(': ') : undefined;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function latest(
+  first: string,
+  ...others: ({ seconds?: unknown; nanos?: number | null } | null | undefined)[]
+): string {
+  return [first, ...others.filter((one) => one != null).map((one) => toDate(one).toISOString())]
+    .sort()
+    .at(-1)!;
+}

@@ -1,0 +1,170 @@
+/** The engine's side of Temporal: a client that may not be there yet, deadlines on calls, errors in our words. */
+import { Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { LoadedDataConverter } from '@temporalio/common';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { NativeConnection } from '@temporalio/worker';
+import { LonghaulError } from '../operations/errors.js';
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { dataConverterOf } from '../platform/data-converter.js';
+import type { Logger } from '../platform/log.js';
+import type { Storage } from '../platform/storage.js';
+import { connectTemporal } from '../platform/temporal-link.js';
+
+/** How long a call to Temporal may take before it counts as out of reach, in milliseconds. */
+export const CALL_DEADLINE_MS = 2_000;
+
+/** gRPC status codes that mean "not now". */
+const DEADLINE_EXCEEDED = 4;
+const UNAVAILABLE = 14;
+const CANCELLED = 1;
+const KEYWORD = 2;
+
+export interface TemporalFacts {
+  /** How long the namespace keeps closed workflows, in seconds. */
+  retentionSeconds: number;
+  /** Does it know Longhaul's search attributes? Without them everything but the lists by them works. */
+  searchAttributes: boolean;
+}
+
+export class EngineTemporal {
+  /** Decodes what describe leaves encoded. */
+  readonly dataConverter: LoadedDataConverter;
+  #client: Client | undefined;
+  #connection: NativeConnection | undefined;
+  #facts: TemporalFacts | undefined;
+  #factsReadAt = 0;
+  #closing = new AbortController();
+
+  constructor(
+    private readonly home: string,
+    private readonly storage: Storage,
+    readonly taskQueue: string,
+    private readonly logger: Logger,
+  ) {
+    this.dataConverter = loadDataConverter(dataConverterOf(storage));
+    void this.#connect();
+  }
+
+  async #connect(): Promise<void> {
+    try {
+      const { connection, namespace } = await connectTemporal(this.home, this.logger, this.#closing.signal);
+      this.#connection = connection;
+      this.#client = new Client({ connection, namespace, dataConverter: dataConverterOf(this.storage) });
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.logger.error({ error }, 'connecting to Temporal failed');
+    }
+  }
+
+  /** @throws LonghaulError `unavailable` while there is no connection yet */
+  get client(): Client {
+    if (!this.#client)
+      throw new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
+    return this.#client;
+  }
+
+  get namespace(): string {
+    return this.client.options.namespace;
+  }
+
+  /**
+   * Calls Temporal under a deadline.
+   *
+   * @throws LonghaulError `unavailable` when Temporal doesn't answer in time, `not_found` when it has no such workflow
+   */
+  async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
+    const { client } = this;
+    try {
+      return await client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
+      if (isOutOfReach(error)) {
+        throw new LonghaulError(
+          'unavailable',
+          'Temporal did not answer in time; the work goes on, try again shortly',
+          { cause: error },
+        );
+      }
+      throw error;
+    }
+  }
+
+  /** What this Temporal offers; read once a minute. */
+  async facts(): Promise<TemporalFacts> {
+    if (!this.#facts || Date.now() - this.#factsReadAt > 60_000) {
+      this.#facts = await this.call(async (client) => {
+        const { config } = await client.workflowService.describeNamespace({ namespace: this.namespace });
+        return {
+          retentionSeconds: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 72 * 3600),
+          searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes(client)),
+        };
+      }, 5_000);
+      this.#factsReadAt = Date.now();
+    }
+    return this.#facts;
+  }
+
+  async #ensureSearchAttributes(client: Client): Promise<boolean> {
+    const names = Object.values(SEARCH_ATTRIBUTES);
+    const operator = this.#connection!.operatorService;
+    try {
+      const { customAttributes } = await operator.listSearchAttributes({ namespace: this.namespace });
+      const missing = names.filter((name) => !(name in (customAttributes ?? {})));
+      if (missing.length) {
+        await operator.addSearchAttributes({
+          namespace: this.namespace,
+          searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
+        });
+      }
+      return true;
+    } catch (error) {
+      if (isOutOfReach(error)) throw error;
+      this.logger.warn(
+        { reason: error instanceof Error ? error.message : String(error) },
+        `this Temporal has no search attributes ${names.join(', ')} and they can't be created: lists by them don't work, everything else does`,
+      );
+      return false;
+    }
+  }
+
+  /** What is missing before a call would work; empty when nothing is. */
+  async missing(): Promise<string[]> {
+    try {
+      await this.facts();
+      const { pollers } = await this.call((client) =>
+        client.workflowService.describeTaskQueue({
+          namespace: this.namespace,
+          taskQueue: { name: this.taskQueue },
+          taskQueueType: 1,
+        }),
+      );
+      const isLive = (seconds: number) => Date.now() / 1000 - seconds < POLLER_SECONDS;
+      return pollers?.some(({ lastAccessTime }) => isLive(Number(lastAccessTime?.seconds ?? 0)))
+        ? []
+        : [`no worker polls the task queue "${this.taskQueue}"`];
+    } catch (error) {
+      return [error instanceof Error ? error.message : String(error)];
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('closing'));
+    await this.#connection?.close();
+  }
+}
+
+/** A poll lasts 60 s at most, so a poller that was last seen longer ago is gone. */
+const POLLER_SECONDS = 70;
+
+/** Did the call fail because Temporal can't be reached, or not in time? */
+export function isOutOfReach(error: unknown): boolean {
+  for (
+    let at: unknown = error;
+    at instanceof Error || (typeof at === 'object' && at !== null);
+    at = (at as Error).cause
+  ) {
+    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code as number))
+      return true;
+    if (/transport error|tcp connect error|Timeout expired/i.test((at as Error).message ?? '')) return true;
+  }
+  return false;
+}

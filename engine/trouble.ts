@@ -1,0 +1,43 @@
+/** What keeps open work from going on: no worker, failing code, activities that are tried again. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
+import { humanDuration } from '../operations/budgets.js';
+import { lastTaskFailure } from './history.js';
+import type { EngineTemporal } from './temporal.js';
+
+const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
+
+/** How long a workflow task or activity may wait before it is said that no worker takes it, in milliseconds. */
+const NO_WORKER_MS = 10_000;
+
+/** What keeps the work from going on, in a line; undefined when nothing does. */
+export async function troubleOf(
+  engine: EngineTemporal,
+  raw: WorkflowExecutionDescription['raw'],
+  workflowId: string,
+): Promise<string | undefined> {
+  const { pendingWorkflowTask: task } = raw;
+  const waitedMs = (since: { seconds?: unknown } | null | undefined) =>
+    since ? Date.now() - Number(since.seconds) * 1000 : 0;
+  if (task && Number(task.attempt ?? 1) > 1) {
+    const why = await lastTaskFailure(engine, workflowId);
+    if (why) return `the workflow's code keeps failing (attempt ${task.attempt?.toString()}): ${why}`;
+  }
+  if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
+    const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
+    if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
+  }
+  for (const activity of raw.pendingActivities ?? []) {
+    const name = activity.activityType?.name ?? 'an activity';
+    const isScheduled = activity.state === PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED;
+    if ((activity.attempt ?? 1) > 1) {
+      const failure = await decodeOptionalFailureToOptionalError(engine.dataConverter, activity.lastFailure);
+      return `${name} is tried again (attempt ${activity.attempt})${failure ? `: ${failure.message}` : ''}`;
+    }
+    if (isScheduled && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
+      return `no worker has taken ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,201 @@
+/**
+ * Watching: one history long poll for each watched operation and process, shared by all who wait for it, plus a
+ * describe at 2 s growing to 5 s while somebody wants progress. Waiting writes no history and needs no worker.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import proto from '@temporalio/proto';
+import { LonghaulError } from '../operations/errors.js';
+import { isTerminal } from '../operations/record.js';
+import type { ReadOperation } from './read.js';
+import { isOutOfReach, type EngineTemporal } from './temporal.js';
+
+const { EventType } = proto.temporal.api.enums.v1;
+
+/** First and longest pause between looks for progress, in milliseconds. */
+const FIRST_TICK_MS = 2_000;
+const LONGEST_TICK_MS = 5_000;
+/** A long poll comes back by itself after about 20 s; after this time it is given up, in milliseconds. */
+const POLL_DEADLINE_MS = 70_000;
+const RETRY_MS = 1_000;
+
+/** Events after which a record reads differently. Progress isn't among them: it writes no events. */
+const TELLING_EVENTS: ReadonlySet<number> = new Set([
+  EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
+  EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+  EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
+]);
+
+export interface WatchOptions {
+  /** Ends the watch. */
+  signal: AbortSignal;
+  /** Also look for progress between changes of state. Default: false. */
+  progress?: boolean;
+}
+
+interface Watcher {
+  onChange: () => void;
+  wantsProgress: boolean;
+}
+
+/** The watched operations of one process. */
+export class Watches {
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(private readonly engine: EngineTemporal) {}
+
+  /**
+   * The operation as it is now, then each time it reads differently, until it is closed. Progress never goes back.
+   *
+   * @param read reads the operation, and checks whose it is
+   */
+  async *watch(
+    workflowId: string,
+    read: () => Promise<ReadOperation>,
+    options: WatchOptions,
+  ): AsyncGenerator<ReadOperation> {
+    const { signal } = options;
+    let wake: () => void = () => undefined;
+    let isChanged = true;
+    const watcher: Watcher = {
+      wantsProgress: options.progress ?? false,
+      onChange: () => {
+        isChanged = true;
+        wake();
+      },
+    };
+    // Subscribe first, then read: nothing that happens between the two is missed.
+    const release = this.#join(workflowId, watcher);
+    const stop = () => wake();
+    signal.addEventListener('abort', stop);
+    let last = '';
+    let furthest = 0;
+    try {
+      while (!signal.aborted) {
+        if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
+        if (signal.aborted) return;
+        isChanged = false;
+        let current: ReadOperation;
+        try {
+          current = await read();
+        } catch (error) {
+          if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+          await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+          isChanged = true;
+          continue;
+        }
+        furthest = Math.max(furthest, current.record.progress?.progress ?? 0);
+        const { progress } = current.record;
+        const record = progress
+          ? { ...current.record, progress: { ...progress, progress: furthest } }
+          : current.record;
+        const { updatedAt: _updatedAt, ...telling } = record;
+        const text = JSON.stringify(telling);
+        if (text !== last) {
+          last = text;
+          yield { ...current, record };
+        }
+        if (isTerminal(record.status)) return;
+      }
+    } finally {
+      signal.removeEventListener('abort', stop);
+      release();
+    }
+  }
+
+  #join(workflowId: string, watcher: Watcher): () => void {
+    let watch = this.#watches.get(workflowId);
+    if (!watch) {
+      watch = new Watch(this.engine, workflowId);
+      this.#watches.set(workflowId, watch);
+    }
+    watch.add(watcher);
+    return () => {
+      if (watch.remove(watcher) === 0 && this.#watches.get(workflowId) === watch) {
+        this.#watches.delete(workflowId);
+        watch.end();
+      }
+    };
+  }
+}
+
+class Watch {
+  readonly #watchers = new Set<Watcher>();
+  readonly #ended = new AbortController();
+  #tick: NodeJS.Timeout | undefined;
+  #tickMs = FIRST_TICK_MS;
+
+  constructor(
+    private readonly engine: EngineTemporal,
+    private readonly workflowId: string,
+  ) {
+    void this.#follow();
+  }
+
+  add(watcher: Watcher): void {
+    this.#watchers.add(watcher);
+    if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
+  }
+
+  remove(watcher: Watcher): number {
+    this.#watchers.delete(watcher);
+    return this.#watchers.size;
+  }
+
+  end(): void {
+    this.#ended.abort();
+    clearTimeout(this.#tick);
+  }
+
+  #tell(onlyProgress = false): void {
+    for (const watcher of this.#watchers) if (!onlyProgress || watcher.wantsProgress) watcher.onChange();
+  }
+
+  #scheduleTick(): void {
+    this.#tick = setTimeout(() => {
+      this.#tell(true);
+      this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
+      if (!this.#ended.signal.aborted) this.#scheduleTick();
+    }, this.#tickMs);
+  }
+
+  /** Follows the history from its beginning, then waits for each new event; goes on with the run that follows. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#ended;
+    let nextPageToken: Uint8Array | undefined;
+    while (!signal.aborted) {
+      try {
+        const { client } = this.engine;
+        const response = await client.connection.withAbortSignal(signal, () =>
+          client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+            client.workflowService.getWorkflowExecutionHistory({
+              namespace: this.engine.namespace,
+              execution: { workflowId: this.workflowId },
+              waitNewEvent: true,
+              ...(nextPageToken ? { nextPageToken } : {}),
+            }),
+          ),
+        );
+        const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
+        nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
+        if (types.some((type) => TELLING_EVENTS.has(type))) this.#tell();
+        // Without a token this run is at its end: the next poll, without a run ID, is for the one that follows.
+        if (!nextPageToken && !types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW)) {
+          await delay(RETRY_MS, undefined, { signal });
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        nextPageToken = undefined;
+        // Whoever waits finds out what it is by reading.
+        if (!isOutOfReach(error)) this.#tell();
+        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+}

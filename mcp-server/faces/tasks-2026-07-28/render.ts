@@ -1,0 +1,162 @@
+/** The record as this face's task, result and errors. */
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
+import type { ReadOperation } from '../../../engine/index.js';
+import { pollIntervalMs } from '../../../operations/budgets.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { renderFailure, renderResult } from '../../results.js';
+import type { Tool } from '../../../operations/tool.js';
+import { TASKS_EXTENSION } from './schemas.js';
+
+type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+/** The fields that every task has (specs: ext-tasks, "Tasks"). */
+interface Task {
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  ttlMs: number | null;
+  pollIntervalMs?: number;
+}
+
+type DetailedTask = Task & {
+  result?: CallToolResult;
+  error?: object;
+  inputRequests?: Record<string, unknown>;
+};
+
+export interface RenderContext {
+  /** Can this client show questions? If not, the task reads `working` and says how to answer. */
+  elicitation: boolean;
+  /** The definition of the operation's tool, if this server has it. */
+  tool: Tool | undefined;
+}
+
+/** The handle that a call returns: no result, error or questions in it. */
+export function renderCreated(
+  record: OperationRecord,
+  context: RenderContext,
+): Task & { resultType: 'task' } {
+  return { resultType: 'task', ...renderTask({ record }, context) };
+}
+
+/** The whole task (specs: ext-tasks, "Task Status": DetailedTask). */
+export function renderDetailed(read: ReadOperation, context: RenderContext): DetailedTask {
+  const { record } = read;
+  const task = renderTask(read, context);
+  switch (task.status) {
+    case 'input_required':
+      return { ...task, inputRequests: renderInputRequests(record) };
+    case 'completed':
+      return {
+        ...task,
+        result: record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record),
+      };
+    case 'failed':
+      return {
+        ...task,
+        error: {
+          code: read.protocolCode ?? ProtocolErrorCode.InternalError,
+          message: record.error?.message ?? 'failed',
+        },
+      };
+    default:
+      return task;
+  }
+}
+
+function renderTask({ record }: ReadOperation, { elicitation }: RenderContext): Task {
+  const status = taskStatus(record, elicitation);
+  const isUnshown = record.status === 'input_required' && !elicitation;
+  const statusMessage = isUnshown ? howToAnswer(record) : record.statusMessage;
+  return {
+    taskId: record.token,
+    status,
+    ...(statusMessage === undefined ? {} : { statusMessage }),
+    createdAt: record.createdAt,
+    lastUpdatedAt: record.updatedAt,
+    ttlMs: record.closedAt
+      ? Date.parse(record.closedAt) - Date.parse(record.createdAt) + record.keepAliveSeconds * 1000
+      : null,
+    ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
+  };
+}
+
+function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
+  switch (record.status) {
+    case 'submitted':
+    case 'working':
+    case 'unknown':
+      return 'working';
+    case 'input_required':
+      return elicitation ? 'input_required' : 'working';
+    case 'completed':
+    case 'timed_out':
+      return 'completed';
+    case 'canceled':
+      return 'cancelled';
+    // `failed` is for JSON-RPC errors only (specs: ext-tasks, "Task Execution Errors").
+    case 'failed':
+      return record.error?.kind === 'protocol' ? 'failed' : 'completed';
+    case 'expired':
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired');
+  }
+}
+
+function howToAnswer(record: OperationRecord): string {
+  const [key, asked] = Object.entries(record.inputRequests)[0] ?? [];
+  return `waits for an answer: ${asked?.message ?? ''} (this client can't show it; answer with: longhaul answer ${record.token} ${key ?? ''})`;
+}
+
+function renderInputRequests(record: OperationRecord): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record.inputRequests).map(([key, { message, schema }]) => [
+      key,
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema: schema } },
+    ]),
+  );
+}
+
+/** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
+export function renderError(error: unknown): Error {
+  if (!(error instanceof LonghaulError)) return error as Error;
+  const data = { kind: error.kind, retryable: error.retryable };
+  switch (error.kind) {
+    case 'not_found':
+      return new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'Failed to retrieve task: Task not found',
+        data,
+      );
+    case 'unknown_tool':
+    case 'invalid_arguments':
+    case 'invalid_answer':
+    case 'wrong_state':
+    case 'conflict':
+    case 'too_large':
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, data);
+    case 'missing_capability':
+      return missingTasksCapability();
+    default:
+      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, data);
+  }
+}
+
+/** -32021 with the extension in `requiredCapabilities`. */
+export function missingTasksCapability(): ProtocolError {
+  return new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+  });
+}
+
+/** A problem of the call itself, as a tool result that a model can read (specs: 2026-07-28 server/tools, "Error Handling"). */
+export function renderRefusal(error: LonghaulError): CallToolResult {
+  return {
+    content: [{ type: 'text', text: error.message }],
+    isError: true,
+    _meta: { 'longhaul/error': { kind: error.kind, retryable: error.retryable } },
+  };
+}

@@ -1,0 +1,60 @@
+/** What requests of this face look like, as far as the SDK doesn't know them. Unknown fields are let through. */
+import { z } from 'zod';
+
+/** The extension's identifier (specs: ext-tasks, "Extension Identifier"). */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+
+const taskId = z.string().min(1).max(1000);
+
+export const taskParams = z.looseObject({ taskId });
+
+/** One of MCP's three answers to an elicitation (specs: 2026-07-28 client/elicitation, "Response Actions"). */
+export const elicitResult = z.discriminatedUnion('action', [
+  z.object({ action: z.literal('accept'), content: z.record(z.string(), z.unknown()).default({}) }),
+  z.object({ action: z.literal('decline') }),
+  z.object({ action: z.literal('cancel') }),
+]);
+
+/** Most task IDs that one subscription may name. */
+const MAX_TASK_IDS = 100;
+
+export const listenParams = z.looseObject({
+  notifications: z.looseObject({
+    toolsListChanged: z.boolean().optional(),
+    taskIds: z.array(taskId).max(MAX_TASK_IDS).optional(),
+  }),
+});
+
+/** Of `longhaul/operations/list`, a method of ours. */
+export const listOperationsParams = z.looseObject({
+  tool: z.string().optional(),
+  status: z
+    .enum(['submitted', 'working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'])
+    .optional(),
+  createdAfter: z.iso.datetime().optional(),
+  limit: z.number().int().min(1).max(100).optional(),
+  cursor: z.string().optional(),
+});
+
+/** Any result: these methods' results are made by `render.ts`. */
+export const anyResult = z.looseObject({});
+
+export interface DeclaredCapabilities {
+  tasks: boolean;
+  elicitation: boolean;
+}
+
+/** What the request's own capabilities say (specs: ext-tasks, "Capability Negotiation": per request). */
+export function declaredCapabilities(capabilities: unknown): DeclaredCapabilities {
+  const declared = (capabilities ?? {}) as {
+    extensions?: Record<string, unknown>;
+    elicitation?: { url?: unknown; form?: unknown };
+  };
+  const { elicitation } = declared;
+  return {
+    tasks: declared.extensions?.[TASKS_EXTENSION] !== undefined,
+    // `elicitation: {}` means forms; a client that names modes has forms only if it names them.
+    elicitation:
+      elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * subscriptions/listen: the core's filters and the extension's `taskIds` in one router, for any transport
+ * (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  SUBSCRIPTION_ID_META_KEY,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import type { Engine, ReadOperation } from '../../../engine/index.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import { missingTasksCapability, renderDetailed, renderError } from './render.js';
+import { declaredCapabilities, listenParams } from './schemas.js';
+
+/** Where a subscription's messages go. */
+export interface Subscriber {
+  send(message: JSONRPCMessage): Promise<void>;
+  /** Fires when the client cancels the subscription or is gone. */
+  signal: AbortSignal;
+}
+
+/** Most subscriptions that one process holds open. */
+const MAX_SUBSCRIPTIONS = 1024;
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** The open subscriptions of a process. */
+export class Subscriptions {
+  readonly #open = new Set<AbortController>();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly principal: string,
+  ) {}
+
+  /**
+   * Checks a request and opens its subscription.
+   *
+   * @returns what serves it, until the client or the server ends it
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension
+   */
+  async open(request: JSONRPCRequest): Promise<(subscriber: Subscriber) => Promise<void>> {
+    const params = listenParams.safeParse(request.params);
+    if (!params.success) {
+      const { path, message } = params.error.issues[0]!;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.${path.join('.')}: ${message}`);
+    }
+    const capabilities = declaredCapabilities(request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY]);
+    const wanted = params.data.notifications.taskIds;
+    if (wanted && !capabilities.tasks) throw missingTasksCapability();
+    if (this.#open.size >= MAX_SUBSCRIPTIONS)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
+    const known = wanted && (await this.#known([...new Set(wanted)]));
+    return (subscriber) => this.#serve(request, known, capabilities.elicitation, subscriber);
+  }
+
+  /** The task IDs that exist for this principal: the others are left out of the acknowledgment. */
+  async #known(taskIds: string[]): Promise<string[]> {
+    const reads = await Promise.allSettled(taskIds.map((taskId) => this.engine.read(this.principal, taskId)));
+    return taskIds.filter((_taskId, index) => {
+      const read = reads[index]!;
+      if (read.status === 'fulfilled') return read.value.record.status !== 'expired';
+      if (read.reason instanceof LonghaulError && read.reason.kind === 'not_found') return false;
+      throw renderError(read.reason);
+    });
+  }
+
+  async #serve(
+    request: JSONRPCRequest,
+    taskIds: string[] | undefined,
+    elicitation: boolean,
+    subscriber: Subscriber,
+  ): Promise<void> {
+    const ended = new AbortController();
+    this.#open.add(ended);
+    const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
+    const signal = AbortSignal.any([subscriber.signal, ended.signal]);
+    const notify = async (read: ReadOperation) => {
+      const tool = this.engine.tools.get(read.record.tool);
+      const task = renderDetailed(read, { elicitation, tool });
+      await subscriber.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: { ...task, _meta } });
+    };
+    try {
+      // The tools of a process don't change while it runs, so only taskIds can be honoured.
+      const notifications = taskIds === undefined ? {} : { taskIds };
+      await subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { _meta, notifications },
+      });
+      await Promise.all([
+        ...(taskIds ?? []).map((taskId) => this.#follow(taskId, signal, notify)),
+        aborted(signal),
+      ]);
+      if (!subscriber.signal.aborted) {
+        await subscriber.send({ jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', _meta } });
+      }
+    } finally {
+      this.#open.delete(ended);
+    }
+  }
+
+  async #follow(
+    taskId: string,
+    signal: AbortSignal,
+    notify: (read: ReadOperation) => Promise<void>,
+  ): Promise<void> {
+    try {
+      for await (const read of this.engine.watch(this.principal, taskId, { signal, progress: true }))
+        await notify(read);
+    } catch (error) {
+      // Purged while it was watched: there is nothing more to tell, and the other tasks go on.
+      if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  /** Ends all subscriptions in good order. */
+  close(): void {
+    for (const one of this.#open) one.abort();
+  }
+}

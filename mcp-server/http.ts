@@ -1,0 +1,159 @@
+/** The HTTP face of the process: the MCP endpoint, health and readiness, behind host and origin checks. */
+import {
+  createMcpHandler,
+  classifyInboundRequest,
+  hostHeaderValidationResponse,
+  isJSONRPCRequest,
+  isJsonContentType,
+  localhostAllowedHostnames,
+  originValidationResponse,
+  ProtocolError,
+  ProtocolErrorCode,
+  readRequestBody,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { streamSSE } from 'hono/streaming';
+import type { Engine } from '../engine/index.js';
+import { ANONYMOUS } from '../operations/wire.js';
+import type { Settings } from '../platform/config.js';
+import type { Logger } from '../platform/log.js';
+import { createServer } from './faces/tasks-2026-07-28/handlers.js';
+import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+
+/** Largest body of a request, in bytes: 4 MiB. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** How often a quiet stream says that it is alive, in milliseconds. */
+const HEARTBEAT_MS = 15_000;
+/** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
+const HEADER_MISMATCH = -32020;
+
+export interface HttpApp {
+  app: Hono;
+  /** Ends open streams in good order. */
+  close(): Promise<void>;
+}
+
+export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
+  const app = new Hono();
+  const subscriptions = new Subscriptions(engine, ANONYMOUS);
+  const handler = createMcpHandler(() => createServer(engine, ANONYMOUS), {
+    legacy: 'reject',
+    maxRequestBodySize: BODY_LIMIT_BYTES,
+    keepAliveMs: HEARTBEAT_MS,
+    onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
+  });
+  const hosts = [
+    ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
+  ];
+
+  app.use(async (c, next) => {
+    const refusal =
+      hostHeaderValidationResponse(c.req.raw, hosts) ?? originValidationResponse(c.req.raw, hosts);
+    if (refusal) return refusal;
+    return next();
+  });
+  app.get('/healthz', (c) => c.json({ status: 'ok' }));
+  app.get('/readyz', async (c) => {
+    const missing = await engine.temporal.missing();
+    return missing.length
+      ? c.json({ status: 'unavailable', missing }, 503)
+      : c.json({ status: 'ready', tools: [...engine.tools.keys()] });
+  });
+  app.post('/mcp', bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: tooLarge }), (c) =>
+    // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
+    c.req.header('mcp-method') === 'subscriptions/listen'
+      ? listen(c, subscriptions)
+      : handler.fetch(c.req.raw),
+  );
+  app.on(['GET', 'DELETE'], '/mcp', (c) =>
+    c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'POST' }),
+  );
+  app.onError((error, c) => {
+    logger.error({ error }, 'a request failed');
+    return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);
+  });
+  return {
+    app,
+    async close() {
+      subscriptions.close();
+      await handler.close();
+    },
+  };
+}
+
+async function listen(c: Context, subscriptions: Subscriptions): Promise<Response> {
+  if (!isJsonContentType(c.req.header('content-type') ?? null)) {
+    return c.json(
+      rpcError(null, -32000, 'Unsupported Media Type: Content-Type must be application/json'),
+      415,
+    );
+  }
+  const request = await listenRequest(c);
+  if (request instanceof Response) return request;
+  let serve;
+  try {
+    serve = await subscriptions.open(request);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    // A missing capability is found before dispatch, like the SDK's own (specs: 2026-07-28 streamable-http).
+    const status = error.code === ProtocolErrorCode.InternalError ? 200 : 400;
+    return c.json(rpcError(request.id, error.code, error.message, error.data), status);
+  }
+  c.header('X-Accel-Buffering', 'no');
+  return streamSSE(c, async (stream) => {
+    const gone = new AbortController();
+    stream.onAbort(() => gone.abort());
+    const heartbeat = setInterval(() => void stream.write(': heartbeat\n\n'), HEARTBEAT_MS);
+    try {
+      await serve({
+        send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
+        signal: gone.signal,
+      });
+    } finally {
+      clearInterval(heartbeat);
+    }
+  });
+}
+
+/** The checked request, or the refusal: the same checks, in the SDK's order, that its handler makes. */
+async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
+  let body: unknown;
+  try {
+    body = JSON.parse(await c.req.text());
+  } catch {
+    return c.json(
+      rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
+      400,
+    );
+  }
+  const id = isJSONRPCRequest(body) ? body.id : null;
+  const protocolVersionHeader = c.req.header('mcp-protocol-version');
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    mcpMethodHeader: c.req.header('mcp-method'),
+    ...(protocolVersionHeader === undefined ? {} : { protocolVersionHeader }),
+  } as Parameters<typeof classifyInboundRequest>[0]);
+  if (outcome.kind === 'reject')
+    return c.json(rpcError(id, outcome.code, outcome.message, outcome.data), outcome.httpStatus as 400);
+  if (protocolVersionHeader === undefined || outcome.kind !== 'modern' || !isJSONRPCRequest(body)) {
+    const message =
+      'Header mismatch: subscriptions/listen needs MCP-Protocol-Version and the per-request _meta envelope of 2026-07-28';
+    return c.json(rpcError(id, HEADER_MISMATCH, message), 400);
+  }
+  return body;
+}
+
+function tooLarge(c: Context): Response {
+  return c.json(rpcError(null, -32000, `the request body is over ${BODY_LIMIT_BYTES} bytes`), 413);
+}
+
+function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}

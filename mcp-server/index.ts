@@ -1,0 +1,76 @@
+/** The server process: serves the tools to MCP clients over HTTP or stdio. Any number of them can run. */
+import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { Engine, EngineTemporal } from '../engine/index.js';
+import { SettingsError, type Settings } from '../platform/config.js';
+import type { Logger } from '../platform/log.js';
+import { loadTools } from '../platform/project.js';
+import { loadSecret } from '../platform/secret.js';
+import { storageOf } from '../platform/storage.js';
+import { createHttpApp } from './http.js';
+import { serveStdioFaces } from './stdio.js';
+
+/** How long requests in flight get to end when the server stops, in milliseconds. */
+const DRAIN_MS = 5_000;
+
+export interface RunningServer {
+  /** The MCP endpoint. */
+  url: string;
+  /** Takes no more requests, ends streams in good order, resolves when all is down. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the HTTP server; it serves while Temporal is still down, and says so.
+ *
+ * @throws SettingsError when the port is in use or a tool's file can't be loaded
+ */
+export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
+  const engine = await createEngine(settings, logger);
+  const { app, close } = createHttpApp(engine, settings, logger);
+  const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
+  server.listen(settings.port, settings.host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    await engine.temporal.close();
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new SettingsError(
+      `port ${settings.port} of ${settings.host} is in use; choose another with LONGHAUL_PORT or --port`,
+    );
+  }
+  const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
+  const url = `http://${host}:${settings.port}/mcp`;
+  logger.info({ url, tools: [...engine.tools.keys()] }, 'server runs');
+  return {
+    url,
+    async stop() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      await close();
+      server.closeIdleConnections();
+      const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await closed;
+      clearTimeout(force);
+      await engine.temporal.close();
+    },
+  };
+}
+
+/** Serves one client over standard input and output, until it closes its end. */
+export async function serveStdio(settings: Settings, logger: Logger): Promise<void> {
+  const engine = await createEngine(settings, logger);
+  try {
+    await serveStdioFaces(engine, logger);
+  } finally {
+    await engine.temporal.close();
+  }
+}
+
+/** The engine of these settings: what every face calls. */
+export async function createEngine(settings: Settings, logger: Logger): Promise<Engine> {
+  const tools = await loadTools(settings);
+  const storage = storageOf(settings);
+  const temporal = new EngineTemporal(settings.home, storage, settings.taskQueue, logger);
+  return new Engine(temporal, tools, loadSecret(settings.home), storage);
+}

@@ -1,0 +1,91 @@
+/** The MCP faces over standard input and output. */
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import type { Engine } from '../engine/index.js';
+import { ANONYMOUS } from '../operations/wire.js';
+import type { Logger } from '../platform/log.js';
+import { createServer } from './faces/tasks-2026-07-28/handlers.js';
+import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+
+/** Serves until the client closes its end. */
+export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<void> {
+  const stdio = new StdioServerTransport();
+  const subscriptions = new Subscriptions(engine, ANONYMOUS);
+  const transport = withSubscriptions(stdio, subscriptions, logger);
+  await new Promise<void>((resolve) => {
+    const closed = () => {
+      subscriptions.close();
+      resolve();
+    };
+    serveStdio(() => createServer(engine, ANONYMOUS), {
+      legacy: 'reject',
+      transport,
+      onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
+    });
+    process.stdin.once('end', closed);
+    process.stdin.once('close', closed);
+  });
+}
+
+/**
+ * A transport that takes `subscriptions/listen` and its cancellation before the SDK sees them, and passes
+ * everything else through.
+ */
+function withSubscriptions(inner: Transport, subscriptions: Subscriptions, logger: Logger): Transport {
+  const open = new Map<RequestId, AbortController>();
+  const listen = async (request: JSONRPCRequest) => {
+    const gone = new AbortController();
+    open.set(request.id, gone);
+    try {
+      const serve = await subscriptions.open(request);
+      await serve({ send: (message) => inner.send(message), signal: gone.signal });
+    } catch (error) {
+      const known = error instanceof ProtocolError;
+      if (!known) logger.error({ error }, 'a subscription failed');
+      const { code, message, data } = known
+        ? error
+        : { code: ProtocolErrorCode.InternalError, message: 'Internal error', data: undefined };
+      await inner.send({
+        jsonrpc: '2.0',
+        id: request.id,
+        error: { code, message, ...(data === undefined ? {} : { data }) },
+      });
+    } finally {
+      open.delete(request.id);
+    }
+  };
+  const outer: Transport = {
+    start: () => inner.start(),
+    send: (message, options) => inner.send(message, options),
+    close: () => inner.close(),
+  };
+  inner.onmessage = (message: JSONRPCMessage, extra) => {
+    if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen') {
+      void listen(message);
+      return;
+    }
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      const subscription = open.get(message.params?.['requestId'] as RequestId);
+      if (subscription) {
+        subscription.abort();
+        return;
+      }
+    }
+    outer.onmessage?.(message, extra);
+  };
+  inner.onclose = () => {
+    for (const one of open.values()) one.abort();
+    outer.onclose?.();
+  };
+  inner.onerror = (error) => outer.onerror?.(error);
+  return outer;
+}

@@ -1,0 +1,107 @@
+/** The one record of an operation. Every face renders it; none keeps its own. */
+import type { OperationError } from './errors.js';
+import type { JsonSchema } from './schema.js';
+
+export type OperationStatus =
+  | 'submitted'
+  | 'working'
+  | 'input_required'
+  | 'completed'
+  | 'failed'
+  | 'canceled'
+  | 'timed_out'
+  | 'expired'
+  /** Only for a record that can't be read. */
+  | 'unknown';
+
+const TERMINAL: ReadonlySet<OperationStatus> = new Set([
+  'completed',
+  'failed',
+  'canceled',
+  'timed_out',
+  'expired',
+]);
+
+/** Is this status final within an attempt? */
+export function isTerminal(status: OperationStatus): boolean {
+  return TERMINAL.has(status);
+}
+
+/** How far the work is, in the tool's own units. It never goes back. */
+export interface Progress {
+  progress: number;
+  total?: number;
+  /** One short line for people. */
+  message?: string;
+}
+
+/** A question that the operation waits for. */
+export interface InputRequest {
+  message: string;
+  /** Flat JSON Schema of the answer. */
+  schema: JsonSchema;
+  /** ISO 8601; when the operation goes on without an answer. */
+  expiresAt?: string;
+}
+
+/** An answer to an input request: MCP's three actions (specs: 2026-07-28 client/elicitation). */
+export type Answer =
+  { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
+
+export interface OperationRecord {
+  /** What callers know the operation by. */
+  token: string;
+  /** Run of the Temporal workflow that this was read from. */
+  runId: string;
+  tool: string;
+  principal: string;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+  updatedAt: string;
+  closedAt?: string;
+  status: OperationStatus;
+  /** Set once Temporal has taken a cancel: from then on the operation can only end canceled. */
+  cancelRequestedAt?: string;
+  cancelReason?: string;
+  /** One short line for people. */
+  statusMessage?: string;
+  stage?: string;
+  progress?: Progress;
+  inputRequests: Record<string, InputRequest>;
+  /** What is finished so far; kept after cancel, failure and time-out. */
+  partial?: unknown;
+  result?: unknown;
+  error?: OperationError;
+  estimateSeconds?: number;
+  /** How long after closing the result can be read, in seconds. */
+  keepAliveSeconds: number;
+  attempt: number;
+  resumedFrom?: string;
+  /** Answers that were taken but that no worker has processed yet. False: read without a worker. */
+  live: boolean;
+}
+
+/** The shell's own progress plus what running activities report. */
+export function mergeProgress(
+  own: Progress | undefined,
+  reports: (Progress | undefined)[],
+): Progress | undefined {
+  const running = reports.filter((report) => report !== undefined);
+  if (!own && running.length === 0) return undefined;
+  const totals = running.map(({ total }) => total);
+  const total =
+    own?.total ??
+    (totals.length && totals.every((one) => one !== undefined)
+      ? (own?.progress ?? 0) + sum(totals as number[])
+      : undefined);
+  const message = running.findLast((report) => report.message)?.message ?? own?.message;
+  return {
+    progress: (own?.progress ?? 0) + sum(running.map((report) => report.progress)),
+    ...(total === undefined ? {} : { total }),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,57 @@
+/**
+ * Tokens and the workflow IDs behind them. Not for Temporal's sandbox (Node's crypto).
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { LonghaulError } from './errors.js';
+import { ANONYMOUS } from './wire.js';
+
+/** Tokens that a client may bring: 1 to 200 characters of letters, digits and `. _ ~ -`. */
+const CLIENT_TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
+
+/** A new token: 160 random bits, base64url. */
+export function newToken(): string {
+  return randomBytes(20).toString('base64url');
+}
+
+/**
+ * @throws LonghaulError `invalid_arguments` when a client's own token has another form than documented
+ */
+export function assertClientToken(token: string): void {
+  if (!CLIENT_TOKEN.test(token)) {
+    throw new LonghaulError(
+      'invalid_arguments',
+      `token: expected 1 to 200 characters of A-Z a-z 0-9 . _ ~ -; got ${JSON.stringify(token.slice(0, 220))}`,
+    );
+  }
+}
+
+/**
+ * The workflow ID of a token. For the anonymous principal it is the token, byte for byte; for others it is
+ * prefixed by a keyed tag of the principal, so that nobody else can hit or detect it.
+ */
+export function workflowIdOf(principal: string, token: string, secret: Buffer): string {
+  return principal === ANONYMOUS ? token : `${hmac(secret, 'principal', principal).slice(0, 22)}.${token}`;
+}
+
+/** The token that an idempotency key stands for: the same for the same principal, tool and key. */
+export function tokenOfIdempotencyKey(principal: string, tool: string, key: string, secret: Buffer): string {
+  return hmac(secret, 'idempotency', principal, tool, key).slice(0, 32);
+}
+
+/** Tells a repeated start from another one under the same token. */
+export function digestOf(tool: string, args: unknown, secret: Buffer): string {
+  return hmac(secret, 'arguments', tool, canonicalJson(args)).slice(0, 32);
+}
+
+function hmac(secret: Buffer, ...parts: string[]): string {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
+}
+
+/** JSON with sorted keys, so that equal arguments have equal digests. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

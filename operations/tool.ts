@@ -1,0 +1,202 @@
+/** What a tool is: the definition that authors write, checked as it is loaded. */
+import { DEFAULT_KEEP_ALIVE_SECONDS, humanDuration } from './budgets.js';
+import { LonghaulError } from './errors.js';
+import { assertFlat, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
+
+/** Names that belong to every long tool's call and so can't be arguments of one. */
+export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
+
+/** What the description of a tool is put together from. */
+export interface DescriptionParts {
+  /** What the tool does, in a sentence or two. */
+  does: string;
+  /** When a model should choose it, and when not. */
+  useWhen?: string;
+  /** What comes back. */
+  returns?: string;
+}
+
+export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> {
+  /** Name of the tool and of its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
+  name: string;
+  /** Name for people. */
+  title?: string;
+  description: DescriptionParts;
+  /** Schema of the arguments: zod or JSON Schema, of an object. */
+  input: Input;
+  /** Schema of the result: zod or JSON Schema, of an object. */
+  output?: Output;
+  /** How the result reads as text, for clients that show only that. Default: its JSON. */
+  toText?: (output: Infer<Output>) => string;
+  /**
+   * May a call become a task? `optional`: if the client has tasks. `required`: other clients can't call it.
+   * `forbidden`: the work is so short that every call waits for it. Default: `optional`.
+   */
+  taskSupport?: 'optional' | 'required' | 'forbidden';
+  /** Is the work so short that a plain call may wait for it? Default: false. */
+  wait?: boolean;
+  /** How long a waiting call waits by default, in seconds. Default: 600. */
+  timeoutSeconds?: number;
+  /** The published maximum duration of the work, in seconds, people's time to answer not counted. Default: 24 hours. */
+  deadlineSeconds?: number;
+  /**
+   * How long the work takes until there are past runs to tell: a fixed time in seconds, and what each unit of an
+   * argument (a number, or the length of a list or text) adds to it.
+   */
+  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
+  keepAliveSeconds?: number;
+  /** What cancel and time-out clean up, in a sentence for the description. */
+  cleanup?: string;
+  /** Types of failures (Temporal's ApplicationFailure type, or the error's name) after which a new call may succeed. */
+  retryableErrors?: string[];
+  /**
+   * Arguments to ask the person for, before anything starts, when a call lacks them: argument -> question. Only
+   * clients with elicitation are asked.
+   */
+  askFor?: Record<string, string>;
+  /** Schemas of what the workflow asks in the middle, checked here: flat objects. */
+  questions?: Record<string, AnySchema>;
+  /** MCP's hints about the tool's behaviour (specs: 2026-07-28 server/tools). */
+  annotations?: {
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+}
+
+/** A tool as the server and the engine know it. */
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema: JsonSchema | undefined;
+  toText: (output: unknown) => string;
+  taskSupport: 'optional' | 'required' | 'forbidden';
+  wait: boolean;
+  timeoutSeconds: number;
+  deadlineSeconds: number;
+  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  keepAliveSeconds: number;
+  retryableErrors: string[];
+  askFor: Record<string, string>;
+  annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
+  /** Only for types: what {@link defineTool} inferred. */
+  types?: { input: unknown; output: unknown };
+}
+
+/** Type of a tool's arguments, after defaults: `ToolInput<typeof brew>`. */
+export type ToolInput<T> = T extends { types?: { input: infer I } } ? I : never;
+/** Type of a tool's result: `ToolOutput<typeof brew>`. */
+export type ToolOutput<T> = T extends { types?: { output: infer O } } ? O : never;
+
+/**
+ * Defines a tool.
+ *
+ * @example
+ * export default defineTool({
+ *   name: 'brew',
+ *   description: { does: 'Brews coffee.' },
+ *   input: z.object({ cups: z.number().int().min(1).max(12) }),
+ *   output: z.object({ cups: z.number() }),
+ *   estimate: { seconds: 60, per: { argument: 'cups', seconds: 20 } },
+ * });
+ *
+ * @throws LonghaulError `invalid_arguments` that names the tool and the field
+ */
+export function defineTool<const Input extends AnySchema, const Output extends AnySchema = JsonSchema>(
+  options: ToolOptions<Input, Output>,
+): Tool & { types?: { input: Infer<Input>; output: Infer<Output> } } {
+  const fail = (what: string): never => {
+    throw new LonghaulError('invalid_arguments', `tool ${JSON.stringify(options.name)}: ${what}`);
+  };
+  if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(options.name)) {
+    fail('name: expected a letter, then letters, digits or _, at most 64 characters');
+  }
+  const inputSchema = toJsonSchema(options.input);
+  const outputSchema = options.output && toJsonSchema(options.output, 'output');
+  for (const [field, schema] of [
+    ['input', inputSchema],
+    ['output', outputSchema],
+  ] as const) {
+    if (schema && schema['type'] !== 'object')
+      fail(`${field}: expected the schema of an object; got type ${JSON.stringify(schema['type'])}`);
+  }
+  const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>;
+  for (const reserved of RESERVED_ARGUMENTS) {
+    if (reserved in properties)
+      fail(`input.${reserved}: the name is reserved for every tool's calls; choose another`);
+  }
+  for (const [field, value] of Object.entries({
+    timeoutSeconds: options.timeoutSeconds,
+    deadlineSeconds: options.deadlineSeconds,
+    keepAliveSeconds: options.keepAliveSeconds,
+    'estimate.seconds': options.estimate.seconds,
+  })) {
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      fail(`${field}: expected seconds above 0; got ${value}`);
+  }
+  for (const argument of [...Object.keys(options.askFor ?? {}), options.estimate.per?.argument]) {
+    if (argument !== undefined && !(argument in properties))
+      fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ')}`);
+  }
+  for (const argument of Object.keys(options.askFor ?? {})) {
+    assertFlat(
+      { type: 'object', properties: { [argument]: properties[argument] } },
+      `tool "${options.name}": askFor`,
+    );
+  }
+  for (const [name, schema] of Object.entries(options.questions ?? {})) {
+    assertFlat(toJsonSchema(schema), `tool "${options.name}": questions.${name}`);
+  }
+  const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
+  return {
+    name: options.name,
+    title: options.title ?? options.name.replaceAll('_', ' '),
+    description: describe(options.description, options.estimate, deadlineSeconds, options.cleanup),
+    inputSchema,
+    outputSchema,
+    toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
+    taskSupport: options.taskSupport ?? 'optional',
+    wait: options.wait ?? options.taskSupport === 'forbidden',
+    timeoutSeconds: options.timeoutSeconds ?? 600,
+    deadlineSeconds,
+    estimate: options.estimate,
+    keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
+    retryableErrors: options.retryableErrors ?? [],
+    askFor: options.askFor ?? {},
+    annotations: options.annotations,
+  };
+}
+
+/** What the tool's own estimate says for these arguments, in seconds. */
+export function fixedEstimateSeconds(tool: Tool, args: Record<string, unknown>): number {
+  const { seconds, per } = tool.estimate;
+  if (!per) return seconds;
+  const value = args[per.argument];
+  const units =
+    typeof value === 'number' ? value : Array.isArray(value) || typeof value === 'string' ? value.length : 0;
+  return seconds + units * per.seconds;
+}
+
+function describe(
+  parts: DescriptionParts,
+  estimate: { seconds: number; per?: { argument: string; seconds: number } },
+  deadlineSeconds: number,
+  cleanup: string | undefined,
+): string {
+  const per = estimate.per
+    ? ` plus ${humanDuration(estimate.per.seconds)} per unit of ${estimate.per.argument}`
+    : '';
+  return [
+    parts.does,
+    parts.useWhen,
+    parts.returns && `Returns: ${parts.returns}`,
+    `Usually takes about ${humanDuration(estimate.seconds)}${per}, at most ${humanDuration(deadlineSeconds)}.`,
+    cleanup && `On cancel or time-out: ${cleanup}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,111 @@
+/**
+ * What the engine and the shell say to each other through Temporal: names of the query, update and signals, and
+ * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
+ */
+import type { OperationError } from './errors.js';
+import type { Answer, InputRequest, Progress } from './record.js';
+
+/** Query: the whole record's live part. Answers a {@link StateMemo} with `partial`. */
+export const OPERATION_QUERY = 'operation';
+/** Update and signal: takes a {@link ProvidedInput}. */
+export const PROVIDE_INPUT = 'provide_input';
+/** Signal: cancels like Temporal's own cancel request, for whoever can only signal. Takes a reason. */
+export const CANCEL_OPERATION = 'cancel_operation';
+
+/** Header of an operation's activities: tells the worker that the shell is listening. */
+export const OPERATION_HEADER = 'longhaul';
+
+/** Memo key of what is fixed at the start. */
+export const MARKER_MEMO = 'longhaul';
+/** Memo key of what the shell keeps up to date. */
+export const STATE_MEMO = 'operation';
+
+/** Largest state that the shell writes into the memo, in bytes of JSON. */
+export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
+
+/** The principal of a server without authentication. */
+export const ANONYMOUS = 'anonymous';
+
+/** The token of a workflow ID: the same for the anonymous principal, what follows the principal's tag for others. */
+export function tokenOf(principal: string, workflowId: string): string {
+  return principal === ANONYMOUS ? workflowId : workflowId.slice(workflowId.indexOf('.') + 1);
+}
+
+/** Longhaul's marker: a workflow without it is none of ours. Written once, by the engine, with the start. */
+export interface MarkerMemo {
+  version: 1;
+  tool: string;
+  principal: string;
+  /** HMAC of tool and arguments: tells a repeated start from another one under the same token. */
+  argumentsDigest: string;
+  deadlineSeconds: number;
+  keepAliveSeconds: number;
+  estimateSeconds?: number;
+  /** Does this Temporal know Longhaul's search attributes? An unknown one would block the workflow. */
+  searchAttributes: boolean;
+  attempt: number;
+  resumedFrom?: string;
+  session?: string;
+  /** ISO 8601; set when the workflow continues as new, since the later run has a start time of its own. */
+  createdAt?: string;
+}
+
+/** What changes, in the memo and in the query's answer. */
+export interface StateMemo {
+  stage?: string;
+  progress?: Progress;
+  inputRequests?: Record<string, InputRequest>;
+  /** Input requests made so far: the next key's number, so that no key is used twice. */
+  inputRequestCount?: number;
+  /** Milliseconds for which only people were awaited. */
+  awaitedMs?: number;
+  /** Milliseconds that are left of the deadline; carried along when the workflow continues as new. */
+  deadlineRemainingMs?: number;
+  /** ISO 8601; set when the shell has seen the cancel. */
+  cancelRequestedAt?: string;
+  cancelReason?: string;
+  updatedAt?: string;
+  /** In the memo only while it is small. */
+  partial?: unknown;
+  /** The partial result is too large for the memo: the query has it. */
+  isPartialLarge?: boolean;
+}
+
+/** An answer on its way. */
+export interface ProvidedInput {
+  key: string;
+  /** The same answer sent twice (an update and then a signal) counts once. */
+  answerId: string;
+  answer: Answer;
+}
+
+/** What an activity heartbeats: read by the engine through describe. */
+export interface ActivityReport {
+  longhaul: 'report';
+  progress?: Progress;
+}
+
+/** What an activity that reported progress gives back, so that the shell can fold its progress into its own. */
+export interface ReportedResult {
+  longhaul: 'result';
+  progress: Progress;
+  result: unknown;
+}
+
+/** Detail of the failure or cancellation that ends an operation's workflow. */
+export interface Closing {
+  longhaul: 'closing';
+  error?: OperationError;
+  /** JSON-RPC error code, for `protocol` errors. */
+  code?: number;
+  partial?: unknown;
+}
+
+/** Search attributes; all keywords. */
+export const SEARCH_ATTRIBUTES = {
+  principal: 'LonghaulPrincipal',
+  tool: 'LonghaulTool',
+  status: 'LonghaulStatus',
+  session: 'LonghaulSession',
+  idempotencyKey: 'LonghaulIdempotencyKey',
+} as const;

@@ -1,0 +1,186 @@
+/**
+ * The one place where settings and the environment are read. A setting comes from a flag, else from the
+ * environment, else from `longhaul.config.(ts|js|json)` in the working folder, else from its default.
+ */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { createJiti } from 'jiti';
+import { z } from 'zod';
+
+const port = z.coerce.number().int().min(1).max(65535);
+const list = z.preprocess(
+  (value) => (typeof value === 'string' ? value.split(delimiter).filter(Boolean) : value),
+  z.array(z.string().min(1)),
+);
+
+/** What `longhaul.config.*` may hold; every field may also come from its flag or environment variable. */
+const fileSchema = z.strictObject({
+  /** Folder of the embedded stack's data. Default: `~/.longhaul`. */
+  home: z.string().min(1),
+  /** Address that the server listens on. Default: `127.0.0.1`. */
+  host: z.string().min(1),
+  /** Port of the server. Default: 7411. */
+  port,
+  /** Port of the embedded Temporal. Default: 7233, or the next free one. */
+  temporalPort: port,
+  /** Task queue that workers poll and operations start on. Default: `longhaul`. */
+  taskQueue: z.string().min(1).max(200),
+  /** Folder that keeps the Temporal binary, shared by every home. Default: `~/.longhaul/bin`. */
+  binFolder: z.string().min(1),
+  /** Folder that holds the user's own `tools/`, `workflows/` and `activities/`. Default: the config file's. */
+  project: z.string().min(1),
+  /** Serve the tools that ship with Longhaul. Default: true. */
+  shippedTools: z.preprocess(
+    (value) => (value === 'true' ? true : value === 'false' ? false : value),
+    z.boolean(),
+  ),
+  /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
+  dataFolders: list,
+  /** Host names beside loopback's under which the server may be called (DNS rebinding protection). */
+  allowedHosts: list,
+  /** Least severe level that is logged. Default: `info`. */
+  logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
+});
+
+/** The name of a setting, as `longhaul.config.*` spells it. */
+export type SettingName = keyof z.infer<typeof fileSchema>;
+
+/** The environment variable of each setting. */
+export const SETTING_VARIABLES: Record<SettingName, string> = {
+  home: 'LONGHAUL_HOME',
+  host: 'LONGHAUL_HOST',
+  port: 'LONGHAUL_PORT',
+  temporalPort: 'LONGHAUL_TEMPORAL_PORT',
+  taskQueue: 'LONGHAUL_TASK_QUEUE',
+  binFolder: 'LONGHAUL_BIN_FOLDER',
+  project: 'LONGHAUL_PROJECT',
+  shippedTools: 'LONGHAUL_SHIPPED_TOOLS',
+  dataFolders: 'LONGHAUL_DATA_FOLDERS',
+  allowedHosts: 'LONGHAUL_ALLOWED_HOSTS',
+  logLevel: 'LONGHAUL_LOG_LEVEL',
+};
+
+/** The command line flag of a setting: `--temporal-port` for `temporalPort`. */
+export function settingFlag(name: SettingName): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** What a `longhaul.config.*` file exports as its default. */
+export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
+
+/** Every setting, resolved: paths are absolute. */
+export interface Settings {
+  home: string;
+  host: string;
+  port: number;
+  temporalPort: number | undefined;
+  taskQueue: string;
+  binFolder: string;
+  project: string;
+  shippedTools: boolean;
+  dataFolders: string[];
+  allowedHosts: string[];
+  logLevel: z.infer<typeof fileSchema>['logLevel'];
+}
+
+/** A setting that can't be used; the message names where it came from, what was expected and what came. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+}
+
+/**
+ * Reads the settings.
+ *
+ * @param flags values given on the command line; they win over everything
+ * @param environment defaults to `process.env`
+ * @param folder where `longhaul.config.*` is looked for; defaults to the working folder
+ * @throws SettingsError when a value has the wrong form or a key isn't known
+ */
+export async function loadSettings(
+  flags: Partial<Record<SettingName, unknown>> = {},
+  environment: NodeJS.ProcessEnv = process.env,
+  folder: string = process.cwd(),
+): Promise<Settings> {
+  const file = await readConfigFile(folder);
+  const values: Partial<Record<SettingName, unknown>> = {};
+  for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
+    const variable = SETTING_VARIABLES[name];
+    const [source, raw] =
+      flags[name] !== undefined
+        ? [settingFlag(name), flags[name]]
+        : environment[variable]
+          ? [variable, environment[variable]]
+          : [`"${name}" in ${file?.path}`, file?.config[name]];
+    if (raw === undefined) continue;
+    const parsed = fileSchema.shape[name].safeParse(raw);
+    if (!parsed.success) {
+      const expected = parsed.error.issues.map((issue) => issue.message).join('; ');
+      throw new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
+    }
+    values[name] = parsed.data;
+  }
+  const given = values as Partial<z.infer<typeof fileSchema>>;
+  const base = file ? dirname(file.path) : folder;
+  const project = resolve(base, given.project ?? '.');
+  return {
+    home: resolve(given.home ?? join(homedir(), '.longhaul')),
+    host: given.host ?? '127.0.0.1',
+    port: given.port ?? 7411,
+    temporalPort: given.temporalPort,
+    taskQueue: given.taskQueue ?? 'longhaul',
+    binFolder: resolve(given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
+    project,
+    shippedTools: given.shippedTools ?? true,
+    dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(base, path)),
+    allowedHosts: given.allowedHosts ?? [],
+    logLevel: given.logLevel ?? 'info',
+  };
+}
+
+/** The settings as environment variables, for a process that is to have the same ones. */
+export function settingsToEnvironment(settings: Settings): Record<string, string> {
+  const entries: [string, string][] = [];
+  for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
+    const value = settings[name];
+    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    entries.push([SETTING_VARIABLES[name], Array.isArray(value) ? value.join(delimiter) : String(value)]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** Is this process a part of `longhaul up`, which starts, restarts and ends it? */
+export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {
+  return environment[SUPERVISED_VARIABLE] === '1';
+}
+
+/** Set to `1` by `longhaul up` for the processes that it starts. */
+export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';
+
+async function readConfigFile(folder: string): Promise<{ path: string; config: LonghaulConfig } | undefined> {
+  const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']
+    .map((name) => join(folder, name))
+    .filter((path) => existsSync(path));
+  const path = found[0];
+  if (!path) return undefined;
+  if (found.length > 1)
+    throw new SettingsError(`more than one configuration file: ${found.join(', ')}; keep one`);
+  let config: unknown;
+  try {
+    config = await createJiti(import.meta.url).import(path, { default: true });
+  } catch (error) {
+    throw new SettingsError(
+      `${path} can't be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw new SettingsError(`${path}: expected an object of settings; got ${JSON.stringify(config)}`);
+  }
+  const unknown = Object.keys(config).filter((key) => !(key in fileSchema.shape));
+  if (unknown.length) {
+    throw new SettingsError(
+      `${path}: unknown setting ${unknown.map((key) => `"${key}"`).join(', ')}; known are ${Object.keys(fileSchema.shape).join(', ')}`,
+    );
+  }
+  return { path, config };
+}

@@ -1,0 +1,53 @@
+/**
+ * How values travel through Temporal: as JSON that its UI shows, except that anything over 256 KiB goes to storage
+ * and leaves a claim in history. A value over 2 MiB that reached Temporal would end the run and lose its record.
+ * It is the SDK's own external storage and not a codec, so that it happens outside the sandbox and once a task.
+ */
+import { createHash } from 'node:crypto';
+import {
+  ExternalStorage,
+  StorageDriverClaim,
+  type DataConverter,
+  type Payload,
+  type StorageDriver,
+} from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { Storage } from './storage.js';
+
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
+
+/** Size from which a value is offloaded, in bytes: 256 KiB. */
+const OFFLOAD_BYTES = 256 * 1024;
+
+/** The data converter that clients and workers share. */
+export function dataConverterOf(storage: Storage): DataConverter {
+  return {
+    externalStorage: new ExternalStorage({
+      drivers: [storageDriver(storage)],
+      payloadSizeThreshold: OFFLOAD_BYTES,
+    }),
+  };
+}
+
+/** Values are stored under their hash, so that a repeated store (a replay, a retry) stores nothing new. */
+function storageDriver(storage: Storage): StorageDriver {
+  return {
+    name: 'longhaul',
+    type: 'longhaul.storage',
+    store: (_context, payloads) =>
+      Promise.all(
+        payloads.map(async (payload) => {
+          const bytes = PayloadMessage.encode(payload).finish();
+          const key = `payloads/${createHash('sha256').update(bytes).digest('hex')}`;
+          if ((await storage.size(key)) === undefined) await storage.put(key, bytes);
+          return new StorageDriverClaim({ key });
+        }),
+      ),
+    retrieve: (_context, claims) =>
+      Promise.all(
+        claims.map(async ({ claimData }): Promise<Payload> =>
+          PayloadMessage.decode(await storage.read(claimData['key'] ?? '')),
+        ),
+      ),
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * The three kinds of files that make tools: those that ship with Longhaul and those of the user's project. One
+ * file a tool in `tools/`, `workflows/` and `activities/`, under the same name.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createJiti } from 'jiti';
+import type { Tool } from '../operations/tool.js';
+import { SettingsError, type Settings } from './config.js';
+
+/** Root of the running code: `dist`, or the checkout when its TypeScript is run. */
+export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+
+/** Path of one of Longhaul's own modules, e.g. `workflows/shell/index`. */
+export function ownModule(name: string): string {
+  return join(CODE_ROOT, name + EXTENSION);
+}
+
+/** What users' code imports, and the module that it gets: always the running copy of Longhaul. */
+export const PACKAGE_ENTRIES: Record<string, string> = {
+  longhaul: ownModule('index'),
+  'longhaul/workflow': ownModule('workflows/shell/index'),
+  'longhaul/activity': ownModule('activities/shared/index'),
+};
+
+type Kind = 'tools' | 'workflows' | 'activities';
+
+/** The files of one kind: shipped ones first, then the project's. */
+export function filesOf(kind: Kind, settings: Settings): string[] {
+  const folders = [...(settings.shippedTools ? [join(CODE_ROOT, kind)] : []), ownFolder(kind, settings)];
+  return folders.flatMap((folder) =>
+    folder && existsSync(folder)
+      ? readdirSync(folder)
+          .filter((name) => /\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name))
+          .sort()
+          .map((name) => join(folder, name))
+      : [],
+  );
+}
+
+/**
+ * Loads the definitions of all tools.
+ *
+ * @throws SettingsError that names the file when one can't be loaded, exports no tool or repeats a name
+ */
+export async function loadTools(settings: Settings): Promise<Map<string, Tool>> {
+  const tools = new Map<string, Tool>();
+  for (const path of filesOf('tools', settings)) {
+    const { default: tool } = (await load(path)) as { default?: Tool };
+    if (!tool?.name || !tool.inputSchema)
+      throw new SettingsError(`${path}: expected a default export made by defineTool()`);
+    if (tools.has(tool.name)) throw new SettingsError(`${path}: there is a tool "${tool.name}" already`);
+    tools.set(tool.name, tool);
+  }
+  return tools;
+}
+
+/**
+ * Loads the activities of all tools: every function that a file exports.
+ *
+ * @throws SettingsError that names the file when one can't be loaded or repeats a name
+ */
+export async function loadActivities(
+  settings: Settings,
+): Promise<Record<string, (...args: never[]) => unknown>> {
+  const activities: Record<string, (...args: never[]) => unknown> = {};
+  for (const path of filesOf('activities', settings)) {
+    for (const [name, value] of Object.entries((await load(path)) as Record<string, unknown>)) {
+      if (typeof value !== 'function') continue;
+      if (name in activities) throw new SettingsError(`${path}: there is an activity "${name}" already`);
+      activities[name] = value as (...args: never[]) => unknown;
+    }
+  }
+  return activities;
+}
+
+function ownFolder(kind: Kind, settings: Settings): string | undefined {
+  const folder = join(settings.project, kind);
+  // In Longhaul's own checkout the project's folders are the shipped ones, or their sources.
+  const isOwn = folder === join(CODE_ROOT, kind) || settings.project === dirname(CODE_ROOT);
+  return isOwn ? undefined : folder;
+}
+
+let jiti: ReturnType<typeof createJiti> | undefined;
+
+async function load(path: string): Promise<unknown> {
+  try {
+    if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;
+    jiti ??= createJiti(import.meta.url, { alias: PACKAGE_ENTRIES });
+    return await jiti.import(path);
+  } catch (error) {
+    throw new SettingsError(
+      `${path} can't be loaded: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}

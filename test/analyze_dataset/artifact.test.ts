@@ -1,0 +1,78 @@
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { estimateArtifact, runQuery, writeArtifact } from '../../activities/analyze_dataset/index.js';
+import { FLIGHTS, plainSql, sandbox } from './support.js';
+import type { Sandbox } from './support.js';
+
+let box: Sandbox;
+let out: string;
+beforeAll(async () => {
+  box = await sandbox();
+  out = path.join(box.root, 'out');
+  await mkdir(out);
+});
+afterAll(() => box.remove());
+
+const byRoute = {
+  path: FLIGHTS,
+  filters: [{ column: 'delay', op: 'gt' as const, value: 0 }],
+  group_by: ['origin', 'destination'],
+  aggregates: [{ fn: 'count' as const }, { fn: 'sum' as const, column: 'delay' }],
+  order_by: [{ column: 'count', direction: 'desc' as const }],
+  limit: 10,
+};
+
+describe('the Parquet artifact', () => {
+  it('holds the whole result in its order, whatever the limit of the answer', async () => {
+    const target = path.join(out, 'routes.parquet');
+    await writeFile(target, 'an older artifact');
+    const artifact = await writeArtifact(byRoute, target, box.options);
+    const answer = await runQuery({ ...byRoute, limit: 1000 }, box.options);
+    expect(artifact).toEqual({ path: target, rowCount: answer.rowCount, bytes: (await stat(target)).size });
+    expect(answer.rowCount).toBeGreaterThan(1000);
+    expect(await plainSql(`SELECT * FROM '${target}' LIMIT 1000`)).toEqual(answer.rows);
+    expect(await readdir(out)).toEqual(['routes.parquet']);
+  });
+
+  it('keeps sums that a double could not hold', async () => {
+    const source = path.join(box.data, 'big.parquet');
+    await plainSql(`COPY (SELECT 9223372036854775807::BIGINT AS big FROM range(3)) TO '${source}'`);
+    const target = path.join(out, 'sum.parquet');
+    await writeArtifact(
+      { path: source, aggregates: [{ fn: 'sum', column: 'big', as: 'total' }], limit: 1 },
+      target,
+      box.options,
+    );
+    expect(await plainSql(`SELECT total::VARCHAR FROM '${target}'`)).toEqual([['27670116110564327421']]);
+  });
+
+  it('is estimated before it is written: rows exactly, bytes roughly', async () => {
+    const query = {
+      path: FLIGHTS,
+      filters: [{ column: 'distance', op: 'gt' as const, value: 1000 }],
+      limit: 5,
+    };
+    const estimate = await estimateArtifact(query, box.options);
+    const artifact = await writeArtifact(query, path.join(out, 'far.parquet'), box.options);
+    expect(estimate.rowCount).toBe(artifact.rowCount);
+    expect(estimate.estimatedBytes / artifact.bytes).toBeGreaterThan(0.5);
+    expect(estimate.estimatedBytes / artifact.bytes).toBeLessThan(2);
+    const grouped = await estimateArtifact(byRoute, box.options);
+    expect(grouped.estimatedBytes).toBeGreaterThan(1000);
+  });
+
+  it('leaves nothing behind when it is cancelled half-way', async () => {
+    const abort = new AbortController();
+    const target = path.join(out, 'never.parquet');
+    const query = { path: FLIGHTS, order_by: [{ column: 'delay' }, { column: 'origin' }], limit: 1 };
+    const outcome = writeArtifact(query, target, { ...box.options, signal: abort.signal }).catch(
+      (e: unknown) => e,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    abort.abort('stop');
+    expect(await outcome).toBe('stop');
+    expect((await readdir(out)).filter((name) => name.includes('never'))).toEqual([]);
+    expect(await readdir(box.scratch)).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { inspect, profileColumns, profileTable, runQuery } from '../../activities/analyze_dataset/index.js';
+import { columnProfileSchema } from '../../activities/analyze_dataset/schema.js';
+import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
+import type { Sandbox } from './support.js';
+
+let box: Sandbox;
+beforeAll(async () => {
+  box = await sandbox();
+});
+afterAll(() => box.remove());
+
+describe('inspecting', () => {
+  it.each([
+    ['flights-3m.parquet', 'parquet', 3_000_000, 5],
+    ['flights-2k.json', 'json', 2000, 5],
+    ['airports.csv', 'csv', 3376, 7],
+    ['unemployment.tsv', 'csv', 3218, 2],
+  ])('%s gives format, rows and columns', async (name, format, rowCount, columns) => {
+    const inspection = await inspect(path.join(VEGA, name), box.options);
+    expect(inspection).toMatchObject({ format, rowCount });
+    expect(inspection.columns).toHaveLength(columns);
+    expect(inspection.profileBatches.flat()).toEqual(inspection.columns.map((column) => column.name));
+    expect(inspection.notes).toEqual([]);
+  });
+
+  it('a file with a header alone, or an empty array, gives no rows', async () => {
+    await box.file('head.csv', 'a,b\n');
+    await box.file('none.json', '[]');
+    expect(await inspect('head.csv', box.options)).toMatchObject({
+      rowCount: 0,
+      columns: [{ name: 'a' }, { name: 'b' }],
+    });
+    expect(await inspect('none.json', box.options)).toMatchObject({ rowCount: 0 });
+    const [a] = await profileColumns('head.csv', ['a'], box.options);
+    expect(a).toMatchObject({ row_count: 0, null_count: 0, null_share: 0, min: null, top_values: [] });
+  });
+
+  it('finds values late in the file that do not fit, and reads such a column as text', async () => {
+    const numbers = Array.from({ length: 60_000 }, (_, index) => `${index},${index}`).join('\n');
+    await box.file('late.csv', `a,"b ""quoted"""\n${numbers}\nfoo,3\n4,bar\n`);
+    const inspection = await inspect('late.csv', box.options);
+    expect(inspection.rowCount).toBe(60_002);
+    expect(inspection.reading.textColumns.sort()).toEqual(['a', 'b "quoted"']);
+    expect(inspection.columns.map(({ type }) => type)).toEqual(['VARCHAR', 'VARCHAR']);
+    expect(inspection.notes[0]).toContain('is read as text');
+    const found = await runQuery(
+      { path: 'late.csv', filters: [{ column: 'a', op: 'eq', value: 'foo' }], limit: 5 },
+      { ...box.options, reading: inspection.reading },
+    );
+    expect(found.rows).toEqual([['foo', '3']]);
+
+    const lines = Array.from({ length: 60_000 }, (_, index) => `{"a":${index}}`).join('\n');
+    await box.file('late.json', `${lines}\n{"a":"foo"}\n`);
+    const json = await inspect('late.json', box.options);
+    expect(json).toMatchObject({ rowCount: 60_001, reading: { wholeFileTypes: true } });
+  });
+});
+
+describe('a profile', () => {
+  it('of Parquet says of every column what plain SQL says', async () => {
+    const profiles = await profileColumns(FLIGHTS, ['delay', 'origin', 'date'], box.options);
+    for (const profile of profiles) expect(columnProfileSchema.safeParse(profile).error).toBeUndefined();
+    const [[min, max, mean, stddev]] = (await plainSql(
+      `SELECT min(delay), max(delay), avg(delay), stddev_samp(delay) FROM '${FLIGHTS}'`,
+    )) as [number[]];
+    const [delay, origin, date] = profiles;
+    expect(delay).toMatchObject({ row_count: 3_000_000, null_count: 0, min, max, top_values: null });
+    expect(delay!.mean).toBeCloseTo(mean!, 6);
+    expect(delay!.stddev).toBeCloseTo(stddev!, 6);
+    expect(Math.abs(delay!.approx_quartiles![1]! + 1)).toBeLessThan(0.5);
+    expect(origin!.top_values!.map(({ value, count }) => [value, count])).toEqual(
+      await plainSql(`SELECT origin, count(*) FROM '${FLIGHTS}' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5`),
+    );
+    expect(origin!.approx_distinct).toBeGreaterThan(200);
+    expect(date).toMatchObject({ type: 'TIMESTAMP', min: '2001-01-01T00:01:00', mean: null });
+    expect(profileTable(profiles)).toContain('| delay ');
+  });
+
+  it('counts finished columns and names the one in work', async () => {
+    box.options.reports.length = 0;
+    await profileColumns(FLIGHTS, ['delay', 'origin'], box.options);
+    const reports = box.options.reports;
+    expect(reports[0]).toEqual({ progress: 0, total: 2, message: 'profiling delay (1 of 2 columns)' });
+    expect(reports.some((r) => r.message === 'profiling origin (2 of 2 columns)' && r.progress >= 1)).toBe(
+      true,
+    );
+    expect(reports.at(-1)).toEqual({ progress: 2, total: 2, message: 'profiled 2 columns' });
+    const heard = reports.map(({ progress }) => progress);
+    expect(heard).toEqual([...heard].sort((a, b) => a - b));
+  });
+
+  it('holds with missing values, NaN, booleans, nested values and values that are very long', async () => {
+    const file = path.join(box.data, 'odd.parquet');
+    await plainSql(
+      `COPY (SELECT * FROM (VALUES (1.0::DOUBLE, NULL::INTEGER, true, [1, 2], repeat('x', 9000)),
+                                   ('nan'::DOUBLE, NULL, true, NULL, NULL), ('inf'::DOUBLE, NULL, NULL, [3], 'y'))
+             AS t(x, none, flag, list, long)) TO '${file}'`,
+    );
+    const profiles = await profileColumns(file, ['x', 'none', 'flag', 'list', 'long'], box.options);
+    const [x, none, flag, list, long] = profiles;
+    expect(x).toMatchObject({ mean: 1, stddev: null, min: 1, max: 'NaN' });
+    expect(none).toMatchObject({ null_count: 3, null_share: 1, approx_distinct: 0, min: null, mean: null });
+    expect(flag).toMatchObject({ min: true, top_values: [{ value: true, count: 2 }] });
+    expect(list).toMatchObject({ null_count: 1, min: null, top_values: null });
+    expect(String(long!.min)).toHaveLength(200 + '… (9000 characters)'.length);
+    for (const profile of profiles) expect(columnProfileSchema.safeParse(profile).error).toBeUndefined();
+    const shown = await runQuery({ path: file, limit: 3 }, box.options);
+    expect(String(shown.rows[0]![4])).toHaveLength(4096 + '… (9000 characters)'.length);
+    expect(shown.table.length).toBeLessThan(1000);
+  });
+
+  it('of a column that does not exist names those that do', async () => {
+    const { code, message } = await refusal(profileColumns(FLIGHTS, ['delays'], box.options));
+    expect(code).toBe('unknown_column');
+    expect(message).toContain('"date", "delay", "distance", "origin", "destination"');
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/index.js';
+import { withSession } from '../../activities/analyze_dataset/session.js';
+import { plainSql, refusal, sandbox } from './support.js';
+import type { Sandbox } from './support.js';
+
+let box: Sandbox;
+let secret: string;
+beforeAll(async () => {
+  box = await sandbox();
+  await box.file('plain.csv', 'a,b\n1,x\n2,y\n');
+  await mkdir(path.join(box.root, 'elsewhere'));
+  secret = path.join(box.root, 'elsewhere', 'secret.csv');
+  await writeFile(secret, 'password\nhunter2\n');
+  await symlink(secret, path.join(box.data, 'innocent.csv'));
+  await symlink(path.dirname(secret), path.join(box.data, 'folder'));
+});
+afterAll(() => box.remove());
+
+describe('a path', () => {
+  it.each([
+    ['outside', () => secret],
+    ['outside by dots', () => `${box.data}/../elsewhere/secret.csv`],
+    ['outside by dots, relative', () => '../elsewhere/secret.csv'],
+    ['a symbolic link to outside', () => 'innocent.csv'],
+    ['below a symbolic link to outside', () => 'folder/secret.csv'],
+    ['a URL', () => 'https://localhost/x.csv'],
+    ['a bucket', () => 's3://bucket/x.parquet'],
+    ['a file URL', () => `file://${box.data}/plain.csv`],
+    ['outside and missing (nobody learns which)', () => '/nowhere/at/all.csv'],
+    ['with a NUL', () => 'plain.csv\0.txt'],
+    ['the folder itself', () => box.data],
+  ])('%s is not allowed', async (_, given) => {
+    expect((await refusal(inspect(given(), box.options))).code).toBe('not_allowed');
+  });
+
+  it.each([
+    ['that leads nowhere', 'missing.csv', 'not_found'],
+    ['that is a pattern', '*.csv', 'not_found'],
+    ['of another format', 'notes.txt', 'unsupported_format'],
+    ['of a folder', 'sub.csv', 'unreadable'],
+    ['of an empty file', 'empty.csv', 'unreadable'],
+    ['of a broken Parquet file', 'broken.parquet', 'unreadable'],
+    ['of broken JSON', 'broken.json', 'unreadable'],
+    ['of text that is not UTF-8', 'latin.csv', 'unreadable'],
+  ])('%s is refused as it should be', async (_, given, code) => {
+    await Promise.all([
+      box.file('notes.txt', 'x'),
+      mkdir(path.join(box.data, 'sub.csv'), { recursive: true }),
+      box.file('empty.csv', ''),
+      box.file('broken.parquet', 'PAR1 this is no Parquet file PAR1'),
+      box.file('broken.json', '{"a":1}\n{"a":'),
+      box.file('latin.csv', Buffer.from('a,b\ncaf\xe9,1\n', 'latin1')),
+    ]);
+    const refused = await refusal(inspect(given, box.options));
+    expect(refused.code).toBe(code);
+    expect(refused.message).toContain(given);
+    expect(refused.message).not.toMatch(/LINE 1|SELECT|sample_size/);
+  });
+});
+
+describe('what a caller sends never becomes SQL', () => {
+  it('as the name of a column, an aggregate or a value', async () => {
+    const nasty = `x"; COPY (SELECT 1) TO '${box.root}/owned.csv'; --`;
+    await box.file('nasty.json', JSON.stringify([{ [nasty]: "1'; DROP TABLE x; --", n: 1 }]));
+    const filters = [{ column: nasty, op: 'eq' as const, value: "1'; DROP TABLE x; --" }];
+    const result = await runQuery(
+      {
+        path: 'nasty.json',
+        filters,
+        group_by: [nasty],
+        aggregates: [{ fn: 'sum', column: 'n', as: `") , (SELECT * FROM read_csv('${secret}')` }],
+        order_by: [{ column: nasty }],
+        limit: 5,
+      },
+      box.options,
+    );
+    expect(result.rows).toEqual([["1'; DROP TABLE x; --", 1]]);
+    expect(await readdir(box.root)).not.toContain('owned.csv');
+    const unknown = await refusal(
+      runQuery({ path: 'plain.csv', group_by: ['a) UNION SELECT 1 --'], limit: 1 }, box.options),
+    );
+    expect(unknown.code).toBe('unknown_column');
+  });
+
+  it('and the engine behind it reaches nothing but the one file', async () => {
+    const read = path.join(box.data, 'plain.csv');
+    await withSession({ read }, box.options, async (session) => {
+      const refused = [
+        `SELECT * FROM read_csv('${secret}')`,
+        `SELECT * FROM read_text('/etc/hostname')`,
+        `SELECT * FROM glob('/etc/*')`,
+        `SELECT * FROM read_csv('http://localhost:9/x.csv')`,
+        `COPY (SELECT 1) TO '${box.root}/owned.csv'`,
+        `COPY (SELECT 1) TO '${read}.copy'`,
+        `ATTACH '${box.root}/owned.db'`,
+        'INSTALL httpfs',
+        'LOAD httpfs',
+        'SET enable_external_access = true',
+        `SET allowed_directories = ['/']`,
+        `SET memory_limit = '100GB'`,
+      ];
+      for (const sql of refused) await expect(session.run(sql)).rejects.toBeDefined();
+      expect((await session.run(`SELECT count(*) FROM read_csv('${session.readPath}')`)).value(0, 0)).toBe(
+        2n,
+      );
+    });
+    expect(await readdir(box.root)).not.toContain('owned.csv');
+  });
+});
+
+describe('a long query', () => {
+  it('ends promptly when it is aborted, with the reason of the signal and nothing left behind', async () => {
+    const file = path.join(box.data, 'long.parquet');
+    await plainSql(`COPY (SELECT range AS i, random() AS x FROM range(3000000)) TO '${file}'`);
+    const abort = new AbortController();
+    const reason = new Error('the operation was cancelled');
+    const running = runQuery(
+      {
+        path: file,
+        group_by: ['i'],
+        aggregates: [
+          { fn: 'median', column: 'x' },
+          { fn: 'count_distinct', column: 'x' },
+        ],
+        limit: 10,
+      },
+      { ...box.options, signal: abort.signal },
+    );
+    const outcome = running.catch((thrown: unknown) => thrown);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const abortedAt = performance.now();
+    abort.abort(reason);
+    expect(await outcome).toBe(reason);
+    expect(performance.now() - abortedAt).toBeLessThan(1500);
+    expect(await readdir(box.scratch)).toEqual([]);
+  });
+
+  it('does not start under a signal that is aborted already', async () => {
+    await expect(inspect('plain.csv', { ...box.options, signal: AbortSignal.abort('no') })).rejects.toBe(
+      'no',
+    );
+  });
+
+  it('removes what a killed process left in the folder for spilled data', async () => {
+    const { hostname } = await import('node:os');
+    const host =
+      hostname()
+        .replace(/[^a-zA-Z0-9]/g, '')
+        .slice(0, 40) || 'host';
+    // Above the largest process ID that Linux gives.
+    await mkdir(path.join(box.scratch, `dataset.${host}.4194999.abcdef`), { recursive: true });
+    await mkdir(path.join(box.scratch, `dataset.another.4194999.abcdef`), { recursive: true });
+    await inspect('plain.csv', box.options);
+    expect(await readdir(box.scratch)).toEqual(['dataset.another.4194999.abcdef']);
+  });
+});
+
+it('errors are of one class, with a code', async () => {
+  const thrown = await inspect('missing.csv', box.options).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(DatasetError);
+});

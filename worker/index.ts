@@ -1,0 +1,89 @@
+/** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
+import { Runtime, Worker, type Logger as TemporalLogger } from '@temporalio/worker';
+import type { Settings } from '../platform/config.js';
+import { dataConverterOf } from '../platform/data-converter.js';
+import type { Logger } from '../platform/log.js';
+import { loadActivities } from '../platform/project.js';
+import { storageOf } from '../platform/storage.js';
+import { connectTemporal } from '../platform/temporal-link.js';
+import { activityInterceptor } from './activity-interceptor.js';
+import { workflowBundle } from './bundle.js';
+
+/** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
+const SHUTDOWN_GRACE_MS = 5_000;
+
+export interface RunningWorker {
+  /** Takes no more work, lets what runs end within the grace time, resolves when all is down. */
+  stop(): Promise<void>;
+  /** Resolves once the worker has stopped; rejects if it failed. */
+  done: Promise<void>;
+}
+
+/**
+ * Starts a worker; waits for Temporal if it isn't up yet.
+ *
+ * @throws SettingsError when a tool's file can't be loaded
+ */
+export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
+  const temporalLogger = asTemporalLogger(logger);
+  installRuntime(temporalLogger);
+  const stopping = new AbortController();
+  const [codePath, activities, { connection, namespace }] = await Promise.all([
+    workflowBundle(settings, temporalLogger),
+    loadActivities(settings),
+    connectTemporal(settings.home, logger, stopping.signal),
+  ]);
+  const storage = storageOf(settings);
+  const interceptor = activityInterceptor(settings, storage);
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: settings.taskQueue,
+    workflowBundle: { codePath },
+    activities,
+    dataConverter: dataConverterOf(storage),
+    interceptors: { activity: [() => ({ inbound: interceptor })] },
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    // Reports reach Temporal at most once a second, and at least that often while there is something new.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+    // After a worker was killed, its sticky queue delays the next one by this much.
+    stickyQueueScheduleToStartTimeout: '2s',
+  });
+  const done = worker.run().finally(() => connection.close());
+  done.catch(() => undefined);
+  logger.info({ taskQueue: settings.taskQueue, namespace }, 'worker runs');
+  return {
+    done,
+    async stop() {
+      stopping.abort();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}
+
+let isInstalled = false;
+
+/** The runtime is one a process; the first worker's logger serves all. */
+function installRuntime(logger: TemporalLogger): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  Runtime.install({ logger, shutdownSignals: [] });
+}
+
+/** Temporal's logger interface over ours. */
+export function asTemporalLogger(logger: Logger): TemporalLogger {
+  const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error', message: string, meta?: object) => {
+    logger[level](meta ?? {}, message);
+  };
+  return {
+    log: (level, message, meta) => write(level.toLowerCase() as 'info', message, meta),
+    trace: (message, meta) => write('trace', message, meta),
+    // Temporal's own news are details here.
+    debug: (message, meta) => write('trace', message, meta),
+    info: (message, meta) => write('debug', message, meta),
+    warn: (message, meta) => write('warn', message, meta),
+    error: (message, meta) => write('error', message, meta),
+  };
+}

@@ -1,0 +1,80 @@
+/** The query, update and signals that every operation answers. */
+import {
+  ApplicationFailure,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  getExternalWorkflowHandle,
+  log,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { check } from '../../operations/schema.js';
+import {
+  CANCEL_OPERATION,
+  OPERATION_QUERY,
+  PROVIDE_INPUT,
+  type ProvidedInput,
+  type StateMemo,
+} from '../../operations/wire.js';
+import { answered, change, questions, state, withdraw } from './state.js';
+
+const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
+const provideInputUpdate = defineUpdate<void, [ProvidedInput]>(PROVIDE_INPUT);
+const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
+const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
+
+export function registerHandlers(): void {
+  setHandler(operationQuery, state, { description: 'The operation as it is now.' });
+  setHandler(provideInputUpdate, take, {
+    validator: (input) => {
+      const problem = problemOf(input);
+      if (problem) throw problem;
+    },
+    description: 'Answers an input request: {key, answerId, answer: {action, content}}.',
+  });
+  setHandler(
+    provideInputSignal,
+    (input) => {
+      const problem = problemOf(input);
+      if (problem)
+        log.warn('an answer that came as a signal was not taken', { key: input?.key, why: problem.message });
+      else take(input);
+    },
+    { description: 'The same as the update, for when no worker is there to say whether the answer fits.' },
+  );
+  setHandler(cancelOperationSignal, cancel, { description: 'Cancels the operation; takes a reason.' });
+}
+
+/** Why this answer can't be taken; undefined when it can. The same answer a second time is taken as said. */
+function problemOf(input: ProvidedInput): ApplicationFailure | undefined {
+  const refuse = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
+  if (answered.get(input.key) === input.answerId) return undefined;
+  if (answered.has(input.key))
+    return refuse('already_answered', `input request "${input.key}" has been answered`);
+  const question = questions.get(input.key);
+  if (!question) return refuse('unknown_key', `there is no open input request "${input.key}"`);
+  if (!['accept', 'decline', 'cancel'].includes(input.answer?.action)) {
+    return refuse(
+      'invalid_answer',
+      `action: expected accept, decline or cancel; got ${JSON.stringify(input.answer?.action)}`,
+    );
+  }
+  if (input.answer.action !== 'accept') return undefined;
+  const problems = check(question.schema, input.answer.content, 'content');
+  return problems.length ? refuse('invalid_answer', problems.join('\n')) : undefined;
+}
+
+function take(input: ProvidedInput): void {
+  if (answered.has(input.key)) return;
+  answered.set(input.key, input.answerId);
+  questions.get(input.key)?.settle(input.answer);
+  withdraw(input.key);
+}
+
+/** Turns the signal into Temporal's own cancel request, so that the workflow closes as cancelled and not as failed. */
+async function cancel(reason?: string): Promise<void> {
+  change({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
+  const { workflowId, runId } = workflowInfo();
+  await getExternalWorkflowHandle(workflowId, runId).cancel();
+}

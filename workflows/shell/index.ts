@@ -1,0 +1,103 @@
+/**
+ * What tool authors call in a workflow (`longhaul/workflow`). Everything else is Temporal's own: an operation's
+ * workflow is an ordinary workflow function that is exported under the tool's name.
+ */
+import { ApplicationFailure, condition } from '@temporalio/workflow';
+import type { Answer, Progress } from '../../operations/record.js';
+import { assertFlat, toJsonSchema, type AnySchema, type Infer } from '../../operations/schema.js';
+import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
+
+export type { Cleanup } from './state.js';
+
+/**
+ * Says how far the work is. What activities report comes on top of it: `progress({ total: 30 })` once, and three
+ * activities that report ten units each, make 30 of 30. It never goes back.
+ */
+export function progress(next: Partial<Progress>): void {
+  setProgress(next);
+}
+
+/** Names the stage that the work is in: one short line for people, seen on every face and in Temporal's UI. */
+export function stage(name: string): void {
+  if (state().stage !== name) change({ stage: name });
+}
+
+/** Keeps what is finished so far: it can be read while the work runs, and after cancel, failure and time-out. */
+export function partial(value: unknown): void {
+  change({ partial: value });
+}
+
+/**
+ * Registers what has to be put in order when the operation is cancelled, times out or fails. Runs in reverse
+ * order of registration, in a scope that cancel doesn't reach.
+ */
+export function cleanup(work: Cleanup): void {
+  cleanups.push(work);
+}
+
+export interface RequestInputOptions<T> {
+  /** How long to wait for the answer, in seconds. Default: as long as it takes. */
+  timeoutSeconds?: number;
+  /** What counts as the answer when the time is up. Without it, a time-out fails with type `InputTimeout`. */
+  default?: T;
+}
+
+/** What a person said: content that fits the schema, or that they decline. */
+export type InputAnswer<T> = { action: 'accept'; content: T } | { action: 'decline' };
+
+/**
+ * Asks the person (or agent) at the client, and waits; the deadline stands still while only people are awaited.
+ * A question that the client cancels is asked again, under a new key.
+ *
+ * @param schema of the answer: a flat object, zod or JSON Schema; name it in the tool's `questions` too, so that
+ *   it is checked as the tool is defined
+ * @param message what is asked
+ * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default
+ */
+export async function requestInput<S extends AnySchema>(
+  schema: S,
+  message: string,
+  options: RequestInputOptions<Infer<S>> = {},
+): Promise<InputAnswer<Infer<S>>> {
+  const json = toJsonSchema(schema);
+  assertFlat(json, 'requestInput');
+  const until = options.timeoutSeconds === undefined ? undefined : Date.now() + options.timeoutSeconds * 1000;
+  for (;;) {
+    const inputRequestCount = (state().inputRequestCount ?? 0) + 1;
+    const key = `input-${inputRequestCount}`;
+    let answer: Answer | undefined;
+    questions.set(key, { schema: json, settle: (given) => (answer = given) });
+    const expiresAt = until === undefined ? {} : { expiresAt: new Date(until).toISOString() };
+    change({
+      inputRequestCount,
+      inputRequests: { ...state().inputRequests, [key]: { message, schema: json, ...expiresAt } },
+    });
+    try {
+      const isAnswered = () => answer !== undefined;
+      if (until === undefined) await condition(isAnswered);
+      else await condition(isAnswered, Math.max(1, until - Date.now()));
+    } finally {
+      if (questions.has(key)) withdraw(key);
+    }
+    if (!answer) {
+      if (options.default !== undefined) return { action: 'accept', content: options.default };
+      throw ApplicationFailure.nonRetryable(`nobody answered in time: ${message}`, 'InputTimeout');
+    }
+    if (answer.action === 'decline') return answer;
+    if (answer.action === 'accept') return answer as InputAnswer<Infer<S>>;
+  }
+}
+
+/**
+ * Ends the operation with an error of the caller's protocol instead of a failed result.
+ *
+ * @param code JSON-RPC error code, e.g. -32603
+ */
+export function protocolError(code: number, message: string): ApplicationFailure {
+  return ApplicationFailure.create({
+    message,
+    type: 'longhaul.protocol',
+    nonRetryable: true,
+    details: [{ code }],
+  });
+}

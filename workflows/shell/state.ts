@@ -1,0 +1,128 @@
+/**
+ * The state of the one operation that this workflow execution is. Helpers change it, the interceptors show it.
+ * Module state is per workflow execution: Temporal's sandbox gives each its own modules.
+ */
+import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { Answer, Progress } from '../../operations/record.js';
+import type { JsonSchema } from '../../operations/schema.js';
+import {
+  MARKER_MEMO,
+  SEARCH_ATTRIBUTES,
+  STATE_MEMO,
+  STATE_MEMO_LIMIT_BYTES,
+  type MarkerMemo,
+  type StateMemo,
+} from '../../operations/wire.js';
+
+const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttributeType.KEYWORD);
+
+/** A question that waits for its answer. */
+interface OpenQuestion {
+  schema: JsonSchema;
+  settle: (answer: Answer) => void;
+}
+
+export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<void>;
+
+export const questions = new Map<string, OpenQuestion>();
+/** Key of an answered question -> ID of the answer that was taken. */
+export const answered = new Map<string, string>();
+export const cleanups: Cleanup[] = [];
+
+/** Longhaul's marker; undefined in a workflow that is no operation. */
+export function marker(): MarkerMemo | undefined {
+  return workflowInfo().memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+}
+
+let current: StateMemo | undefined;
+let status = 'working';
+let isDirty = false;
+let isClosed = false;
+let activeWork = 0;
+
+/** The state as it is now; a run that continues another one starts with its state. */
+export function state(): StateMemo {
+  current ??= { ...((workflowInfo().memo?.[STATE_MEMO] as StateMemo | undefined) ?? {}) };
+  return current;
+}
+
+/**
+ * Changes the state. It reaches the memo with the workflow task that is running anyway, once for all changes
+ * that are made together: each write is an event of history.
+ */
+export function change(changes: Partial<StateMemo>): void {
+  Object.assign(state(), changes, { updatedAt: new Date().toISOString() });
+  if (isDirty || isClosed) return;
+  isDirty = true;
+  void Promise.resolve().then(flush);
+}
+
+/** Takes a question back: it is answered, or nobody waits for it any more. */
+export function withdraw(key: string): void {
+  questions.delete(key);
+  const { [key]: _withdrawn, ...inputRequests } = state().inputRequests ?? {};
+  change({ inputRequests });
+}
+
+/** Writes what has changed since the last write. */
+export function flush(): void {
+  if (!isDirty || isClosed) return;
+  isDirty = false;
+  const { partial, ...small } = state();
+  const whole = partial === undefined ? small : { ...small, partial };
+  const fits = JSON.stringify(whole).length <= STATE_MEMO_LIMIT_BYTES;
+  upsertMemo({ [STATE_MEMO]: fits ? whole : { ...small, isPartialLarge: true } });
+  setStatus(questions.size > 0 ? 'input_required' : 'working');
+}
+
+/** Writes what is left to write and the final status; nothing is written after it. */
+export function close(finalStatus: string): void {
+  flush();
+  setStatus(finalStatus);
+  isClosed = true;
+}
+
+function setStatus(next: string): void {
+  if (next === status) return;
+  status = next;
+  if (marker()?.searchAttributes) upsertSearchAttributes([{ key: STATUS, value: next }]);
+}
+
+/** Sets the shell's own progress; it never goes back. */
+export function setProgress(next: Partial<Progress>): void {
+  const before = state().progress;
+  const total = next.total ?? before?.total;
+  const message = next.message ?? before?.message;
+  change({
+    progress: {
+      progress: Math.max(before?.progress ?? 0, next.progress ?? 0),
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    },
+  });
+}
+
+/** Adds what a finished activity had reported to the shell's own progress. */
+export function foldProgress(reported: Progress): void {
+  const before = state().progress;
+  setProgress({
+    progress: (before?.progress ?? 0) + reported.progress,
+    ...(reported.message === undefined ? {} : { message: reported.message }),
+  });
+}
+
+/** Counts work that isn't waiting for people while it runs. */
+export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
+  activeWork += 1;
+  try {
+    return await work();
+  } finally {
+    activeWork -= 1;
+  }
+}
+
+/** Is there nothing to wait for but people? Then the deadline stands still. */
+export function onlyPeopleAwaited(): boolean {
+  return questions.size > 0 && activeWork === 0;
+}
