@@ -11,7 +11,8 @@ export default {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
     ],
   },
-  globalSetup: './test/global-setup.ts',
-  globalTeardown: './test/global-teardown.ts',
+  globalSetup: './test/global-setup.js',
+  globalTeardown: './test/global-teardown.js',
   testTimeout: 60_000,
+  maxWorkers: 2,
 };

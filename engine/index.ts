@@ -310,7 +310,11 @@ export class Engine {
       return 'accepted';
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError) throw refusalOf(error);
-      if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isOutOfReach(error)) throw error;
+      if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isOutOfReach(error)) {
+        // It closed in between: another answer was first, or the work ended.
+        const { status } = (await this.read(principal, token)).record;
+        throw isTerminal(status) ? new LonghaulError('wrong_state', `the operation is ${status}`) : error;
+      }
     }
     const asked = record.inputRequests[key];
     if (!asked) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);

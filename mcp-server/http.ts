@@ -147,6 +147,8 @@ async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
 }
 
 function tooLarge(c: Context): Response {
+  // The rest of the body is not read, so the connection can't be used again.
+  c.header('Connection', 'close');
   return c.json(rpcError(null, -32000, `the request body is over ${BODY_LIMIT_BYTES} bytes`), 413);
 }
 

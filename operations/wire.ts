@@ -12,6 +12,9 @@ export const PROVIDE_INPUT = 'provide_input';
 /** Signal: cancels like Temporal's own cancel request, for whoever can only signal. Takes a reason. */
 export const CANCEL_OPERATION = 'cancel_operation';
 
+/** Local activity of every worker: requests the cancellation of its own workflow. Takes a reason. */
+export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
+
 /** Header of an operation's activities: tells the worker that the shell is listening. */
 export const OPERATION_HEADER = 'longhaul';
 

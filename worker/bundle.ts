@@ -1,64 +1,149 @@
 /**
  * The bundle of workflow code that Temporal's sandbox runs: the shell and all workflows. The shipped workflows are
- * bundled as Longhaul is built; with a user's own, a bundle is made as the worker starts and kept by its content.
+ * bundled as Longhaul is built. With a user's own, a bundle is made as the worker starts, and used again as long as
+ * none of the files that went into it has changed.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
-import type { Settings } from '../platform/config.js';
+import { SettingsError, type Settings } from '../platform/config.js';
 import { CODE_ROOT, filesOf, ownModule, PACKAGE_ENTRIES } from '../platform/project.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
-/** Path of the bundle for these settings; made now when there is none yet, which takes about 2 seconds. */
+/** What a bundle was made from: path -> time of its last change, in milliseconds. */
+type Ingredients = Record<string, number>;
+
+/** Path of the bundle for these settings; made now when there is none that is up to date, which takes 2 seconds. */
 export async function workflowBundle(settings: Settings, logger: TemporalLogger): Promise<string> {
   const files = filesOf('workflows', settings);
   const isShippedOnly = settings.shippedTools && files.every((path) => path.startsWith(CODE_ROOT));
   if (isShippedOnly && existsSync(SHIPPED_BUNDLE)) return SHIPPED_BUNDLE;
   const folder = join(settings.home, 'cache');
   mkdirSync(folder, { recursive: true });
-  const entry = join(folder, `workflows-${hashOf(files.join('\n'))}.js`);
-  writeFileSync(entry, files.map((path) => `export * from ${JSON.stringify(path)};\n`).join(''));
-  const { code } = await bundle(entry, logger);
-  const path = join(folder, `bundle-${hashOf(code)}.js`);
-  const unfinished = `${path}.${process.pid}.tmp`;
-  writeFileSync(unfinished, code);
-  renameSync(unfinished, path);
-  return path;
+  const name = join(
+    folder,
+    `workflows-${createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16)}`,
+  );
+  const bundlePath = `${name}.bundle.js`;
+  if (isUpToDate(`${name}.json`, bundlePath)) return bundlePath;
+  await bundle(files, `${name}.js`, bundlePath, logger, `${name}.json`);
+  return bundlePath;
 }
 
 /** Bundles the shipped workflows; called by the build. */
 export async function bundleShippedWorkflows(settings: Settings, logger: TemporalLogger): Promise<void> {
-  const entry = join(CODE_ROOT, 'workflow-entry.js');
-  const files = filesOf('workflows', settings);
-  writeFileSync(entry, files.map((path) => `export * from ${JSON.stringify(path)};\n`).join(''));
-  const { code } = await bundle(entry, logger);
-  if (!existsSync(SHIPPED_BUNDLE) || readFileSync(SHIPPED_BUNDLE, 'utf8') !== code)
-    writeFileSync(SHIPPED_BUNDLE, code);
+  await bundle(filesOf('workflows', settings), join(CODE_ROOT, 'workflow-entry.js'), SHIPPED_BUNDLE, logger);
 }
 
-function bundle(workflowsPath: string, logger: TemporalLogger) {
-  return bundleWorkflowCode({
-    workflowsPath,
+async function bundle(
+  files: string[],
+  entryPath: string,
+  bundlePath: string,
+  logger: TemporalLogger,
+  ingredientsPath?: string,
+): Promise<void> {
+  writeFileSync(entryPath, files.map((path) => `export * from ${JSON.stringify(path)};\n`).join(''));
+  const used = new Set<string>();
+  const problems: string[] = [];
+  const bundling = bundleWorkflowCode({
+    workflowsPath: entryPath,
     workflowInterceptorModules: [ownModule('workflows/shell/interceptors')],
-    logger,
+    logger: withoutOutput(logger),
     webpackConfigHook: (config) => ({
       ...config,
+      plugins: [
+        ...(config.plugins ?? []),
+        (compiler) =>
+          compiler.hooks.done.tap('longhaul', ({ compilation }) => {
+            for (const path of compilation.fileDependencies) used.add(path);
+            problems.push(...problemsOf(compilation));
+          }),
+      ],
       resolve: {
         ...config.resolve,
         extensionAlias: { '.js': ['.ts', '.js'] },
         alias: {
           ...config.resolve?.alias,
-          // Users' projects need no copy of Temporal's SDK of their own; two copies would not see each other.
+          // Always the running copies of Longhaul and of Temporal's SDK: two would not see each other.
           ...Object.fromEntries(Object.entries(PACKAGE_ENTRIES).map(([name, path]) => [`${name}$`, path])),
+          ...Object.fromEntries(SDK_PACKAGES.map((name) => [name, packageFolder(name)])),
         },
-        modules: ['node_modules', join(CODE_ROOT, 'node_modules'), join(CODE_ROOT, '..', 'node_modules')],
+        // Users' projects need no copy of what Longhaul's own code imports.
+        modules: [...(config.resolve?.modules ?? []), ...modulesAbove(CODE_ROOT)],
       },
     }),
   });
+  const { code } = await bundling.catch((error: Error) => {
+    throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ') || error.message}`);
+  });
+  if (problems.length) throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ')}`);
+  writeWhole(bundlePath, code);
+  const ingredients = [...used].filter((path) => existsSync(path) && statSync(path).isFile());
+  if (ingredientsPath)
+    writeWhole(
+      ingredientsPath,
+      JSON.stringify(Object.fromEntries(ingredients.map((path) => [path, changedAt(path)]))),
+    );
 }
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+/** What users' workflows import of Temporal. */
+const SDK_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
+
+function packageFolder(name: string): string {
+  return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+}
+
+/** Every `node_modules` that code in this folder can import from. */
+function modulesAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
+}
+
+/** The bundler's errors, each with its file, and in a line where they fit one. */
+function problemsOf(compilation: {
+  errors: { message: string; module?: unknown }[];
+  warnings: { message: string; module?: unknown }[];
+}): string[] {
+  // Two workflow files that export the same name: neither would be exported.
+  const conflicts = compilation.warnings.filter(({ message }) =>
+    message.includes('conflicting star exports'),
+  );
+  return [...compilation.errors, ...conflicts].map(({ message, module }) => {
+    const path = (module as { resource?: string } | undefined)?.resource;
+    const where = path && !conflicts.length ? `${relative(process.cwd(), path)}: ` : '';
+    return where + message.trim();
+  });
+}
+
+/** The bundler's own report goes on for pages; what matters of it is thrown. */
+function withoutOutput(logger: TemporalLogger): TemporalLogger {
+  const toTrace = (message: string, meta?: object) => logger.trace(message, { ...meta });
+  return {
+    log: (_level, message, meta) => toTrace(message, meta),
+    trace: toTrace,
+    debug: toTrace,
+    info: toTrace,
+    warn: toTrace,
+    error: toTrace,
+  };
+}
+
+function isUpToDate(ingredientsPath: string, bundlePath: string): boolean {
+  if (!existsSync(bundlePath) || !existsSync(ingredientsPath)) return false;
+  const ingredients = JSON.parse(readFileSync(ingredientsPath, 'utf8')) as Ingredients;
+  return Object.entries(ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
+}
+
+function changedAt(path: string): number {
+  return statSync(path).mtimeMs;
+}
+
+/** Two workers may bundle at once: each file appears whole. */
+function writeWhole(path: string, text: string): void {
+  const unfinished = `${path}.${process.pid}.tmp`;
+  writeFileSync(unfinished, text);
+  renameSync(unfinished, path);
 }

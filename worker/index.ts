@@ -1,5 +1,7 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
+import { Context } from '@temporalio/activity';
 import { Runtime, Worker, type Logger as TemporalLogger } from '@temporalio/worker';
+import { REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
@@ -40,7 +42,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     namespace,
     taskQueue: settings.taskQueue,
     workflowBundle: { codePath },
-    activities,
+    activities: { ...activities, [REQUEST_CANCEL_ACTIVITY]: requestCancel },
     dataConverter: dataConverterOf(storage),
     interceptors: { activity: [() => ({ inbound: interceptor })] },
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
@@ -61,6 +63,17 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       await done;
     },
   };
+}
+
+/** Requests the cancellation of the workflow that asks for it. */
+async function requestCancel(reason?: string): Promise<void> {
+  const { client, info } = Context.current();
+  await client.workflowService.requestCancelWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: info.workflowExecution!.workflowId },
+    requestId: info.activityId + info.workflowExecution!.runId,
+    ...(reason ? { reason } : {}),
+  });
 }
 
 let isInstalled = false;

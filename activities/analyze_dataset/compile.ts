@@ -2,7 +2,7 @@ import { quotedIdentifier } from '@duckdb/node-api';
 import { findColumn, isNumeric } from './columns.js';
 import { DatasetError, unknownColumn } from './errors.js';
 import { filterCondition } from './filters.js';
-import type { Aggregate, Column, DatasetQuery } from './schema.js';
+import type { Aggregate, Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 
 export interface CompiledQuery {
   /** The query without its order: one SELECT with $1, $2 ... for `values`. */

@@ -4,7 +4,7 @@ import { locate } from './locate.js';
 import type { DatasetFile } from './locate.js';
 import { neverBack } from './progress.js';
 import type { OnProgress } from './progress.js';
-import type { Column } from './schema.js';
+import type { Column } from '../../tools/analyze_dataset.js';
 import { withSession } from './session.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';
 

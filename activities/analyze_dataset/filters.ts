@@ -1,7 +1,7 @@
 import { quotedIdentifier } from '@duckdb/node-api';
 import { findColumn, isNumeric } from './columns.js';
 import { DatasetError } from './errors.js';
-import type { Column, Filter } from './schema.js';
+import type { Column, Filter } from '../../tools/analyze_dataset.js';
 
 type Scalar = string | number | boolean;
 

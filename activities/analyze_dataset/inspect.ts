@@ -3,7 +3,7 @@ import { withDataset } from './dataset.js';
 import type { Reading } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
 import { percentOf } from './progress.js';
-import type { Column } from './schema.js';
+import type { Column } from '../../tools/analyze_dataset.js';
 import type { DatasetOptions } from './session.js';
 import { shortType } from './values.js';
 

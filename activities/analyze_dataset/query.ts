@@ -1,7 +1,7 @@
 import type { Json } from '@duckdb/node-api';
 import { withDataset } from './dataset.js';
 import type { Reading } from './dataset.js';
-import type { Column, DatasetQuery } from './schema.js';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
 import type { DatasetOptions } from './session.js';

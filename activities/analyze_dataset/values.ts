@@ -5,7 +5,7 @@ import type {
   DuckDBValueConverter,
   Json,
 } from '@duckdb/node-api';
-import type { Column } from './schema.js';
+import type { Column } from '../../tools/analyze_dataset.js';
 
 /** Characters of one value in an answer; what is longer is cut, with a word on its length. */
 const MAX_VALUE_CHARACTERS = 4096;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { analyzeDatasetInput, analyzeDatasetOutput } from '../../activities/analyze_dataset/schema.js';
+import { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset.js';
 import { textTable } from '../../activities/analyze_dataset/text-table.js';
 
 describe('the schemas', () => {

@@ -4,6 +4,9 @@ import { humanDuration } from '../../operations/budgets.js';
 import type { Closing } from '../../operations/wire.js';
 import { marker, state } from './state.js';
 
+/** Longest message that a failure carries, in characters: Temporal has to take the failure, whatever it says. */
+const MESSAGE_LIMIT = 16_000;
+
 /** Does this error end the workflow? Temporal lets every other error fail the workflow task instead. */
 export function isFinalFailure(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
@@ -33,21 +36,31 @@ export function failed(failure: unknown): ApplicationFailure {
   const code = isProtocol
     ? ((root as ApplicationFailure).details?.[0] as { code?: number } | undefined)?.code
     : undefined;
-  const cause = root.cause?.message;
+  const cause = root.cause && shorten(root.cause.message);
+  const message = shorten(root.message);
   const error = {
     kind: isProtocol ? ('protocol' as const) : ('failed' as const),
-    message: root.message,
+    message,
     retryable: false,
     ...(type === undefined ? {} : { type }),
     ...(cause === undefined ? {} : { cause }),
   };
   return ApplicationFailure.create({
-    message: root.message,
+    message,
     type: type ?? 'failed',
     nonRetryable: true,
     details: [closing({ error, ...(code === undefined ? {} : { code }) })],
-    ...(failure instanceof Error ? { cause: failure } : {}),
+    ...(failure instanceof Error && isShort(failure) ? { cause: failure } : {}),
   });
+}
+
+function shorten(message: string): string {
+  return message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)} ... (${message.length} characters)` : message;
+}
+
+function isShort(failure: Error): boolean {
+  for (let at: unknown = failure; at instanceof Error; at = at.cause) if (at.message.length > MESSAGE_LIMIT) return false;
+  return true;
 }
 
 function closing(fields: Omit<Closing, 'longhaul'>): Closing {

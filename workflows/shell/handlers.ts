@@ -4,16 +4,16 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  getExternalWorkflowHandle,
   log,
+  proxyLocalActivities,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { check } from '../../operations/schema.js';
 import {
   CANCEL_OPERATION,
   OPERATION_QUERY,
   PROVIDE_INPUT,
+  REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
@@ -72,9 +72,13 @@ function take(input: ProvidedInput): void {
   withdraw(input.key);
 }
 
+/** A workflow can't cancel itself: Temporal refuses that. Its worker asks in its place. */
+const { [REQUEST_CANCEL_ACTIVITY]: requestCancel } = proxyLocalActivities<
+  Record<typeof REQUEST_CANCEL_ACTIVITY, (reason?: string) => Promise<void>>
+>({ startToCloseTimeout: '10s' });
+
 /** Turns the signal into Temporal's own cancel request, so that the workflow closes as cancelled and not as failed. */
 async function cancel(reason?: string): Promise<void> {
   change({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
-  const { workflowId, runId } = workflowInfo();
-  await getExternalWorkflowHandle(workflowId, runId).cancel();
+  await requestCancel(reason);
 }

@@ -20,7 +20,11 @@ interface Task {
   lastUpdatedAt: string;
   ttlMs: number | null;
   pollIntervalMs?: number;
+  _meta?: Record<string, unknown>;
 }
+
+/** Key of a task's `_meta` under which progress is found in numbers, for clients that draw bars. */
+const PROGRESS_META_KEY = 'longhaul/progress';
 
 type DetailedTask = Task & {
   result?: CallToolResult;
@@ -82,6 +86,9 @@ function renderTask({ record }: ReadOperation, { elicitation }: RenderContext): 
       ? Date.parse(record.closedAt) - Date.parse(record.createdAt) + record.keepAliveSeconds * 1000
       : null,
     ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
+    ...(record.progress || record.stage
+      ? { _meta: { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } } }
+      : {}),
   };
 }
 

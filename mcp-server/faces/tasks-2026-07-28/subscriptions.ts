@@ -86,7 +86,7 @@ export class Subscriptions {
     const notify = async (read: ReadOperation) => {
       const tool = this.engine.tools.get(read.record.tool);
       const task = renderDetailed(read, { elicitation, tool });
-      await subscriber.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: { ...task, _meta } });
+      await subscriber.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: { ...task, _meta: { ...task._meta, ..._meta } } });
     };
     try {
       // The tools of a process don't change while it runs, so only taskIds can be honoured.

@@ -1,4 +1,6 @@
+/** Analysis of data files with DuckDB: what a call takes and gives. */
 import { z } from 'zod';
+import { defineTool } from '../operations/tool.js';
 
 /** Rows in an answer, at most. The Parquet artifact has no such bound. */
 export const MAX_ANSWER_ROWS = 1000;
@@ -97,6 +99,15 @@ export const analyzeDatasetInput = z.strictObject({
       'Also describe every column of the whole file, whatever the filters: type, missing values, distinct ' +
         'values, range, mean, quartiles, most frequent values. Default: false.',
     ),
+  artifact: z
+    .boolean()
+    .default(true)
+    .describe('Also write the whole result, without the limit, as a Parquet file. Default: true.'),
+  ask_over_mb: z
+    .number()
+    .min(0)
+    .default(16)
+    .describe('Estimated size of that file, in MB, above which a person is asked before it is written. Default: 16.'),
 });
 
 export const columnSchema = z.object({
@@ -161,5 +172,49 @@ export type Filter = z.infer<typeof filterSchema>;
 export type Aggregate = z.infer<typeof aggregateSchema>;
 export type Column = z.infer<typeof columnSchema>;
 export type ColumnProfile = z.infer<typeof columnProfileSchema>;
-/** The part of the input that is a query; `profile` is the workflow's concern. */
-export type DatasetQuery = Omit<AnalyzeDatasetInput, 'profile'>;
+/** The part of the input that is a query; the rest is the workflow's concern. */
+export type DatasetQuery = Omit<AnalyzeDatasetInput, 'profile' | 'artifact' | 'ask_over_mb'>;
+
+/** Asked before a large artifact is written. */
+export const writeArtifactQuestion = z.object({
+  write: z.boolean().default(true).describe('Write the file?'),
+});
+
+export default defineTool({
+  name: 'analyze_dataset',
+  title: 'Analyze a dataset',
+  description: {
+    does:
+      'Describes every column of a CSV, JSON or Parquet file, and filters, groups, aggregates and sorts its rows with ' +
+      'DuckDB. Files may be larger than memory.',
+    useWhen: 'Use it instead of reading a data file yourself: the answer is exact and short.',
+    returns:
+      'the first rows as a table and as structured content, the number of all rows, the profile if asked for, and the ' +
+      'whole result as a Parquet file.',
+  },
+  input: analyzeDatasetInput,
+  output: analyzeDatasetOutput,
+  toText: ({ table, row_count, profile, artifact, notes }) =>
+    [
+      table,
+      profile && profileText(profile),
+      artifact && `All ${row_count} rows as Parquet (${artifact.bytes} bytes): ${artifact.uri}`,
+      ...notes,
+    ]
+      .filter(Boolean)
+      .join('\n\n'),
+  deadlineSeconds: 6 * 3600,
+  estimate: { seconds: 10 },
+  cleanup: 'unfinished files are removed; finished column profiles are kept as the partial result.',
+  questions: { writeArtifact: writeArtifactQuestion },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+});
+
+function profileText(profile: ColumnProfile[]): string {
+  const line = (one: ColumnProfile) => {
+    const range = one.min === null ? '' : `, ${JSON.stringify(one.min)} to ${JSON.stringify(one.max)}`;
+    const mean = one.mean === null ? '' : `, mean ${Number(one.mean.toPrecision(4))}`;
+    return `- ${one.name} (${one.type}): ${one.null_count} missing, about ${one.approx_distinct} distinct${range}${mean}`;
+  };
+  return ['Columns:', ...profile.map(line)].join('\n');
+}

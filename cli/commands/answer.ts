@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { usageFailure } from '../client/failures.js';
+import type { AnswerFlags } from '../client/answers.js';
+import type { Session } from '../client/session.js';
+import type { InputRequest, InputResponse } from '../client/wire.js';
+import { print } from '../console.js';
+import { CommandFailure } from '../failure.js';
+
+/** `longhaul answer`. */
+export function registerAnswer(program: Command): void {
+  const command = clientCommand(program, 'answer', 'answer a question of an operation; asks in a terminal')
+    .argument('<token>')
+    .argument('[key]', 'which question; may be left out when one is open')
+    .option('--content <json>', 'the answer as a JSON object')
+    .option('--field <name=value>', 'a field of the answer; repeat it for others', collect)
+    .option('--decline', 'decline to answer; the tool is told so')
+    .option('--cancel', 'dismiss the question; the tool may ask again');
+  runs(command, async (session, token: string, key: string | undefined) => {
+    const open = await openQuestions(session, token, key);
+    const responses = await respond(session, command, token, open);
+    await session.request('tasks/update', { taskId: token, inputResponses: responses });
+    const keys = Object.keys(responses);
+    if (isJson(command)) printJson(await session.task(token));
+    else print(keys.map((one) => `${one}: ${responses[one]!.action}`).join('\n'));
+    return EXIT.ok;
+  });
+}
+
+/** The questions that are meant, by key. */
+async function openQuestions(
+  session: Session,
+  token: string,
+  key: string | undefined,
+): Promise<Record<string, InputRequest>> {
+  const { statusWords } = await import('../client/wire.js');
+  const task = await session.task(token);
+  const { inputRequests = {} } = task;
+  const keys = Object.keys(inputRequests);
+  if (keys.length === 0)
+    throw new CommandFailure(`${token}: no question is open; it is ${statusWords(task)}`);
+  if (key === undefined) return inputRequests;
+  const question = inputRequests[key];
+  if (!question)
+    throw usageFailure(`${token}: expected a key among ${keys.join(', ')}; got ${JSON.stringify(key)}`);
+  return { [key]: question };
+}
+
+async function respond(
+  session: Session,
+  command: Command,
+  token: string,
+  open: Record<string, InputRequest>,
+): Promise<Record<string, InputResponse>> {
+  const { howToAnswer, responseFrom } = await import('../client/answers.js');
+  const entries = Object.entries(open);
+  const [first] = entries;
+  const response = responseFrom(command.opts<AnswerFlags>(), first![1]);
+  if (response) {
+    if (entries.length === 1) return { [first![0]]: response };
+    throw usageFailure(
+      `${token}: expected a key, for several questions are open: ${Object.keys(open).join(', ')}`,
+    );
+  }
+  const { canAsk } = await import('../client/views.js');
+  if (!canAsk() || isJson(command)) {
+    const lines = entries.flatMap(([key, question]) => howToAnswer(session, token, key, question));
+    throw usageFailure(`${token}: expected an answer; got none\n${lines.join('\n')}`);
+  }
+  const { ask } = await import('../client/questions.js');
+  const responses: Record<string, InputResponse> = {};
+  for (const [key, question] of entries) {
+    const answer = await ask(question, new AbortController().signal);
+    if (typeof answer === 'string') throw new CommandFailure(`${token}: nothing was answered`, EXIT.detached);
+    responses[key] = answer;
+  }
+  return responses;
+}
+
+function collect(word: string, before: string[] = []): string[] {
+  return [...before, word];
+}

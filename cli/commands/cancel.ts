@@ -1,0 +1,20 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { print } from '../console.js';
+
+/** `longhaul cancel`. */
+export function registerCancel(program: Command): void {
+  const command = clientCommand(program, 'cancel', 'cancel an operation').argument('<token>');
+  runs(command, async (session, token: string) => {
+    const { isClosed, statusWords } = await import('../client/wire.js');
+    const task = await session.task(token);
+    if (!isClosed(task)) await session.request('tasks/cancel', { taskId: token });
+    const after = isClosed(task) ? task : await session.task(token);
+    if (isJson(command)) printJson(after);
+    else if (isClosed(task)) print(`${token} is ${statusWords(task)} already`);
+    else if (isClosed(after)) print(`${token} is ${statusWords(after)}`);
+    else print(`cancel requested; see how it ends with: ${session.hint('watch', token)}`);
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,51 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import type { ListedOperation } from '../client/wire.js';
+import { print, say } from '../console.js';
+
+const STATUSES = ['submitted', 'working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'];
+/** Most operations that the server gives at once. */
+const PAGE_LIMIT = 100;
+
+interface Page {
+  operations: ListedOperation[];
+  nextCursor?: string;
+}
+
+/** `longhaul list`. */
+export function registerList(program: Command): void {
+  const command = clientCommand(program, 'list', 'list operations, newest first')
+    .option('--tool <name>', 'only those of this tool')
+    .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
+    .option('--limit <number>', 'at most so many', parseLimit, 20);
+  runs(command, async (session) => {
+    const { tool, status, limit } = command.opts<{ tool?: string; status?: string; limit: number }>();
+    const operations: ListedOperation[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: Page = await session.request('longhaul/operations/list', {
+        ...(tool === undefined ? {} : { tool }),
+        ...(status === undefined ? {} : { status }),
+        ...(cursor === undefined ? {} : { cursor }),
+        limit: Math.min(PAGE_LIMIT, limit - operations.length),
+      });
+      operations.push(...page.operations);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && operations.length < limit);
+    if (isJson(command)) printJson({ operations });
+    else {
+      const { operationsTable } = await import('../client/describe.js');
+      print(operations.length ? operationsTable(operations) : 'No operations.');
+      if (cursor !== undefined) say(`There are more; --limit shows more than ${limit}.`);
+    }
+    return EXIT.ok;
+  });
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new InvalidArgumentError('expected a whole number from 1 on.');
+  return limit;
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { settingsOf } from '../settings-flags.js';
+
+/** `longhaul server`. */
+export function registerServer(program: Command): void {
+  program
+    .command('server')
+    .description('run the MCP server alone, in the foreground')
+    .action(async (_flags: unknown, command: Command) => {
+      const [settings, { runInForeground }, { createLogger }, { startServer }] = await Promise.all([
+        settingsOf(command),
+        import('../../stack/foreground.js'),
+        import('../../platform/log.js'),
+        import('../../mcp-server/index.js'),
+      ]);
+      const logger = createLogger('server', settings.logLevel);
+      process.exit(await runInForeground(() => startServer(settings, logger)));
+    });
+}

@@ -1,0 +1,18 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { print } from '../console.js';
+
+/** `longhaul status`. */
+export function registerStatus(program: Command): void {
+  const command = clientCommand(program, 'status', 'say where an operation stands').argument('<token>');
+  runs(command, async (session, token: string) => {
+    const task = await session.task(token);
+    if (isJson(command)) printJson(task);
+    else {
+      const { describeTask } = await import('../client/describe.js');
+      print(describeTask(session, task));
+    }
+    return EXIT.ok;
+  });
+}

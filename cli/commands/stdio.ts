@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { say } from '../console.js';
+import { settingsOf } from '../settings-flags.js';
+
+/** `longhaul stdio`. */
+export function registerStdio(program: Command): void {
+  program
+    .command('stdio')
+    .description('speak MCP on standard input and output, over the running stack or a new one that stays')
+    .action(async (_flags: unknown, command: Command) => {
+      const [settings, { attachToStack }, { createLogger }] = await Promise.all([
+        settingsOf(command),
+        import('../../stack/attach.js'),
+        import('../../platform/log.js'),
+      ]);
+      const loading = import('../../mcp-server/index.js');
+      await attachToStack(settings, say);
+      const { serveStdio } = await loading;
+      await serveStdio(settings, createLogger('stdio', settings.logLevel));
+      process.exit(0);
+    });
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { settingsOf } from '../settings-flags.js';
+
+/** `longhaul worker`. */
+export function registerWorker(program: Command): void {
+  program
+    .command('worker')
+    .description('run a Temporal worker alone, in the foreground')
+    .action(async (_flags: unknown, command: Command) => {
+      const [settings, { runInForeground }, { createLogger }, { startWorker }] = await Promise.all([
+        settingsOf(command),
+        import('../../stack/foreground.js'),
+        import('../../platform/log.js'),
+        import('../../worker/index.js'),
+      ]);
+      const logger = createLogger('worker', settings.logLevel);
+      process.exit(await runInForeground(() => startWorker(settings, logger)));
+    });
+}

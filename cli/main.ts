@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+/**
+ * The command `longhaul`. Each command is a file of its own, registers itself with the program, and loads what it
+ * needs only when it is run, so that the short ones stay short.
+ */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { withOperandsApart } from './client/argv.js';
+import { EXIT_CODES_HELP } from './client/exit-codes.js';
+import { registerAnswer } from './commands/answer.js';
+import { registerCall } from './commands/call.js';
+import { registerCancel } from './commands/cancel.js';
+import { registerDoctor } from './commands/doctor.js';
+import { registerDown } from './commands/down.js';
+import { registerList } from './commands/list.js';
+import { registerResult } from './commands/result.js';
+import { registerServer } from './commands/server.js';
+import { registerStatus } from './commands/status.js';
+import { registerStdio } from './commands/stdio.js';
+import { registerTemporal } from './commands/temporal.js';
+import { registerTools } from './commands/tools.js';
+import { registerUp } from './commands/up.js';
+import { registerWatch } from './commands/watch.js';
+import { registerWorker } from './commands/worker.js';
+import { reportFailure } from './failure.js';
+import { addSettingsFlags } from './settings-flags.js';
+
+const COMMANDS = [
+  ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
+  ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
+  ...[registerAnswer, registerCancel, registerList, registerDoctor],
+];
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+
+// A reader that has gone away (a closed terminal, `| head`) is no reason to fail.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
+const program = new Command('longhaul')
+  .description('Temporal workflows as MCP tools that any client can start, watch, answer, cancel and collect')
+  .version(version)
+  .exitOverride()
+  .addHelpText('after', EXIT_CODES_HELP)
+  .showHelpAfterError('(longhaul --help lists the commands)');
+addSettingsFlags(program);
+for (const register of COMMANDS) register(program);
+
+try {
+  await program.parseAsync(withOperandsApart(process.argv, program));
+} catch (error) {
+  process.exit(reportFailure(error));
+}

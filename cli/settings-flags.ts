@@ -1,0 +1,34 @@
+/** The settings as flags that every command takes, before or after its name. */
+import type { Command } from 'commander';
+import { loadSettings, settingFlag, type SettingName, type Settings } from '../platform/config.js';
+
+const FLAGS: Record<SettingName, [value: string, description: string]> = {
+  home: ['<folder>', "data of the embedded stack (default: '~/.longhaul')"],
+  host: ['<address>', 'address that the server listens on (default: 127.0.0.1)'],
+  port: ['<number>', 'port of the server (default: 7411)'],
+  temporalPort: ['<number>', 'port of the embedded Temporal (default: 7233 or the next free one)'],
+  taskQueue: ['<name>', "task queue of operations (default: 'longhaul')"],
+  binFolder: ['<folder>', "where the Temporal binary is kept (default: '~/.longhaul/bin')"],
+  project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
+  shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
+  dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
+  allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
+  logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
+};
+
+/** Adds the flags to the program. */
+export function addSettingsFlags(program: Command): void {
+  for (const [name, [value, description]] of Object.entries(FLAGS)) {
+    program.option(`${settingFlag(name as SettingName)} ${value}`, description);
+  }
+}
+
+/**
+ * The settings for a command: its flags, else the environment, else the configuration file.
+ *
+ * @throws SettingsError
+ */
+export async function settingsOf(command: Command): Promise<Settings> {
+  const given = command.optsWithGlobals<Record<string, unknown>>();
+  return loadSettings(Object.fromEntries(Object.keys(FLAGS).map((name) => [name, given[name]])));
+}

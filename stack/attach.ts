@@ -1,0 +1,90 @@
+/**
+ * A stack for a client that speaks stdio: the one that runs, else a new one that outlives the client. Two clients
+ * that start at once both start `longhaul up`; the home's lock lets one through, and both wait for that one.
+ */
+import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { settingsToEnvironment, type Settings } from '../platform/config.js';
+import { isTemporalNamed, readStackState } from '../platform/temporal-address.js';
+import { logPath, logSize, logTail, openLog } from './log-files.js';
+import { readReadiness, serverUrl } from './readiness.js';
+import { StackError, type Say } from './stack-error.js';
+import { stackHolder } from './stack-lock.js';
+
+const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+const LOG = 'up';
+const POLL_INTERVAL_MS = 50;
+/** What `longhaul up` writes is passed on, so that whoever looks at the client's log sees why it takes long. */
+const REPORT_INTERVAL_MS = 1_000;
+
+/**
+ * Makes sure that the stack of this home runs and is ready.
+ *
+ * @param say notices; never standard output, which belongs to MCP
+ * @throws StackError when the stack doesn't start
+ */
+export async function attachToStack(settings: Settings, say: Say): Promise<void> {
+  const { home } = settings;
+  let started: ReturnType<typeof startDetached> | undefined;
+  let reportedMs = Date.now();
+  for (;;) {
+    const holder = stackHolder(home);
+    if (holder) {
+      const { mcpUrl } = readStackState(home);
+      const url = mcpUrl ? new URL(mcpUrl).origin : serverUrl(settings);
+      if ((mcpUrl || holder.command === 'temporal') && (await readReadiness(url)).ready) break;
+      if (holder.command === 'temporal') {
+        throw new StackError(
+          `\`longhaul temporal\` runs on ${home} (PID ${holder.pid}), but no server answers at ${url}: ` +
+            'start `longhaul worker` and `longhaul server` as well, or end it to have the whole stack started',
+        );
+      }
+    } else if (!started) {
+      say(`No stack is running on ${home}; starting one. End it with \`longhaul down\`.`);
+      started = startDetached(settings);
+    } else if (started.exitCode() !== undefined) {
+      throw new StackError([`the stack on ${home} did not start:`, ...started.output()].join('\n  '));
+    }
+    if (started && Date.now() - reportedMs > REPORT_INTERVAL_MS) {
+      reportedMs = Date.now();
+      started.newOutput().forEach((line) => say(line));
+    }
+    await sleep(POLL_INTERVAL_MS);
+  }
+  if (!isTemporalNamed() && !readStackState(home).temporalAddress) {
+    throw new StackError(
+      `the stack on ${home} uses a Temporal that its environment names: give this command the same TEMPORAL_ADDRESS ` +
+        'or TEMPORAL_PROFILE',
+    );
+  }
+}
+
+/** Starts `longhaul up` so that neither the end of this process nor of its terminal ends it. */
+function startDetached(settings: Settings) {
+  const logStart = logSize(settings.home, LOG);
+  const log = openLog(settings.home, LOG);
+  const child = spawn(process.execPath, [MAIN, 'up', '--home', settings.home], {
+    env: { ...process.env, ...settingsToEnvironment(settings) },
+    stdio: ['ignore', log, log],
+    detached: true,
+  });
+  closeSync(log);
+  child.unref();
+  let code: number | undefined;
+  child.once('error', () => (code = 1));
+  child.once('exit', (exitCode) => (code = exitCode ?? 1));
+  let seen = 0;
+  const lines = () => logTail(settings.home, LOG, logStart, 1_000);
+  return {
+    exitCode: () => code,
+    output: () => [...lines().slice(-20), `(its log is ${logPath(settings.home, LOG)})`],
+    newOutput: () => {
+      const all = lines();
+      const fresh = all.slice(seen);
+      seen = all.length;
+      return fresh;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * A process of the stack that is Longhaul's own: the worker or the MCP server. It watches its standard input, a pipe
+ * from here, and ends when that closes, so that it can't outlive the stack.
+ */
+import { spawn } from 'node:child_process';
+import { appendFileSync, closeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { describeExit, type Exit } from './launcher.js';
+import { openLog } from './log-files.js';
+import type { RunningProcess } from './keep-running.js';
+import { messageOf, type Say } from './stack-error.js';
+
+/** Least severe of pino's levels that a person at the console is shown. */
+const WARN = 40;
+
+export type Part = 'worker' | 'server';
+
+const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+
+/** Is this the command line of a part of this home's stack? The home is among its arguments for this very question. */
+export function isPartOf(home: string, part: Part, commandLine: string): boolean {
+  return `${commandLine} `.includes(` ${part} --home ${home} `);
+}
+
+/**
+ * Starts a part. What it logs goes to `LONGHAUL_HOME/logs/<part>.log`; warnings and errors are also told to `say`.
+ */
+export function startPart(
+  part: Part,
+  home: string,
+  environment: NodeJS.ProcessEnv,
+  say: Say,
+): RunningProcess & { pid: number | undefined } {
+  const child = spawn(process.execPath, [MAIN, part, '--home', home], {
+    env: environment,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A session of its own keeps a terminal's Ctrl-C from the part, and from what its activities run, until the
+    // supervisor has it drain.
+    detached: true,
+  });
+  child.stdin.on('error', () => undefined);
+  const log = openLog(home, part);
+  const take = (stream: Readable) =>
+    createInterface({ input: stream }).on('line', (line) => {
+      appendFileSync(log, `${line}\n`);
+      const notice = noticeOf(line);
+      if (notice) say(`${part}: ${notice}`);
+    });
+  take(child.stdout);
+  take(child.stderr);
+  child.once('close', () => closeSync(log));
+  let isOver = false;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('error', (error) => resolve({ how: messageOf(error) }));
+    child.once('exit', (code, signal) => resolve({ how: describeExit(code, signal) }));
+  });
+  void exited.then(() => (isOver = true));
+  return {
+    pid: child.pid,
+    exited,
+    async stop(graceMs) {
+      if (!isOver) child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
+      const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      await exited;
+      clearTimeout(kill);
+    },
+  };
+}
+
+/** What a line of a log has to tell a person; undefined when it is routine. */
+function noticeOf(line: string): string | undefined {
+  if (!line.startsWith('{')) return line.trim() || undefined;
+  try {
+    const entry = JSON.parse(line) as { level?: number; msg?: string; err?: { message?: string } };
+    if ((entry.level ?? 0) < WARN) return undefined;
+    return [entry.msg, entry.err?.message].filter(Boolean).join(': ');
+  } catch {
+    return line;
+  }
+}

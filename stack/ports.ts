@@ -1,0 +1,41 @@
+/** Ports: is one free, and which is the next free one. */
+import { createServer } from 'node:net';
+import { StackError } from './stack-error.js';
+
+/** Can something listen on this port now? */
+export async function isPortFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(false);
+      else reject(new StackError(`can't listen on ${host}:${port}: ${error.message}`));
+    });
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** The first free port from `first` on, passing over those in `taken`. */
+export async function nextFreePort(
+  host: string,
+  first: number,
+  taken: readonly number[] = [],
+): Promise<number> {
+  for (let port = first; port < first + 500 && port <= 65_535; port++) {
+    if (!taken.includes(port) && (await isPortFree(host, port))) return port;
+  }
+  throw new StackError(`no free port on ${host} from ${first} to ${first + 499}`);
+}
+
+/** Complains about a port in use in words that say which setting to change. */
+export async function requireFreePort(
+  host: string,
+  port: number,
+  use: string,
+  variable: string,
+  flag: string,
+): Promise<void> {
+  if (await isPortFree(host, port)) return;
+  throw new StackError(
+    `port ${port} on ${host} is in use, and ${use} needs it: end what uses it, or choose another with ${variable} or ${flag}`,
+  );
+}

@@ -1,0 +1,84 @@
+/**
+ * Which process is behind a PID. PIDs are used again, so a number in a file is trusted only together with the
+ * process's command line or the time it was started.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ProcessIdentity {
+  /** Arguments, joined by blanks. */
+  commandLine: string;
+  /** Opaque; two processes that had the same PID differ in it. */
+  startedAt: string;
+}
+
+/** The process of this PID; undefined when there is none, or only its zombie. */
+export function processIdentity(pid: number): ProcessIdentity | undefined {
+  return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
+}
+
+function fromProc(pid: number): ProcessIdentity | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in brackets may hold blanks; what follows it starts with the state, field 3 of proc(5).
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
+    return { commandLine, startedAt: fields[19] ?? '' };
+  } catch {
+    return undefined;
+  }
+}
+
+function fromPs(pid: number): ProcessIdentity | undefined {
+  try {
+    const ps = (field: string) =>
+      execFileSync('ps', ['-ww', '-p', String(pid), '-o', `${field}=`], { encoding: 'utf8' }).trim();
+    if (ps('state').startsWith('Z')) return undefined;
+    return { commandLine: ps('command'), startedAt: ps('lstart') };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Sends a signal; a process that is gone already is no error. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone in the meantime: what the signal was to bring about.
+  }
+}
+
+/**
+ * Ends a left-over process: SIGTERM, then SIGKILL after `graceMs`.
+ *
+ * @param isOurs looks at the command line; a process that it doesn't recognize is left alone
+ * @returns true when there was such a process
+ */
+export async function endProcess(
+  pid: number,
+  isOurs: (commandLine: string) => boolean,
+  graceMs: number,
+): Promise<boolean> {
+  const found = processIdentity(pid);
+  if (!found || !isOurs(found.commandLine)) return false;
+  const isThere = () => processIdentity(pid)?.startedAt === found.startedAt;
+  signalProcess(pid, 'SIGTERM');
+  if (!(await goneWithin(isThere, graceMs)) && isThere()) {
+    signalProcess(pid, 'SIGKILL');
+    await goneWithin(isThere, 2_000);
+  }
+  return true;
+}
+
+/** Waits until `isThere` says no; false when that takes longer than `limitMs`. */
+export async function goneWithin(isThere: () => boolean, limitMs: number): Promise<boolean> {
+  const deadline = Date.now() + limitMs;
+  while (isThere()) {
+    if (Date.now() >= deadline) return false;
+    await sleep(25);
+  }
+  return true;
+}

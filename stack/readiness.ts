@@ -1,0 +1,52 @@
+/** Asking a server whether it is ready. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Settings } from '../platform/config.js';
+
+const ANSWER_LIMIT_MS = 2_000;
+const POLL_INTERVAL_MS = 50;
+
+/** What `GET /readyz` says. */
+export type Readiness = { ready: true; tools: string[] } | { ready: false; missing: string[] };
+
+/** `http://host:port` under which this machine reaches the server of these settings. */
+export function serverUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** The MCP endpoint of these settings. */
+export function mcpUrl(settings: Pick<Settings, 'host' | 'port'>): string {
+  return `${serverUrl(settings)}/mcp`;
+}
+
+/** Asks once; a server that doesn't answer is not ready either. */
+export async function readReadiness(url: string): Promise<Readiness> {
+  try {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    const body = (await response.json()) as { tools?: string[]; missing?: string[] };
+    if (response.ok) return { ready: true, tools: body.tools ?? [] };
+    return { ready: false, missing: body.missing ?? [] };
+  } catch {
+    return { ready: false, missing: ['server'] };
+  }
+}
+
+/**
+ * Asks until the server is ready, or `signal` says to stop asking.
+ *
+ * @param whileWaiting called with each answer that isn't the wanted one
+ * @returns the tools; undefined when it was stopped
+ */
+export async function waitUntilReady(
+  url: string,
+  signal: AbortSignal,
+  whileWaiting: (missing: string[]) => void = () => undefined,
+): Promise<string[] | undefined> {
+  while (!signal.aborted) {
+    const readiness = await readReadiness(url);
+    if (readiness.ready) return readiness.tools;
+    whileWaiting(readiness.missing);
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return undefined;
+}

@@ -1,0 +1,88 @@
+/**
+ * One stack a home. The lock is a file that appears whole (a hard link is atomic and fails when the name is taken)
+ * and names its holder; a holder that is no longer running holds nothing, so a crash needs no cleaning up by hand.
+ */
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { processIdentity } from './process-identity.js';
+
+/** Who runs the stack of a home. */
+export interface StackHolder {
+  pid: number;
+  /** Tells the holder from a later process with its PID. */
+  startedAt: string;
+  /** `up`: the whole stack. `temporal`: Temporal alone. */
+  command: 'up' | 'temporal';
+}
+
+function lockFile(home: string): string {
+  return join(home, 'stack.lock');
+}
+
+/** Who runs the stack of this home right now; undefined when nobody does. */
+export function stackHolder(home: string): StackHolder | undefined {
+  const holder = readHolder(lockFile(home));
+  return holder && isHolderAlive(holder) ? holder : undefined;
+}
+
+/** Is the process that took the lock still running? */
+export function isHolderAlive(holder: StackHolder): boolean {
+  return processIdentity(holder.pid)?.startedAt === holder.startedAt;
+}
+
+/**
+ * Takes the lock for this process.
+ *
+ * @returns a function that gives it back, or the holder when somebody else has it
+ */
+export function takeStackLock(home: string, command: StackHolder['command']): (() => void) | StackHolder {
+  mkdirSync(home, { recursive: true });
+  const lock = lockFile(home);
+  const own = `${lock}.${process.pid}`;
+  const startedAt = processIdentity(process.pid)?.startedAt ?? '';
+  writeFileSync(own, JSON.stringify({ pid: process.pid, startedAt, command } satisfies StackHolder));
+  try {
+    while (!linked(own, lock)) {
+      const holder = readHolder(lock);
+      if (holder && isHolderAlive(holder)) return holder;
+      removeStale(lock, holder);
+    }
+  } finally {
+    rmSync(own, { force: true });
+  }
+  return () => {
+    const holder = readHolder(lock);
+    if (holder?.pid === process.pid && holder.startedAt === startedAt) rmSync(lock, { force: true });
+  };
+}
+
+/** Moves a dead holder's lock away, unless somebody has replaced it since it was read. */
+function removeStale(lock: string, dead: StackHolder | undefined): void {
+  const aside = `${lock}.stale.${process.pid}`;
+  try {
+    renameSync(lock, aside);
+  } catch {
+    return;
+  }
+  const moved = readHolder(aside);
+  if (moved && moved.startedAt !== dead?.startedAt && isHolderAlive(moved)) linked(aside, lock);
+  rmSync(aside, { force: true });
+}
+
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readHolder(path: string): StackHolder | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as StackHolder;
+  } catch {
+    return undefined;
+  }
+}

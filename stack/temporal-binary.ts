@@ -1,0 +1,122 @@
+/**
+ * Finding the Temporal CLI, whose `server start-dev` is the embedded server: what is on the machine first, then
+ * what takes a download, then what takes minutes. The CLI is pinned because a database stays with the server
+ * version that made it.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { buildTemporal, downloadTemporal } from './temporal-install.js';
+import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
+import { messageOf, StackError, type Say } from './stack-error.js';
+
+/** The Temporal CLI that Longhaul is tested with; it carries server 1.29.1. */
+export const TEMPORAL_CLI_VERSION = '1.5.1';
+/** Updates, start conflict policies and pending cancels as the engine uses them need this one. */
+const OLDEST_SERVER = '1.29.0';
+
+export interface TemporalBinary {
+  path: string;
+  version: TemporalVersion;
+}
+
+export interface BinarySearch {
+  /** Folder that keeps the binary between runs and homes. */
+  binFolder: string;
+  /** Server version that made the database; a `temporal` on PATH that brings another one is passed over. */
+  madeBy?: string | undefined;
+  /** Where PATH is read. Default: `process.env`. */
+  environment?: NodeJS.ProcessEnv;
+  /** Stands in for the network. Default: the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** Where the pinned CLI is kept. */
+export function cachedBinaryPath(binFolder: string): string {
+  return join(binFolder, `temporal-${TEMPORAL_CLI_VERSION}`);
+}
+
+/**
+ * Finds the Temporal CLI, or gets it.
+ *
+ * @param say told before each step that takes long, with how long it usually takes
+ * @throws StackError that lists every place that was tried, why it failed, and what to install
+ */
+export async function findTemporalBinary(search: BinarySearch, say: Say): Promise<TemporalBinary> {
+  const cached = cachedBinaryPath(search.binFolder);
+  const environment = search.environment ?? process.env;
+  const steps: [string, () => Promise<TemporalBinary>][] = [
+    [`Longhaul's own copy, ${cached}`, () => runnable(cached)],
+    ['temporal on PATH', () => onPath(environment, search.madeBy)],
+    [
+      `the official download of Temporal CLI ${TEMPORAL_CLI_VERSION}`,
+      async () => {
+        await downloadTemporal(TEMPORAL_CLI_VERSION, cached, say, search.fetch);
+        return runnable(cached);
+      },
+    ],
+    [
+      `a build of Temporal CLI ${TEMPORAL_CLI_VERSION} with Go`,
+      async () => {
+        await buildTemporal(TEMPORAL_CLI_VERSION, cached, say, environment);
+        return runnable(cached);
+      },
+    ],
+  ];
+  const failures: string[] = [];
+  for (const [place, attempt] of steps) {
+    try {
+      return await attempt();
+    } catch (error) {
+      failures.push(`  - ${place}: ${messageOf(error)}`);
+    }
+  }
+  throw new StackError(
+    [
+      'no Temporal to run. Tried, in this order:',
+      ...failures,
+      'Install the Temporal CLI (https://docs.temporal.io/cli/setup-cli) so that `temporal` is on PATH, or Go ' +
+        '(https://go.dev/dl) so that it can be built, or point TEMPORAL_ADDRESS at a Temporal that runs already.',
+    ].join('\n'),
+  );
+}
+
+async function runnable(path: string): Promise<TemporalBinary> {
+  accessExecutable(path);
+  return { path, version: await readTemporalVersion(path) };
+}
+
+async function onPath(environment: NodeJS.ProcessEnv, madeBy: string | undefined): Promise<TemporalBinary> {
+  for (const folder of (environment['PATH'] ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(folder, 'temporal');
+    try {
+      accessExecutable(path);
+    } catch {
+      continue;
+    }
+    const binary = await runnable(path);
+    const { server } = binary.version;
+    if (isOlder(server, OLDEST_SERVER)) {
+      throw new Error(`${path} carries server ${server}; ${OLDEST_SERVER} or newer is needed`);
+    }
+    if (madeBy && server !== madeBy) {
+      throw new Error(`${path} carries server ${server}; the database was made by ${madeBy}`);
+    }
+    return binary;
+  }
+  throw new Error('not found');
+}
+
+function accessExecutable(path: string): void {
+  try {
+    accessSync(path, constants.X_OK);
+  } catch (error) {
+    const isThere = (error as NodeJS.ErrnoException).code === 'EACCES';
+    throw new Error(isThere ? 'is not executable' : 'not found', { cause: error });
+  }
+}
+
+function isOlder(version: string, than: string): boolean {
+  const [a, b] = [version, than].map((text) => text.split('.').map(Number)) as [number[], number[]];
+  const at = b.findIndex((part, index) => (a[index] ?? 0) !== part);
+  return at >= 0 && (a[at] ?? 0) < (b[at] ?? 0);
+}

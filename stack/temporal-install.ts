@@ -1,0 +1,133 @@
+/** Getting the Temporal CLI onto the machine. Each way ends in an atomic rename, so a half-made binary is never run. */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { messageOf, type Say } from './stack-error.js';
+
+/** A closed network must not hold up the other ways. */
+const ANSWER_LIMIT_MS = 10_000;
+const DOWNLOAD_LIMIT_MS = 5 * 60_000;
+const BUILD_LIMIT_MS = 20 * 60_000;
+const BUILD_REPORT_INTERVAL_MS = 60_000;
+
+/**
+ * Downloads the official release.
+ *
+ * @param target where the binary is put
+ */
+export async function downloadTemporal(
+  version: string,
+  target: string,
+  say: Say,
+  get: typeof fetch = fetch,
+): Promise<void> {
+  const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
+  if (!arch || !['linux', 'darwin'].includes(process.platform)) {
+    throw new Error(`there is none for ${process.platform} on ${process.arch}`);
+  }
+  const url = `https://temporal.download/cli/archive/v${version}?platform=${process.platform}&arch=${arch}`;
+  say(`Downloading Temporal CLI ${version} (about 50 MB, usually under a minute)...`);
+  const abort = new AbortController();
+  const limits = [
+    setTimeout(() => abort.abort(new Error(`no answer in ${ANSWER_LIMIT_MS / 1000} s`)), ANSWER_LIMIT_MS),
+  ];
+  try {
+    const response = await get(url, { signal: abort.signal });
+    limits.push(
+      setTimeout(
+        () => abort.abort(new Error(`not complete in ${DOWNLOAD_LIMIT_MS / 60_000} minutes`)),
+        DOWNLOAD_LIMIT_MS,
+      ),
+    );
+    clearTimeout(limits[0]);
+    if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
+    const { body } = response;
+    await intoPlace(target, async (folder) => {
+      const tar = spawn('tar', ['-xzf', '-', '-C', folder, 'temporal'], {
+        stdio: ['pipe', 'ignore', 'pipe'],
+      });
+      await Promise.all([ended(tar, 'tar'), pipeline(Readable.fromWeb(body), tar.stdin)]);
+    });
+  } catch (error) {
+    const why: unknown = abort.signal.aborted ? abort.signal.reason : error;
+    const { cause } = why as { cause?: unknown };
+    throw new Error(`${url}: ${messageOf(why)}${cause ? ` (${messageOf(cause)})` : ''}`, { cause: error });
+  } finally {
+    limits.forEach(clearTimeout);
+  }
+}
+
+/**
+ * Builds the CLI with `go install`, for networks that reach a Go module proxy but not the official download.
+ *
+ * @param target where the binary is put
+ */
+export async function buildTemporal(
+  version: string,
+  target: string,
+  say: Say,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> {
+  const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
+  await intoPlace(target, async (folder) => {
+    const go = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`], {
+      env: { ...environment, GOBIN: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const startedMs = Date.now();
+    go.once('spawn', () =>
+      say(`Building Temporal CLI ${version} with Go (4 to 5 minutes the first time, then never again)...`),
+    );
+    // Not spawn's own time limit: its timer stays behind when there is no such program.
+    const limit = setTimeout(() => go.kill(), BUILD_LIMIT_MS);
+    const report = setInterval(
+      () => say(`Still building Temporal (${minutes(startedMs)} min so far)...`),
+      BUILD_REPORT_INTERVAL_MS,
+    );
+    try {
+      await ended(go, 'go install');
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Error('no go on PATH') : error;
+    } finally {
+      clearTimeout(limit);
+      clearInterval(report);
+    }
+  });
+}
+
+/** Lets `make` put a file `temporal` into an empty folder, and moves that to its place. */
+async function intoPlace(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+  mkdirSync(dirname(target), { recursive: true });
+  const folder = mkdtempSync(join(dirname(target), '.making-'));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  process.once('exit', remove);
+  try {
+    await make(folder);
+    chmodSync(join(folder, 'temporal'), 0o755);
+    renameSync(join(folder, 'temporal'), target);
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** Resolves when a process ends well; else fails with the last line that it wrote. */
+async function ended(child: ReturnType<typeof spawn>, name: string): Promise<void> {
+  let complaint = '';
+  const end = () => child.kill();
+  process.once('exit', end);
+  child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      process.off('exit', end);
+      if (code === 0) resolve();
+      else
+        reject(
+          new Error(`${name} ended with ${signal ?? code}: ${complaint.trim().split('\n').pop() ?? ''}`),
+        );
+    });
+  });
+}

@@ -1,0 +1,51 @@
+/** What Longhaul needs of the embedded server's namespace, beyond what `start-dev` makes. */
+import { Connection } from '@temporalio/client';
+
+const NAMESPACE = 'default';
+/** Upper bound of every keepAlive on the embedded server. */
+const RETENTION_HOURS = 72;
+/** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
+const KEYWORD = 2;
+const ANSWER_LIMIT_MS = 2_000;
+
+/** Search attributes that Longhaul's operations carry; all are keywords. */
+export const SEARCH_ATTRIBUTES = [
+  'LonghaulPrincipal',
+  'LonghaulTool',
+  'LonghaulStatus',
+  'LonghaulSession',
+  'LonghaulIdempotencyKey',
+];
+
+/** Sets the retention and makes the search attributes that aren't there; fails when the server doesn't answer. */
+export async function prepareNamespace(address: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
+  try {
+    await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
+      await setRetention(connection);
+      await addSearchAttributes(connection);
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function setRetention({ workflowService }: Connection): Promise<void> {
+  const seconds = RETENTION_HOURS * 3_600;
+  const { config } = await workflowService.describeNamespace({ namespace: NAMESPACE });
+  if (Number(config?.workflowExecutionRetentionTtl?.seconds ?? 0) === seconds) return;
+  await workflowService.updateNamespace({
+    namespace: NAMESPACE,
+    config: { workflowExecutionRetentionTtl: { seconds: seconds as never } },
+  });
+}
+
+async function addSearchAttributes({ operatorService }: Connection): Promise<void> {
+  const { customAttributes } = await operatorService.listSearchAttributes({ namespace: NAMESPACE });
+  const missing = SEARCH_ATTRIBUTES.filter((name) => !(name in customAttributes));
+  if (missing.length === 0) return;
+  await operatorService.addSearchAttributes({
+    namespace: NAMESPACE,
+    searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
+  });
+}

@@ -1,0 +1,215 @@
+/**
+ * The embedded Temporal: `temporal server start-dev`, on loopback only, with the settings that were measured to make
+ * it fast enough for one machine's work. Its history is the only store of operations, so it writes to a file.
+ */
+import { connect } from 'node:net';
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
+import { readStackState } from '../platform/temporal-address.js';
+import { launch, type Exit, type Launched } from './launcher.js';
+import { keepLogBounded, logPath, logSize, logTail } from './log-files.js';
+import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
+import { endProcess, processIdentity } from './process-identity.js';
+import { messageOf, StackError, type Say } from './stack-error.js';
+import { updateStackState } from './stack-state.js';
+import { findTemporalBinary } from './temporal-binary.js';
+import { databaseMadeBy, databasePath, guardDatabaseVersion } from './temporal-version.js';
+
+const HOST = '127.0.0.1';
+const FIRST_PORT = 7233;
+const FIRST_UI_PORT = 8233;
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 5_000;
+const LOG = 'temporal';
+
+/** A writer that doesn't wait for a full fsync each time: over three times the throughput. */
+const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
+/** The defaults poll a queue 20 times a second: 50 ms for every task. */
+const DYNAMIC_CONFIG = [
+  'history.transferProcessorMaxPollRPS=1000',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+];
+
+/** Where an embedded Temporal listens. */
+export interface TemporalPorts {
+  port: number;
+  uiPort: number;
+}
+
+export interface EmbeddedTemporal {
+  /** `host:port` of the frontend. */
+  address: string;
+  uiUrl: string;
+  ports: TemporalPorts;
+  /** PID of the Temporal process itself. */
+  pid: number;
+  /** Resolves when Temporal has ended, whatever the reason. */
+  exited: Promise<Exit>;
+  /** Ends Temporal: SIGTERM, then SIGKILL after `graceMs` (default: 5 s). */
+  stop(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Starts the embedded Temporal of `settings.home`, after ending one that an earlier run has left there. Whoever calls
+ * this holds the home for itself. It ends with this process, even if that is killed.
+ *
+ * @param say told what takes long
+ * @param ports where an earlier one listened, to start it there again; default: the setting, else the next free ones
+ * @throws StackError when there is no Temporal to run, it doesn't fit the database, its port is in use, or it doesn't
+ *   come up
+ */
+export async function startEmbeddedTemporal(
+  settings: Settings,
+  say: Say,
+  ports?: TemporalPorts,
+): Promise<EmbeddedTemporal> {
+  const { home } = settings;
+  mkdirSync(home, { recursive: true });
+  await endLeftOverTemporal(home, say);
+  const binary = await findTemporalBinary(
+    { binFolder: settings.binFolder, madeBy: databaseMadeBy(home) },
+    say,
+  );
+  guardDatabaseVersion(home, binary.path, binary.version);
+  const unbound = keepLogBounded(home, LOG);
+  for (let attempt = 1; ; attempt++) {
+    const chosen = ports ?? (await choosePorts(settings));
+    const logStart = logSize(home, LOG);
+    const launched = await launch([binary.path, ...serverArguments(home, chosen)], {
+      home,
+      log: LOG,
+      environment: withoutTemporalVariables(process.env),
+    });
+    const address = `${HOST}:${chosen.port}`;
+    const uiUrl = `http://${HOST}:${chosen.uiPort}`;
+    updateStackState(home, { temporalPid: launched.pid });
+    try {
+      await becomesReady(address, launched);
+    } catch (error) {
+      await launched.stop(STOP_LIMIT_MS);
+      updateStackState(home, { temporalPid: undefined });
+      // Between the look for a free port and its use somebody else may have taken it.
+      if (!ports && attempt < 3 && !(await areFree(chosen))) continue;
+      unbound();
+      const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
+      throw new StackError(
+        `Temporal (${binary.path}) did not start: ${messageOf(error)}; its log is ${logPath(home, LOG)}${lines.join('')}`,
+      );
+    }
+    updateStackState(home, { temporalAddress: address, temporalUiUrl: uiUrl });
+    void launched.exited.then(unbound);
+    return {
+      address,
+      uiUrl,
+      ports: chosen,
+      pid: launched.pid,
+      exited: launched.exited,
+      async stop(graceMs = STOP_LIMIT_MS) {
+        await launched.stop(graceMs);
+        updateStackState(home, {
+          temporalPid: undefined,
+          temporalAddress: undefined,
+          temporalUiUrl: undefined,
+        });
+      },
+    };
+  }
+}
+
+/** Ends a Temporal that a killed stack has left on this home's database. */
+export async function endLeftOverTemporal(home: string, say: Say): Promise<void> {
+  const pid = readStackState(home).temporalPid;
+  if (pid === undefined) return;
+  const isOurs = (commandLine: string) => commandLine.includes(`--db-filename ${databasePath(home)} `);
+  if (await endProcess(pid, isOurs, STOP_LIMIT_MS))
+    say(`Ended a Temporal that was left running (PID ${pid}).`);
+  updateStackState(home, { temporalPid: undefined });
+}
+
+async function choosePorts(settings: Settings): Promise<TemporalPorts> {
+  const { temporalPort } = settings;
+  if (temporalPort !== undefined) {
+    const name = 'temporalPort';
+    await requireFreePort(
+      HOST,
+      temporalPort,
+      'the embedded Temporal',
+      SETTING_VARIABLES[name],
+      settingFlag(name),
+    );
+  }
+  const port = temporalPort ?? (await nextFreePort(HOST, FIRST_PORT, [settings.port]));
+  return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
+}
+
+async function areFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
+  return (await isPortFree(HOST, port)) && (await isPortFree(HOST, uiPort));
+}
+
+function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[] {
+  return [
+    ...[
+      'server',
+      'start-dev',
+      '--ip',
+      HOST,
+      '--port',
+      String(port),
+      '--ui-ip',
+      HOST,
+      '--ui-port',
+      String(uiPort),
+    ],
+    ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
+    ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
+    ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
+  ];
+}
+
+/** Temporal's own variables are for clients, and must not turn the embedded server's command line around. */
+function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
+}
+
+async function becomesReady(address: string, launched: Launched): Promise<void> {
+  const abort = new AbortController();
+  const died = launched.exited.then(({ how }) => {
+    abort.abort();
+    throw new Error(`it ended with ${how}`);
+  });
+  try {
+    await Promise.race([answers(address, abort.signal), died]);
+    // Another Temporal may have answered at this address, while ours found its port taken.
+    if (!processIdentity(launched.pid)) await died;
+  } finally {
+    abort.abort();
+    died.catch(() => undefined);
+  }
+}
+
+async function answers(address: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  // Loaded while Temporal starts: it takes as long as Temporal does.
+  const { prepareNamespace } = await import('./temporal-namespace.js');
+  for (;;) {
+    try {
+      await acceptsConnections(address);
+      await prepareNamespace(address);
+      return;
+    } catch (error) {
+      if (signal.aborted || Date.now() > deadline) throw error;
+      await sleep(25);
+    }
+  }
+}
+
+/** A refused connection costs nothing here, but a second of back-off inside gRPC. */
+async function acceptsConnections(address: string): Promise<void> {
+  const [host, port] = address.split(':') as [string, string];
+  await new Promise<void>((resolve, reject) => {
+    const socket = connect(Number(port), host, () => resolve(void socket.destroy()));
+    socket.once('error', reject);
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * The version guard. Temporal's dev server makes its schema only in a new file and never migrates it, and schemas
+ * differ between server versions: a database is opened only by the version that made it.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { StackError } from './stack-error.js';
+
+export interface TemporalVersion {
+  /** Version of the server inside, such as `1.29.1`. */
+  server: string;
+  /** The whole line that `temporal --version` prints. */
+  line: string;
+}
+
+/** The embedded server's database. */
+export function databasePath(home: string): string {
+  return join(home, 'temporal.db');
+}
+
+/** Asks a Temporal CLI for its version. */
+export async function readTemporalVersion(path: string): Promise<TemporalVersion> {
+  const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 20_000 });
+  const line = stdout.trim();
+  const server = /Server (\d+\.\d+\.\d+)/.exec(line)?.[1];
+  if (!server) throw new Error(`\`${path} --version\` names no server version: ${line}`);
+  return { server, line };
+}
+
+/** Server version that made the database of this home; undefined when there is no database yet. */
+export function databaseMadeBy(home: string): string | undefined {
+  if (!existsSync(databasePath(home))) return undefined;
+  try {
+    return (JSON.parse(readFileSync(versionFile(home), 'utf8')) as TemporalVersion).server;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Refuses a database that another server version made, and leaves this version's name beside a new one.
+ *
+ * @throws StackError that says how to go on
+ */
+export function guardDatabaseVersion(home: string, path: string, version: TemporalVersion): void {
+  const madeBy = databaseMadeBy(home);
+  if (madeBy && madeBy !== version.server) {
+    throw new StackError(
+      `the database ${databasePath(home)} was made by Temporal server ${madeBy}, and ${path} brings server ` +
+        `${version.server}, which can't read it. Either put a \`temporal\` with server ${madeBy} first on PATH and ` +
+        `move ${path} away, or start with an empty database (its operations are lost): move temporal.db* and ` +
+        `temporal.version out of ${home}, or choose another folder with LONGHAUL_HOME or --home.`,
+    );
+  }
+  if (!madeBy) writeFileSync(versionFile(home), `${JSON.stringify(version)}\n`);
+}
+
+function versionFile(home: string): string {
+  return join(home, 'temporal.version');
+}

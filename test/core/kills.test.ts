@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { FIXTURES } from '../support/parts.js';
+
+const STEPS = 5;
+let home: TestHome;
+let client: WireClient;
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-ledger-'));
+
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+  client = new WireClient(`${home.url}/mcp`);
+}, 180_000);
+afterAll(async () => {
+  await home?.remove();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** Lines of the ledger that say how often a step started and ended. */
+function ledgerOf(name: string): { started: number[]; done: number[] } {
+  const lines = readFileSync(join(folder, name), 'utf8').trim().split('\n');
+  const of = (word: string) =>
+    lines.filter((line) => line.startsWith(word)).map((line) => Number(line.split(' ')[1]));
+  return { started: of('start'), done: of('done') };
+}
+
+/** Starts the job and waits until its third step is under way: two are finished. */
+async function startAndReachThird(name: string): Promise<string> {
+  const taskId = await client.start('step_ledger', {
+    ledger: join(folder, name),
+    steps: STEPS,
+    secondsPerStep: 1.5,
+  });
+  await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.stage === 'step 3');
+  await eventually('the third step has started', () => ledgerOf(name).started.includes(3));
+  return taskId;
+}
+
+/** The same token goes on, to the result; what was finished before the kill is not run again. */
+async function expectGoesOn(taskId: string, name: string): Promise<void> {
+  const done = await client.until(taskId, 'completed', 120_000);
+  expect(done.result.structuredContent).toEqual({ steps: [1, 2, 3, 4, 5] });
+  const { started, done: ended } = ledgerOf(name);
+  expect(started.filter((step) => step < 3)).toEqual([1, 2]);
+  expect(ended.filter((step) => step !== 3)).toEqual([1, 2, 4, 5]);
+}
+
+describe('kill -9 in the middle of a job', () => {
+  test('of the MCP server: the job does not notice, and the same token goes on', async () => {
+    const taskId = await startAndReachThird('server');
+    const { server } = home.parts();
+    kill(server);
+    await eventually('it is gone', () => !isRunning(server));
+    await expectGoesOn(taskId, 'server');
+    expect(ledgerOf('server').started).toEqual([1, 2, 3, 4, 5]);
+  }, 180_000);
+
+  test('of the worker: only the step that was running runs again', async () => {
+    const taskId = await startAndReachThird('worker');
+    kill(home.parts().worker);
+    await expectGoesOn(taskId, 'worker');
+    expect(ledgerOf('worker').started).toEqual([1, 2, 3, 3, 4, 5]);
+  }, 180_000);
+
+  test('of Temporal: the job goes on where it was', async () => {
+    const taskId = await startAndReachThird('temporal');
+    kill(home.parts().temporal);
+    await expectGoesOn(taskId, 'temporal');
+  }, 180_000);
+
+  test('of everything at once: after the next start the same token goes on', async () => {
+    const taskId = await startAndReachThird('all');
+    const { temporal, worker, server } = home.parts();
+    const supervisor = home.state().supervisorPid!;
+    for (const pid of [supervisor, temporal, worker, server]) kill(pid);
+    await eventually('all are gone', () =>
+      [supervisor, temporal, worker, server].every((pid) => !isRunning(pid)),
+    );
+    await home.up({ LONGHAUL_PROJECT: FIXTURES });
+    await expectGoesOn(taskId, 'all');
+  }, 240_000);
+});

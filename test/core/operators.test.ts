@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts?.stop());
+
+describe("what operators do in Temporal's own tools", () => {
+  test('terminate: the task has failed, and says by whom and why', async () => {
+    const { client } = parts;
+    const taskId = await client.start('slow_compute', { seconds: 600 });
+    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+    await (await parts.temporal()).workflow.getHandle(taskId).terminate('disk is full');
+    const end = await client.until(taskId, 'completed');
+    expect(end.result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'terminated' } } });
+    expect(end.result.content[0].text).toBe('terminated by an operator: disk is full');
+  });
+
+  test('cancel, with a reason: the same as a cancel by the caller', async () => {
+    const { client } = parts;
+    const temporal = await parts.temporal();
+    const taskId = await client.start('slow_compute', { seconds: 600 });
+    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+    await temporal.workflowService.requestCancelWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: taskId },
+      requestId: randomUUID(),
+      reason: 'maintenance',
+    });
+    const end = await client.until(taskId, 'cancelled');
+    expect(end.statusMessage).toBe('canceled: maintenance');
+  });
+
+  test('signal cancel_operation: ends as cancelled in Temporal too', async () => {
+    const { client } = parts;
+    const handle = (await parts.temporal()).workflow.getHandle(
+      await client.start('slow_compute', { seconds: 600 }),
+    );
+    await client.until(handle.workflowId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+    await handle.signal('cancel_operation', 'wrong file');
+    expect((await client.until(handle.workflowId, 'cancelled')).statusMessage).toBe('canceled: wrong file');
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+  });
+
+  test('signal provide_input: answers like the update', async () => {
+    const { client } = parts;
+    const taskId = await client.start('confirm_delete', { filename: 'signalled.txt' });
+    const [key] = Object.keys((await client.until(taskId, 'input_required')).inputRequests);
+    const handle = (await parts.temporal()).workflow.getHandle(taskId);
+    await handle.signal('provide_input', {
+      key,
+      answerId: 'bad',
+      answer: { action: 'accept', content: { confirm: 'x' } },
+    });
+    await handle.signal('provide_input', {
+      key,
+      answerId: 'good',
+      answer: { action: 'accept', content: { confirm: true } },
+    });
+    const done = await client.until(taskId, 'completed');
+    expect(done.result.structuredContent.deleted).toEqual(['signalled.txt']);
+  });
+
+  test('reset: the same token lives again, and ends again', async () => {
+    const { client } = parts;
+    const temporal = await parts.temporal();
+    const taskId = await client.start('slow_compute', { seconds: 1 });
+    const first = await client.until(taskId, 'completed');
+    const { events } = await temporal.workflow.getHandle(taskId).fetchHistory();
+    const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+    await temporal.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: taskId },
+      reason: 'once more',
+      workflowTaskFinishEventId: task.eventId!,
+      requestId: randomUUID(),
+    });
+    await client.until(taskId, (one) => one.status === 'working');
+    const second = await client.until(taskId, 'completed');
+    expect(second.createdAt).toBe(first.createdAt);
+    expect(Date.parse(second.lastUpdatedAt)).toBeGreaterThan(Date.parse(first.lastUpdatedAt));
+  });
+});
+
+test("a defect in the workflow's code keeps the task open, and says so", async () => {
+  const { client } = parts;
+  const taskId = await client.start('broken_code');
+  const task = await client.until(taskId, (one) => /keeps failing/.test(one.statusMessage ?? ''));
+  expect(task.status).toBe('working');
+  expect(task.statusMessage).toMatch(/the workflow's code keeps failing \(attempt \d+\): .*undefined/);
+  await (await parts.temporal()).workflow.getHandle(taskId).terminate('test is over');
+});
+
+test('in Temporal an operation shows its tool, stage, status, input, result and summaries', async () => {
+  const { client } = parts;
+  const taskId = await client.start('slow_compute', { seconds: 1, label: 'shown' });
+  await client.until(taskId, 'completed');
+  const handle = (await parts.temporal()).workflow.getHandle(taskId);
+  const description = await handle.describe();
+  expect(description.type).toBe('slow_compute');
+  expect(await description.staticSummary()).toBe('slow compute');
+  expect(description.memo).toMatchObject({
+    longhaul: { tool: 'slow_compute' },
+    operation: { stage: 'count primes' },
+  });
+  expect(description.searchAttributes).toMatchObject({
+    LonghaulTool: ['slow_compute'],
+    LonghaulPrincipal: ['anonymous'],
+    LonghaulStatus: ['completed'],
+  });
+  const { events } = await handle.fetchHistory();
+  const scheduled = events!.filter((event) => event.activityTaskScheduledEventAttributes);
+  expect(scheduled).toHaveLength(1);
+  expect(JSON.parse(Buffer.from(scheduled[0]!.userMetadata!.summary!.data!).toString())).toBe('count primes');
+});

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TASKS } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts?.stop());
+
+describe('a call of a long tool', () => {
+  test('gives a task at once, whose state can be read from the first moment to the last', async () => {
+    const { client } = parts;
+    const { result } = await client.request('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 2 },
+    });
+    expect(result).toMatchObject({ resultType: 'task', status: 'working', ttlMs: null });
+    expect(result).not.toHaveProperty('content');
+    expect(await client.get(result.taskId)).toMatchObject({
+      taskId: result.taskId,
+      createdAt: result.createdAt,
+    });
+    const working = await client.until(
+      result.taskId,
+      (task) => task._meta?.['longhaul/progress']?.progress > 0,
+    );
+    expect(working.statusMessage).toMatch(/^count primes: [\d.]+ of 2, \d+ primes$/);
+    const done = await client.until(result.taskId, 'completed');
+    expect(done.result.structuredContent.primes).toBeGreaterThan(10);
+    expect(done.ttlMs).toBeGreaterThan(24 * 3600 * 1000);
+    expect(await client.get(result.taskId)).toEqual(done);
+  });
+
+  test('polls are suggested by the estimate', async () => {
+    const { client } = parts;
+    const long = await client.start('slow_compute', { seconds: 600 });
+    expect((await client.get(long)).pollIntervalMs).toBe(30_000);
+    await client.request('tasks/cancel', { taskId: long });
+  });
+
+  test('without the extension is refused, naming it, unless the work is short', async () => {
+    const plain = parts.client.with({});
+    const refused = await plain.request('tools/call', {
+      name: 'confirm_delete',
+      arguments: { filename: 'a' },
+    });
+    expect(refused).toMatchObject({
+      httpStatus: 400,
+      error: {
+        code: -32021,
+        data: { requiredCapabilities: { extensions: { 'io.modelcontextprotocol/tasks': {} } } },
+      },
+    });
+    const short = await plain.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
+    expect(short.result).toMatchObject({ resultType: 'complete', structuredContent: { label: '' } });
+    for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
+      const { error } = await plain.request(method, { taskId: 'x', inputResponses: {} });
+      expect(error?.code).toBe(-32021);
+    }
+  });
+
+  test('that waits sends strictly increasing progress on its own stream, if asked to', async () => {
+    const plain = parts.client.with({});
+    const { notifications, result } = await plain.request('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 5 },
+      _meta: { progressToken: 'p1' },
+    });
+    expect(result.structuredContent.primes).toBeGreaterThan(10);
+    const seen = notifications
+      .filter(({ method }) => method === 'notifications/progress')
+      .map(({ params }) => params);
+    expect(seen.length).toBeGreaterThan(0);
+    for (const params of seen) expect(params.progressToken).toBe('p1');
+    const amounts = seen.map(({ progress }) => progress);
+    expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
+    const silent = await plain.request('tools/call', { name: 'slow_compute', arguments: { seconds: 1 } });
+    expect(silent.notifications).toEqual([]);
+  });
+
+  test('asks for what is missing before it starts, and then carries the answer', async () => {
+    const { client } = parts;
+    const first = await client.request('tools/call', { name: 'test_tool_with_task', arguments: {} });
+    expect(first.result).toMatchObject({
+      resultType: 'input_required',
+      inputRequests: { name: { method: 'elicitation/create', params: { message: 'Who is there?' } } },
+    });
+    const retried = await client.request('tools/call', {
+      name: 'test_tool_with_task',
+      arguments: {},
+      inputResponses: { name: { action: 'accept', content: { name: 'Alice' } } },
+    });
+    const done = await client.until(retried.result.taskId, 'completed');
+    expect(done.result.content[0].text).toBe('Hello Alice, the task is done');
+    const declined = await client.request('tools/call', {
+      name: 'test_tool_with_task',
+      arguments: {},
+      inputResponses: { name: { action: 'decline' } },
+    });
+    expect(declined.error).toMatchObject({ code: -32602, message: expect.stringContaining('not answered') });
+    const mute = await client
+      .with(TASKS)
+      .request('tools/call', { name: 'test_tool_with_task', arguments: {} });
+    expect(mute.result).toMatchObject({ isError: true, content: [{ text: 'arguments: missing "name"' }] });
+  });
+});
+
+describe('failures', () => {
+  test('of the tool complete with isError, cause and what had been finished', async () => {
+    const done = await parts.client.until(await parts.client.start('failing_job'), 'completed');
+    expect(done.result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'failed' } } });
+    expect(done.result.content[0].text).toContain('the second half exploded');
+    expect(done.result.content[0].text).toContain('a spark');
+    expect(done.result.content[0].text).toContain('first half');
+  });
+
+  test('of the protocol fail the task with a JSON-RPC error', async () => {
+    const failed = await parts.client.until(await parts.client.start('protocol_error_job'), 'failed');
+    expect(failed.error).toEqual({ code: -32603, message: 'the upstream rate limit was exceeded' });
+    expect(failed).not.toHaveProperty('result');
+  });
+});
+
+describe('questions', () => {
+  const ask = async () => {
+    const taskId = await parts.client.start('confirm_delete', { filename: 'notes.txt' });
+    const task = await parts.client.until(taskId, 'input_required');
+    return { taskId, key: Object.keys(task.inputRequests)[0]!, task };
+  };
+
+  test('are shown as elicitation, and the answer reaches the tool', async () => {
+    const { taskId, key, task } = await ask();
+    expect(task.inputRequests[key]).toMatchObject({
+      method: 'elicitation/create',
+      params: {
+        mode: 'form',
+        message: 'Delete notes.txt?',
+        requestedSchema: { type: 'object', required: ['confirm'] },
+      },
+    });
+    const ack = await parts.client.answer(taskId, key, { action: 'accept', content: { confirm: true } });
+    expect(Object.keys(ack.result)).toEqual(expect.arrayContaining(['resultType']));
+    const done = await parts.client.until(taskId, 'completed');
+    expect(done.result.structuredContent).toEqual({ answer: 'accept', deleted: ['notes.txt'] });
+  });
+
+  test('refuse answers of the wrong type and ignore unknown keys; the question stays open', async () => {
+    const { taskId, key } = await ask();
+    const wrong = await parts.client.answer(taskId, key, { action: 'accept', content: { confirm: 'yes' } });
+    expect(wrong.error).toMatchObject({
+      code: -32602,
+      message: `inputResponses.${key}: content.confirm: expected boolean; got "yes"`,
+    });
+    const shapeless = await parts.client.answer(taskId, key, { confirm: true });
+    expect(shapeless.error).toMatchObject({ code: -32602, message: expect.stringContaining('action') });
+    const unknown = await parts.client.answer(taskId, 'input-99', { action: 'accept', content: {} });
+    expect(unknown.result).toMatchObject({ resultType: 'complete' });
+    const missing = await parts.client.request('tasks/update', { taskId });
+    expect(missing.error).toMatchObject({ code: -32602, message: expect.stringContaining('inputResponses') });
+    expect(await parts.client.get(taskId)).toMatchObject({ status: 'input_required' });
+    await parts.client.request('tasks/cancel', { taskId });
+  });
+
+  test('take exactly one of two answers at once, and acknowledge a late one', async () => {
+    const { taskId, key } = await ask();
+    const both = await Promise.all([
+      parts.client.answer(taskId, key, { action: 'accept', content: { confirm: true } }),
+      parts.client.answer(taskId, key, { action: 'accept', content: { confirm: false } }),
+    ]);
+    for (const { result } of both) expect(result).toMatchObject({ resultType: 'complete' });
+    const done = await parts.client.until(taskId, 'completed');
+    expect(done.result.structuredContent.answer).toBe('accept');
+    const history = await (await parts.temporal()).workflow.getHandle(taskId).fetchHistory();
+    const taken = history.events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes);
+    expect(taken).toHaveLength(1);
+    const late = await parts.client.answer(taskId, key, { action: 'accept', content: { confirm: true } });
+    expect(late.result).toMatchObject({ resultType: 'complete' });
+  });
+
+  test('may be declined, which the tool sees, or cancelled, which asks again under a new key', async () => {
+    const { taskId, key } = await ask();
+    await parts.client.answer(taskId, key, { action: 'cancel' });
+    const again = await parts.client.until(
+      taskId,
+      (task) => task.inputRequests && !(key in task.inputRequests),
+    );
+    const [next] = Object.keys(again.inputRequests);
+    await parts.client.answer(taskId, next!, { action: 'decline' });
+    const done = await parts.client.until(taskId, 'completed');
+    expect(done.result.structuredContent).toEqual({ answer: 'decline', deleted: [] });
+  });
+
+  test('may be answered one by one; only the open ones are shown', async () => {
+    const { client } = parts;
+    const taskId = await client.start('multi_input');
+    const task = await client.until(taskId, (one) => Object.keys(one.inputRequests ?? {}).length === 2);
+    const [first, second] = Object.keys(task.inputRequests);
+    await client.answer(taskId, first!, { action: 'accept', content: { name: 'a' } });
+    expect(Object.keys((await client.get(taskId)).inputRequests)).toEqual([second]);
+    await client.answer(taskId, second!, { action: 'accept', content: { name: 'b' } });
+    const done = await client.until(taskId, 'completed');
+    expect(done.result.structuredContent.answers).toEqual([{ name: 'a' }, { name: 'b' }]);
+  });
+
+  test('say how to answer to a client that cannot show them', async () => {
+    const { taskId, key } = await ask();
+    const task = await parts.client.with(TASKS).get(taskId);
+    expect(task).toMatchObject({ status: 'working' });
+    expect(task.statusMessage).toContain(`longhaul answer ${taskId} ${key}`);
+    expect(task).not.toHaveProperty('inputRequests');
+    await parts.client.request('tasks/cancel', { taskId });
+  });
+});
+
+describe('cancel', () => {
+  test('is seen at once, ends the work, and is acknowledged again and again', async () => {
+    const { client } = parts;
+    const taskId = await client.start('slow_compute', { seconds: 600 });
+    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+    expect((await client.request('tasks/cancel', { taskId })).result).not.toHaveProperty('taskId');
+    expect(await client.get(taskId)).toMatchObject({
+      statusMessage: expect.stringMatching(/^being cancelled|^canceled/),
+    });
+    await client.request('tasks/cancel', { taskId });
+    await client.until(taskId, 'cancelled');
+    expect((await client.request('tasks/cancel', { taskId })).result).toMatchObject({
+      resultType: 'complete',
+    });
+  });
+
+  test('that races the result leaves the task in one state for good', async () => {
+    const { client } = parts;
+    const taskId = await client.start('slow_compute', { seconds: 1 });
+    await client.until(
+      taskId,
+      (task) => (task._meta?.['longhaul/progress']?.progress ?? 0) > 0.5 || task.status === 'completed',
+    );
+    await client.request('tasks/cancel', { taskId });
+    const end = await client.until(taskId, (task) => ['completed', 'cancelled'].includes(task.status));
+    expect(await client.get(taskId)).toEqual(end);
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts?.stop());
+
+const workers = () => parts.parts.filter((part) => part.process.spawnargs.includes('worker'));
+
+test('while every worker is down, state is read, a cancel is seen at once, and it takes effect when one is back', async () => {
+  const { client } = parts;
+  const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-')), 'ledger');
+  const taskId = await client.start('step_ledger', { ledger, steps: 3, secondsPerStep: 60 });
+  await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.stage === 'step 1');
+  await Promise.all(workers().map((part) => part.end('SIGKILL')));
+
+  expect(await client.get(taskId)).toMatchObject({
+    status: 'working',
+    _meta: { 'longhaul/progress': { stage: 'step 1', total: 3 } },
+  });
+  await client.request('tasks/cancel', { taskId });
+  expect(await client.get(taskId)).toMatchObject({ status: 'working', statusMessage: 'being cancelled' });
+
+  parts.worker();
+  await client.until(taskId, 'cancelled');
+});
+
+test('an answer is queued while no worker is there, and refused when it does not fit', async () => {
+  const { client } = parts;
+  const taskId = await client.start('confirm_delete', { filename: 'queued.txt' });
+  const task = await client.until(taskId, 'input_required');
+  const [key] = Object.keys(task.inputRequests);
+  await Promise.all(workers().map((part) => part.end('SIGKILL')));
+  const wrong = await client.answer(taskId, key!, { action: 'accept', content: { confirm: 3 } });
+  expect(wrong.error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('content.confirm: expected boolean; got 3'),
+  });
+  const queued = await client.answer(taskId, key!, { action: 'accept', content: { confirm: true } });
+  expect(queued.result).toMatchObject({ resultType: 'complete' });
+  parts.worker();
+  const done = await client.until(taskId, 'completed');
+  expect(done.result.structuredContent).toEqual({ answer: 'accept', deleted: ['queued.txt'] });
+});
+
+test('a start without workers is durable, and says after a while that nobody takes it', async () => {
+  const { client } = parts;
+  await Promise.all(workers().map((part) => part.end('SIGTERM')));
+  const taskId = await client.start('confirm_delete', { filename: 'later.txt' });
+  expect(await client.get(taskId)).toMatchObject({
+    status: 'working',
+    statusMessage: 'waiting for a worker',
+  });
+  const task = await client.until(taskId, (one) => /no worker has taken/.test(one.statusMessage));
+  expect(task.statusMessage).toMatch(/^no worker has taken the work for \d+ s$/);
+  parts.worker();
+  await client.until(taskId, 'input_required');
+  await client.request('tasks/cancel', { taskId });
+});

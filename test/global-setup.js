@@ -1,0 +1,15 @@
+/** Starts one Temporal for the whole run, by the same built code that users get. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadSettings } from '../dist/platform/config.js';
+import { startEmbeddedTemporal } from '../dist/stack/temporal-server.js';
+
+export default async function setUp() {
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-test-'));
+  const settings = await loadSettings({ home, logLevel: 'warn' });
+  globalThis.longhaulTestTemporal = await startEmbeddedTemporal(settings, (line) => console.log(line));
+  process.env.TEMPORAL_ADDRESS = globalThis.longhaulTestTemporal.address;
+  // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
+  process.env.LONGHAUL_HOME = home;
+}

@@ -1,0 +1,149 @@
+/** Running the built command line as real processes, each test on a home and ports of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readStackState, type StackState } from '../../platform/temporal-address.js';
+import { processIdentity, signalProcess } from '../../stack/process-identity.js';
+
+const MAIN = resolve('dist/cli/main.js');
+
+/** A port that nothing listens on now. */
+export async function freePort(): Promise<number> {
+  return new Promise((settle) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => settle(port));
+    });
+  });
+}
+
+/** Polls until `condition` holds or gives a value; fails after `limitMs`. */
+export async function eventually<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  limitMs = 60_000,
+): Promise<NonNullable<T>> {
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    await sleep(50);
+  }
+}
+
+export interface CommandRun {
+  process: ChildProcess;
+  pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** The exit code, or the signal's name. */
+  ended: Promise<number | string>;
+}
+
+/** A home of its own, with everything that was started on it. */
+export class TestHome {
+  readonly path = mkdtempSync(join(tmpdir(), 'longhaul-stack-'));
+  private readonly runs: CommandRun[] = [];
+
+  private constructor(
+    readonly port: number,
+    readonly temporalPort: number,
+  ) {}
+
+  static async create(): Promise<TestHome> {
+    return new TestHome(await freePort(), await freePort());
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  state(): StackState {
+    return readStackState(this.path);
+  }
+
+  /** Starts `longhaul <args>`. */
+  run(args: string[], environment: NodeJS.ProcessEnv = {}, options: { detached?: boolean } = {}): CommandRun {
+    const inherited = Object.entries(process.env).filter(
+      ([name]) =>
+        !name.startsWith('TEMPORAL_') && !(name.startsWith('LONGHAUL_') && name !== 'LONGHAUL_BIN_FOLDER'),
+    );
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: this.path,
+      detached: options.detached ?? false,
+      env: {
+        ...Object.fromEntries(inherited),
+        LONGHAUL_HOME: this.path,
+        LONGHAUL_PORT: String(this.port),
+        LONGHAUL_TEMPORAL_PORT: String(this.temporalPort),
+        ...environment,
+      },
+    });
+    const text = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk: Buffer) => (text.stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));
+    const run: CommandRun = {
+      process: child,
+      pid: child.pid as number,
+      stdout: () => text.stdout,
+      stderr: () => text.stderr,
+      ended: new Promise((settle) => child.once('close', (code, signal) => settle(signal ?? code ?? -1))),
+    };
+    this.runs.push(run);
+    return run;
+  }
+
+  /** Starts `longhaul up` and waits until it says that it is ready. */
+  async up(environment: NodeJS.ProcessEnv = {}, options: { detached?: boolean } = {}): Promise<CommandRun> {
+    const run = this.run(['up'], environment, options);
+    await eventually(
+      'the stack is ready',
+      () => {
+        if (run.process.exitCode !== null) throw new Error(`it ended: ${run.stderr()}`);
+        return run.stdout().includes('Longhaul is ready');
+      },
+      120_000,
+    );
+    return run;
+  }
+
+  async isReady(): Promise<boolean> {
+    return fetch(`${this.url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+  }
+
+  /** PIDs of the stack's parts, as it has written them down. */
+  parts(): { temporal: number; worker: number; server: number } {
+    const { temporalPid, workerPid, serverPid } = this.state();
+    return { temporal: temporalPid as number, worker: workerPid as number, server: serverPid as number };
+  }
+
+  /** Ends whatever still runs, and removes the folder. */
+  async remove(): Promise<void> {
+    if (existsSync(join(this.path, 'stack.lock')) || existsSync(join(this.path, 'stack.json'))) {
+      await this.run(['down']).ended;
+    }
+    for (const run of this.runs) if (run.process.exitCode === null) run.process.kill('SIGKILL');
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** Does a process of this PID run? */
+export function isRunning(pid: number): boolean {
+  return processIdentity(pid) !== undefined;
+}
+
+/** kill -9. */
+export function kill(pid: number): void {
+  signalProcess(pid, 'SIGKILL');
+}
+
+export function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { eventually, isRunning, TestHome, type CommandRun } from './cli-process.js';
+
+jest.setTimeout(180_000);
+
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+
+let home: TestHome;
+beforeEach(async () => {
+  home = await TestHome.create();
+});
+afterEach(() => home.remove());
+
+async function answered(run: CommandRun): Promise<void> {
+  run.process.stdin?.write(`${JSON.stringify(INITIALIZE)}\n`);
+  await eventually('an answer', () => run.stdout().includes('"id":1'));
+}
+
+test('two stdio clients that start at once get one stack, which outlives them', async () => {
+  const runs = [home.run(['stdio']), home.run(['stdio'])];
+  await Promise.all(runs.map(answered));
+  const { supervisorPid } = home.state();
+  expect(isRunning(supervisorPid as number)).toBe(true);
+  const log = readFileSync(join(home.path, 'logs', 'up.log'), 'utf8');
+  expect(log.match(/Longhaul is ready/g)).toHaveLength(1);
+  for (const run of runs) run.process.stdin?.end();
+  expect(await Promise.all(runs.map((run) => run.ended))).toEqual([0, 0]);
+  expect(isRunning(supervisorPid as number)).toBe(true);
+  expect(await home.isReady()).toBe(true);
+});
+
+test('stdio attaches to the stack that runs, and writes nothing but MCP messages to standard output', async () => {
+  const up = await home.up();
+  const run = home.run(['stdio']);
+  await answered(run);
+  expect(home.state().supervisorPid).toBe(up.pid);
+  for (const line of run.stdout().trim().split('\n'))
+    expect(JSON.parse(line)).toHaveProperty('jsonrpc', '2.0');
+  run.process.stdin?.end();
+  expect(await run.ended).toBe(0);
+});
+
+test('stdio says why when the stack does not start', async () => {
+  const run = home.run(['stdio'], { LONGHAUL_BIN_FOLDER: join(home.path, 'none'), PATH: '' });
+  expect(await run.ended).toBe(1);
+  expect(run.stdout()).toBe('');
+  expect(run.stderr()).toContain('no Temporal to run');
+});

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { cachedBinaryPath, findTemporalBinary, TEMPORAL_CLI_VERSION } from '../../stack/temporal-binary.js';
+
+let folder: string;
+let binFolder: string;
+let pathFolder: string;
+const said: string[] = [];
+const say = (line: string) => void said.push(line);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-binary-'));
+  [binFolder, pathFolder] = [join(folder, 'bin'), join(folder, 'path')];
+  mkdirSync(pathFolder);
+  said.length = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Puts a program into place that says it carries the server of this version. */
+function putTemporal(path: string, server: string): void {
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\necho "temporal version x (Server ${server}, UI 2.42.1)"\n`);
+  chmodSync(path, 0o755);
+}
+
+/** A `go` that "builds" by writing such a program to GOBIN. */
+function putGo(): void {
+  const build = `#!/bin/sh\necho "$@" > ${folder}/go-arguments\nprintf '#!/bin/sh\\necho "temporal version 0 (Server 1.29.1)"' > "$GOBIN/temporal"\n`;
+  writeFileSync(join(pathFolder, 'go'), build);
+  chmodSync(join(pathFolder, 'go'), 0o755);
+}
+
+const noNetwork: typeof fetch = () => Promise.reject(new Error('network is closed'));
+
+/** An official download that works, as a gzipped tar of a program. */
+function download(): typeof fetch {
+  putTemporal(join(folder, 'made', 'temporal'), '1.29.1');
+  const { stdout } = spawnSync('tar', ['-czf', '-', '-C', join(folder, 'made'), 'temporal']);
+  return () => Promise.resolve(new Response(new Uint8Array(stdout)));
+}
+
+const find = (get: typeof fetch, madeBy?: string) =>
+  findTemporalBinary(
+    { binFolder, madeBy, environment: { PATH: `${pathFolder}:/usr/bin:/bin` }, fetch: get },
+    say,
+  );
+
+test("Longhaul's own copy comes before a temporal on PATH", async () => {
+  putTemporal(cachedBinaryPath(binFolder), '1.29.1');
+  putTemporal(join(pathFolder, 'temporal'), '1.31.2');
+  expect((await find(noNetwork)).path).toBe(cachedBinaryPath(binFolder));
+  expect(said).toEqual([]);
+});
+
+test('a temporal on PATH comes before a download', async () => {
+  putTemporal(join(pathFolder, 'temporal'), '1.31.2');
+  const found = await find(download());
+  expect(found).toMatchObject({ path: join(pathFolder, 'temporal'), version: { server: '1.31.2' } });
+});
+
+test('a temporal on PATH that is too old, or not the one that made the database, is passed over', async () => {
+  putTemporal(join(pathFolder, 'temporal'), '1.24.2');
+  expect((await find(download())).path).toBe(cachedBinaryPath(binFolder));
+  rmSync(binFolder, { recursive: true });
+  putTemporal(join(pathFolder, 'temporal'), '1.31.2');
+  expect((await find(download(), '1.29.1')).path).toBe(cachedBinaryPath(binFolder));
+});
+
+test('the download is kept, and announced with how long it takes', async () => {
+  putGo();
+  expect((await find(download())).path).toBe(cachedBinaryPath(binFolder));
+  expect(said).toEqual([expect.stringMatching(/Downloading Temporal CLI .* usually under a minute/)]);
+  expect((await find(noNetwork)).path).toBe(cachedBinaryPath(binFolder));
+});
+
+test('without a download it is built with Go, announced with how long it takes', async () => {
+  putGo();
+  expect((await find(noNetwork)).path).toBe(cachedBinaryPath(binFolder));
+  expect(said[1]).toMatch(/Building .*4 to 5 minutes/);
+  const goArguments = readFileSync(join(folder, 'go-arguments'), 'utf8').trim();
+  expect(goArguments).toBe(`install github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`);
+});
+
+test('when nothing works, the error lists what was tried, why it failed and what to install', async () => {
+  const failure = find(() => Promise.resolve(new Response('no', { status: 403 })));
+  const { message } = (await failure.catch((error: unknown) => error)) as Error;
+  expect(message).toContain(`${cachedBinaryPath(binFolder)}: not found`);
+  expect(message).toContain('temporal on PATH: not found');
+  expect(message).toMatch(/official download .*answered 403/);
+  expect(message).toMatch(/build .* with Go: no go on PATH/);
+  expect(message).toMatch(/Install the Temporal CLI .* or Go .* or point TEMPORAL_ADDRESS/);
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { Connection } from '@temporalio/client';
+import { loadSettings, type Settings } from '../../platform/config.js';
+import { readStackState } from '../../platform/temporal-address.js';
+import { SEARCH_ATTRIBUTES } from '../../stack/temporal-namespace.js';
+import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
+import { eventually, freePort, isRunning, kill } from './cli-process.js';
+
+jest.setTimeout(120_000);
+
+let home: string;
+let settings: Settings;
+let running: EmbeddedTemporal | undefined;
+const start = async () => (running = await startEmbeddedTemporal(settings, () => undefined));
+
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'longhaul-temporal-'));
+  settings = { ...(await loadSettings()), home, temporalPort: await freePort() };
+});
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+  rmSync(home, { recursive: true, force: true });
+});
+
+async function namespaceOf({ address }: EmbeddedTemporal) {
+  const connection = await Connection.connect({ address });
+  try {
+    const { config } = await connection.workflowService.describeNamespace({ namespace: 'default' });
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({
+      namespace: 'default',
+    });
+    return {
+      retention: Number(config?.workflowExecutionRetentionTtl?.seconds),
+      names: Object.keys(customAttributes),
+    };
+  } finally {
+    await connection.close();
+  }
+}
+
+test('it comes with 72 h of retention and the search attributes, also on a database that it finds', async () => {
+  for (let time = 1; time <= 2; time++) {
+    const temporal = await start();
+    expect(temporal.address).toBe(`127.0.0.1:${settings.temporalPort}`);
+    const { retention, names } = await namespaceOf(temporal);
+    expect(retention).toBe(72 * 3_600);
+    expect(names).toEqual(expect.arrayContaining(SEARCH_ATTRIBUTES));
+    await temporal.stop();
+    expect(isRunning(temporal.pid)).toBe(false);
+    expect(readStackState(home)).toEqual({});
+  }
+});
+
+test('without a chosen port it takes the next free ones', async () => {
+  settings = { ...settings, temporalPort: undefined };
+  const [first, other] = [await start(), mkdtempSync(join(tmpdir(), 'longhaul-temporal-'))];
+  const second = await startEmbeddedTemporal({ ...settings, home: other }, () => undefined);
+  await second.stop();
+  rmSync(other, { recursive: true });
+  expect(second.address).not.toBe(first.address);
+  expect(second.uiUrl).not.toBe(first.uiUrl);
+});
+
+test('a database that another server version made is refused, with a word on how to go on', async () => {
+  await (await start()).stop();
+  const file = join(home, 'temporal.version');
+  const made = JSON.parse(readFileSync(file, 'utf8')) as { server: string };
+  writeFileSync(file, JSON.stringify({ ...made, server: '1.27.9' }));
+  await expect(start()).rejects.toThrow(/made by Temporal server 1\.27\.9.*move temporal\.db\*/);
+  expect(readFileSync(file, 'utf8')).toContain('1.27.9');
+});
+
+test('a Temporal that was left on this database is ended by the next start', async () => {
+  const left = await start();
+  const again = await start();
+  expect(isRunning(left.pid)).toBe(false);
+  expect(again.address).toBe(left.address);
+});
+
+test('its end is noticed', async () => {
+  const temporal = await start();
+  kill(temporal.pid);
+  expect(await temporal.exited).toEqual({ how: 'signal SIGKILL' });
+  await eventually('it is gone', () => !isRunning(temporal.pid));
+});

@@ -1,0 +1,142 @@
+/** A client of the 2026-07-28 era that shows the wire as it is: for tests of what the official clients hide. */
+import { eventually } from '../stack/cli-process.js';
+
+export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
+export const TASKS_AND_FORMS = { ...TASKS, elicitation: {} };
+
+/* eslint-disable @typescript-eslint/no-explicit-any -- tests look at whatever came */
+export interface RpcAnswer {
+  httpStatus: number;
+  result?: any;
+  error?: { code: number; message: string; data?: any };
+  /** Notifications that came before the answer, when it was a stream. */
+  notifications: any[];
+}
+
+export class WireClient {
+  #id = 0;
+
+  constructor(
+    readonly url: string,
+    readonly capabilities: object = TASKS_AND_FORMS,
+  ) {}
+
+  /** The same server, seen by a client with other capabilities. */
+  with(capabilities: object): WireClient {
+    return new WireClient(this.url, capabilities);
+  }
+
+  envelope(method: string, params: Record<string, any> = {}) {
+    this.#id += 1;
+    return {
+      jsonrpc: '2.0',
+      id: this.#id,
+      method,
+      params: {
+        ...params,
+        _meta: {
+          ...params['_meta'],
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'longhaul-tests', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': this.capabilities,
+        },
+      },
+    };
+  }
+
+  headers(method: string, params: Record<string, any> = {}): Record<string, string> {
+    const name = params['name'] ?? params['taskId'] ?? params['uri'];
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': method,
+      ...(name === undefined ? {} : { 'mcp-name': name }),
+    };
+  }
+
+  post(body: string, headers: Record<string, string>, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.url, { method: 'POST', body, headers, ...(signal ? { signal } : {}) });
+  }
+
+  async request(
+    method: string,
+    params: Record<string, any> = {},
+    headers: Record<string, string> = {},
+  ): Promise<RpcAnswer> {
+    const response = await this.post(JSON.stringify(this.envelope(method, params)), {
+      ...this.headers(method, params),
+      ...headers,
+    });
+    const text = await response.text();
+    if (!response.headers.get('content-type')?.includes('event-stream')) {
+      return { httpStatus: response.status, notifications: [], ...(text ? JSON.parse(text) : {}) };
+    }
+    const messages = text
+      .split('\n')
+      .filter((line) => line.startsWith('data: '))
+      .map((line) => JSON.parse(line.slice(6)));
+    return { httpStatus: response.status, ...messages.at(-1), notifications: messages.slice(0, -1) };
+  }
+
+  /** Calls a tool that becomes a task. */
+  async start(name: string, args: object = {}): Promise<string> {
+    const answer = await this.request('tools/call', { name, arguments: args });
+    if (answer.result?.resultType !== 'task') throw new Error(`no task: ${JSON.stringify(answer)}`);
+    return answer.result.taskId;
+  }
+
+  async get(taskId: string): Promise<any> {
+    const { result, error } = await this.request('tasks/get', { taskId });
+    if (error) throw new Error(`tasks/get: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  /** Polls until the task is as wanted; through restarts of the server. */
+  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 60_000): Promise<any> {
+    const holds = typeof wanted === 'string' ? (task: any) => task.status === wanted : wanted;
+    let last: unknown;
+    try {
+      return await eventually(
+        `the task is ${String(wanted)}`,
+        async () => {
+          const task = await this.get(taskId).catch((error: unknown) => void (last = error));
+          last = task ?? last;
+          return task && holds(task) ? task : undefined;
+        },
+        limitMs,
+      );
+    } catch (error) {
+      throw new Error(
+        `${String(error)}; last seen: ${last instanceof Error ? last.message : JSON.stringify(last)}`,
+      );
+    }
+  }
+
+  async answer(taskId: string, key: string, response: object): Promise<RpcAnswer> {
+    return this.request('tasks/update', { taskId, inputResponses: { [key]: response } });
+  }
+
+  /** Opens subscriptions/listen; messages are collected as they come. */
+  async listen(
+    notifications: object,
+  ): Promise<{ messages: any[]; response: Response; close(): void; ended: Promise<void> }> {
+    const controller = new AbortController();
+    const response = await this.post(
+      JSON.stringify(this.envelope('subscriptions/listen', { notifications })),
+      this.headers('subscriptions/listen'),
+      controller.signal,
+    );
+    const messages: any[] = [];
+    const read = async () => {
+      let rest = '';
+      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) if (line.startsWith('data: ')) messages.push(JSON.parse(line.slice(6)));
+      }
+    };
+    const ended = read().catch(() => undefined);
+    return { messages, response, close: () => controller.abort(), ended };
+  }
+}
