@@ -6,12 +6,14 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', '.*.cjs'] } } },
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ['*.js', '.*.cjs', 'test/*.js'] } } },
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/consistent-type-imports': 'error',
       'no-console': 'error',
+      // Temporal's protobuf enums come as numbers.
+      '@typescript-eslint/no-unsafe-enum-comparison': 'off',
     },
   },
   {
@@ -20,4 +22,16 @@ export default tseslint.config(
     languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
   },
   { files: ['bench/**', 'test/**', 'cli/**', '**/*.js', '**/*.cjs'], rules: { 'no-console': 'off' } },
+  {
+    // Tests look at whatever came over the wire.
+    files: ['test/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
+      '@typescript-eslint/no-unsafe-call': 'off',
+    },
+  },
 );

@@ -5,13 +5,11 @@ import type { OperationError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type Closing, type StateMemo } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
-import type { ReadOperation } from './read.js';
 import type { EngineTemporal } from './temporal.js';
 
 interface Ending {
   result?: unknown;
   error?: OperationError;
-  protocolCode?: number;
   partial?: unknown;
 }
 
@@ -21,14 +19,14 @@ export async function describeClosed(
   description: WorkflowExecutionDescription,
   state: StateMemo,
   record: OperationRecord,
-): Promise<ReadOperation> {
+): Promise<void> {
   const { workflowId, runId, closeTime } = description;
   record.closedAt = (closeTime ?? new Date()).toISOString();
   record.updatedAt = record.closedAt;
   if (state.progress) record.progress = state.progress;
   if (Date.parse(record.closedAt) + record.keepAliveSeconds * 1000 < Date.now()) {
     record.status = 'expired';
-    return { record };
+    return;
   }
   const ending = await endingOf(engine, workflowId, runId);
   if (ending.partial !== undefined) record.partial = ending.partial;
@@ -37,7 +35,7 @@ export async function describeClosed(
       record.status = 'completed';
       record.result = ending.result;
       record.statusMessage = 'completed';
-      return { record };
+      return;
     case 'CANCELLED': {
       const request = await cancelRequestOf(engine, workflowId, runId);
       const reason = state.cancelReason ?? request.reason;
@@ -47,7 +45,7 @@ export async function describeClosed(
       if (reason) record.cancelReason = reason;
       if (state.isPartialLarge) record.partial = await largePartialOf(engine, workflowId, runId);
       record.error = { kind: 'canceled', message: record.statusMessage, retryable: false };
-      return { record };
+      return;
     }
     default:
       record.error = ending.error ?? {
@@ -57,7 +55,6 @@ export async function describeClosed(
       };
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
       record.statusMessage = record.error.message;
-      return { record, ...(ending.protocolCode === undefined ? {} : { protocolCode: ending.protocolCode }) };
   }
 }
 
@@ -99,7 +96,6 @@ async function endingOf(engine: EngineTemporal, workflowId: string, runId: strin
         retryable: false,
       },
       partial: closing?.partial,
-      ...(closing?.code === undefined ? {} : { protocolCode: closing.code }),
     };
   }
 }

@@ -38,12 +38,11 @@ import {
 import { artifactKey, type Storage } from '../platform/storage.js';
 import { Estimates } from './estimates.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
-import { markerOf, readOperation, type ReadOperation } from './read.js';
+import { markerOf, readOperation } from './read.js';
 import { CALL_DEADLINE_MS, isOutOfReach, type EngineTemporal } from './temporal.js';
 import { Watches, type WatchOptions } from './watch.js';
 
 export type { ListFilter, OperationPage } from './list.js';
-export type { ReadOperation } from './read.js';
 export { EngineTemporal } from './temporal.js';
 
 /** Largest arguments of a call, in bytes of JSON: 1 MiB. */
@@ -225,7 +224,7 @@ export class Engine {
         'conflict',
         'the token or idempotency key is in use by another request; choose a new one',
       );
-    return (await this.read(principal, token)).record;
+    return this.read(principal, token);
   }
 
   /**
@@ -233,7 +232,7 @@ export class Engine {
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
-  read(principal: string, token: string): Promise<ReadOperation> {
+  read(principal: string, token: string): Promise<OperationRecord> {
     return readOperation(this.temporal, principal, token, workflowIdOf(principal, token, this.secret));
   }
 
@@ -243,21 +242,14 @@ export class Engine {
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
-  async readLive(principal: string, token: string): Promise<ReadOperation> {
-    const read = await this.read(principal, token);
-    if (isTerminal(read.record.status)) return read;
+  async readLive(principal: string, token: string): Promise<OperationRecord> {
+    const record = await this.read(principal, token);
+    if (isTerminal(record.status)) return record;
     try {
-      const state = await this.#query(workflowIdOf(principal, token, this.secret));
-      return {
-        ...read,
-        record: {
-          ...read.record,
-          ...(state.partial === undefined ? {} : { partial: state.partial }),
-          live: true,
-        },
-      };
+      const { partial } = await this.#query(workflowIdOf(principal, token, this.secret));
+      return { ...record, ...(partial === undefined ? {} : { partial }), live: true };
     } catch {
-      return read;
+      return record;
     }
   }
 
@@ -276,7 +268,7 @@ export class Engine {
   }
 
   /** The operation now and at each change, until it is closed or the signal fires. */
-  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<ReadOperation> {
+  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<OperationRecord> {
     return this.#watches.watch(
       workflowIdOf(principal, token, this.secret),
       () => this.read(principal, token),
@@ -296,7 +288,7 @@ export class Engine {
     key: string,
     answer: Answer,
   ): Promise<'accepted' | 'queued'> {
-    const { record } = await this.read(principal, token);
+    const record = await this.read(principal, token);
     if (isTerminal(record.status))
       throw new LonghaulError('wrong_state', `the operation is ${record.status}`);
     const workflowId = workflowIdOf(principal, token, this.secret);
@@ -312,7 +304,7 @@ export class Engine {
       if (error instanceof WorkflowUpdateFailedError) throw refusalOf(error);
       if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isOutOfReach(error)) {
         // It closed in between: another answer was first, or the work ended.
-        const { status } = (await this.read(principal, token)).record;
+        const { status } = await this.read(principal, token);
         throw isTerminal(status) ? new LonghaulError('wrong_state', `the operation is ${status}`) : error;
       }
     }
@@ -330,7 +322,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async cancel(principal: string, token: string, reason?: string): Promise<void> {
-    const { record } = await this.read(principal, token);
+    const record = await this.read(principal, token);
     if (isTerminal(record.status)) return;
     const workflowId = workflowIdOf(principal, token, this.secret);
     try {
@@ -345,7 +337,7 @@ export class Engine {
       );
     } catch (error) {
       // It closed in between.
-      if (!isTerminal((await this.read(principal, token)).record.status)) throw error;
+      if (!isTerminal((await this.read(principal, token)).status)) throw error;
     }
   }
 
@@ -377,7 +369,7 @@ export class Engine {
 }
 
 function keyword(name: string, value: string): SearchAttributePair {
-  return { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value } as SearchAttributePair;
+  return { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
 }
 
 function refusalOf({ cause }: WorkflowUpdateFailedError): Error {

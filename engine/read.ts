@@ -22,14 +22,7 @@ import { troubleOf } from './trouble.js';
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
-/** The record, and what the protocol faces need beside it. */
-export interface ReadOperation {
-  record: OperationRecord;
-  /** JSON-RPC error code that the tool chose, for errors of kind `protocol`. */
-  protocolCode?: number;
-}
-
-const closedRecords = new Map<string, { read: ReadOperation; at: number }>();
+const closedRecords = new Map<string, { record: OperationRecord; at: number }>();
 
 /**
  * Reads an operation.
@@ -41,19 +34,19 @@ export async function readOperation(
   principal: string,
   token: string,
   workflowId: string,
-): Promise<ReadOperation> {
+): Promise<OperationRecord> {
   const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);
   if (kept && Date.now() - kept.at < CLOSED_CACHE_MS && description.status.name !== 'RUNNING')
-    return kept.read;
-  const read = await toRecord(engine, description, marker, token);
-  if (read.record.closedAt) {
-    closedRecords.set(cacheKey, { read, at: Date.now() });
+    return kept.record;
+  const record = await toRecord(engine, description, marker, token);
+  if (record.closedAt) {
+    closedRecords.set(cacheKey, { record, at: Date.now() });
     if (closedRecords.size > CLOSED_CACHE_ENTRIES) closedRecords.delete(closedRecords.keys().next().value!);
   }
-  return read;
+  return record;
 }
 
 /** @throws LonghaulError `not_found` for workflows that are no operations, or another principal's */
@@ -69,7 +62,7 @@ async function toRecord(
   description: WorkflowExecutionDescription,
   marker: MarkerMemo,
   token: string,
-): Promise<ReadOperation> {
+): Promise<OperationRecord> {
   const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const createdAt = marker.createdAt ?? description.startTime.toISOString();
   const record: OperationRecord = {
@@ -91,9 +84,10 @@ async function toRecord(
   };
   if (description.status.name === 'RUNNING') {
     await describeOpen(engine, description, state, record);
-    return { record };
+    return record;
   }
-  return describeClosed(engine, description, state, record);
+  await describeClosed(engine, description, state, record);
+  return record;
 }
 
 async function describeOpen(

@@ -95,7 +95,7 @@ export class EngineTemporal {
         const { config } = await client.workflowService.describeNamespace({ namespace: this.namespace });
         return {
           retentionSeconds: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 72 * 3600),
-          searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes(client)),
+          searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes()),
         };
       }, 5_000);
       this.#factsReadAt = Date.now();
@@ -103,7 +103,7 @@ export class EngineTemporal {
     return this.#facts;
   }
 
-  async #ensureSearchAttributes(client: Client): Promise<boolean> {
+  async #ensureSearchAttributes(): Promise<boolean> {
     const names = Object.values(SEARCH_ATTRIBUTES);
     const operator = this.#connection!.operatorService;
     try {
@@ -162,7 +162,7 @@ export function isOutOfReach(error: unknown): boolean {
     at instanceof Error || (typeof at === 'object' && at !== null);
     at = (at as Error).cause
   ) {
-    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code as number))
+    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code))
       return true;
     if (/transport error|tcp connect error|Timeout expired/i.test((at as Error).message ?? '')) return true;
   }

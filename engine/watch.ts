@@ -5,8 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
-import { isTerminal } from '../operations/record.js';
-import type { ReadOperation } from './read.js';
+import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { isOutOfReach, type EngineTemporal } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -57,9 +56,9 @@ export class Watches {
    */
   async *watch(
     workflowId: string,
-    read: () => Promise<ReadOperation>,
+    read: () => Promise<OperationRecord>,
     options: WatchOptions,
-  ): AsyncGenerator<ReadOperation> {
+  ): AsyncGenerator<OperationRecord> {
     const { signal } = options;
     let wake: () => void = () => undefined;
     let isChanged = true;
@@ -81,7 +80,7 @@ export class Watches {
         if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
         if (signal.aborted) return;
         isChanged = false;
-        let current: ReadOperation;
+        let current: OperationRecord;
         try {
           current = await read();
         } catch (error) {
@@ -90,16 +89,14 @@ export class Watches {
           isChanged = true;
           continue;
         }
-        furthest = Math.max(furthest, current.record.progress?.progress ?? 0);
-        const { progress } = current.record;
-        const record = progress
-          ? { ...current.record, progress: { ...progress, progress: furthest } }
-          : current.record;
+        const { progress } = current;
+        furthest = Math.max(furthest, progress?.progress ?? 0);
+        const record = progress ? { ...current, progress: { ...progress, progress: furthest } } : current;
         const { updatedAt: _updatedAt, ...telling } = record;
         const text = JSON.stringify(telling);
         if (text !== last) {
           last = text;
-          yield { ...current, record };
+          yield record;
         }
         if (isTerminal(record.status)) return;
       }

@@ -9,7 +9,6 @@ import {
   originValidationResponse,
   ProtocolError,
   ProtocolErrorCode,
-  readRequestBody,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { Hono, type Context } from 'hono';
@@ -32,7 +31,7 @@ const HEADER_MISMATCH = -32020;
 export interface HttpApp {
   app: Hono;
   /** Ends open streams in good order. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {

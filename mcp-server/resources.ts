@@ -21,7 +21,7 @@ export async function readResource(
   const missing = () => new ProtocolError(ProtocolErrorCode.InvalidParams, 'Resource not found', { uri });
   if (!token || (kind === 'artifacts') !== Boolean(name)) throw missing();
   try {
-    const { record } = await engine.read(principal, decodeURIComponent(token));
+    const record = await engine.read(principal, decodeURIComponent(token));
     if (kind === 'result') {
       if (record.status !== 'completed') throw missing();
       return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(record.result) }] };

@@ -34,7 +34,7 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
   const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
   return {
     content: [{ type: 'text', text: textOf(result, json, tool) }],
-    ...(isObject ? { structuredContent: result as Record<string, unknown> } : {}),
+    ...(isObject ? { structuredContent: result } : {}),
   };
 }
 

@@ -47,6 +47,8 @@ export interface OperationError {
   retryable: boolean;
   /** Name of the failure in the tool's code (the type of Temporal's ApplicationFailure). */
   type?: string;
+  /** JSON-RPC error code that the tool chose, for errors of kind `protocol`. */
+  code?: number;
   /** Message of the failure behind this one. */
   cause?: string;
 }

@@ -92,7 +92,7 @@ export function mergeProgress(
   const total =
     own?.total ??
     (totals.length && totals.every((one) => one !== undefined)
-      ? (own?.progress ?? 0) + sum(totals as number[])
+      ? (own?.progress ?? 0) + sum(totals)
       : undefined);
   const message = running.findLast((report) => report.message)?.message ?? own?.message;
   return {

@@ -2,7 +2,7 @@
  * One validator over JSON Schema, for arguments and answers, in the server as in Temporal's sandbox (hence one
  * that interprets schemas: generated code isn't allowed there). Zod schemas are converted.
  */
-import { Validator, type OutputUnit, type Schema } from '@cfworker/json-schema';
+import { Validator, type OutputUnit } from '@cfworker/json-schema';
 import { LonghaulError } from './errors.js';
 
 /** A JSON Schema (2020-12) as a plain object. */
@@ -26,9 +26,14 @@ export type Infer<S> = S extends ConvertibleSchema<infer Output> ? Output : Reco
  * Converts a schema to JSON Schema 2020-12.
  *
  * @param direction what the schema describes: a value before (`input`) or after (`output`) zod's transforms
+ * @throws Error when the schema holds what JSON Schema can't say, or comes from a library that can't convert it
  */
 export function toJsonSchema(schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema {
+  if (!isObject(schema)) throw new Error(`expected a zod schema or a JSON Schema; got ${preview(schema)}`);
   if (!isConvertible(schema)) return schema;
+  if (!isObject(schema['~standard'].jsonSchema)) {
+    throw new Error('expected a schema that gives JSON Schema: zod from 4.2 on, or a plain JSON Schema');
+  }
   const { $schema: _dialect, ...json } = schema['~standard'].jsonSchema[direction]({
     target: 'draft-2020-12',
   });
@@ -50,7 +55,7 @@ const validators = new WeakMap<JsonSchema, Validator>();
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   let validator = validators.get(schema);
   if (!validator) {
-    validator = new Validator(schema as Schema, '2020-12', false);
+    validator = new Validator(schema, '2020-12', false);
     validators.set(schema, validator);
   }
   const { valid, errors } = validator.validate(value);
@@ -140,7 +145,7 @@ function expectation(unit: OutputUnit, rule: unknown): string {
     case 'type':
       return rule === undefined
         ? unit.error
-        : `expected ${Array.isArray(rule) ? rule.join(' or ') : String(rule)}`;
+        : `expected ${Array.isArray(rule) ? rule.join(' or ') : (rule as string)}`;
     case 'enum':
       return Array.isArray(rule)
         ? `expected one of ${rule.map((one) => JSON.stringify(one)).join(', ')}`
@@ -157,7 +162,7 @@ function expectation(unit: OutputUnit, rule: unknown): string {
     case 'exclusiveMaximum':
     case 'pattern':
     case 'format':
-      return rule === undefined ? unit.error : `expected ${unit.keyword} ${String(rule)}`;
+      return rule === undefined ? unit.error : `expected ${unit.keyword} ${rule as string | number}`;
     default:
       return unit.error;
   }

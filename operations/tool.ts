@@ -115,8 +115,20 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(options.name)) {
     fail('name: expected a letter, then letters, digits or _, at most 64 characters');
   }
-  const inputSchema = toJsonSchema(options.input);
-  const outputSchema = options.output && toJsonSchema(options.output, 'output');
+  // Tools' files are loaded without a check of their types.
+  if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
+  if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
+  const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
+    try {
+      // Arguments and answers reach the workflow as they were sent: a transform would never run.
+      if (direction === 'input') toJsonSchema(schema, 'output');
+      return toJsonSchema(schema, direction);
+    } catch (error) {
+      return fail(`${field}: ${(error as Error).message}`);
+    }
+  };
+  const inputSchema = convert('input', options.input);
+  const outputSchema = options.output && convert('output', options.output, 'output');
   for (const [field, schema] of [
     ['input', inputSchema],
     ['output', outputSchema],
@@ -149,7 +161,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     );
   }
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
-    assertFlat(toJsonSchema(schema), `tool "${options.name}": questions.${name}`);
+    assertFlat(convert(`questions.${name}`, schema), `tool "${options.name}": questions.${name}`);
   }
   const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
   return {

@@ -99,8 +99,6 @@ export interface ReportedResult {
 export interface Closing {
   longhaul: 'closing';
   error?: OperationError;
-  /** JSON-RPC error code, for `protocol` errors. */
-  code?: number;
   partial?: unknown;
 }
 

@@ -3,6 +3,7 @@
  * file a tool in `tools/`, `workflows/` and `activities/`, under the same name.
  */
 import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
@@ -24,6 +25,17 @@ export const PACKAGE_ENTRIES: Record<string, string> = {
   'longhaul/workflow': ownModule('workflows/shell/index'),
   'longhaul/activity': ownModule('activities/shared/index'),
 };
+
+/**
+ * Temporal's packages as users' code gets them: Longhaul's own copies, so that no project has to install any, and a
+ * project that did never runs two versions at once. Name -> folder.
+ */
+export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
+  ['@temporalio/activity', '@temporalio/client', '@temporalio/common', '@temporalio/workflow'].map((name) => [
+    name,
+    dirname(createRequire(import.meta.url).resolve(`${name}/package.json`)),
+  ]),
+);
 
 type Kind = 'tools' | 'workflows' | 'activities';
 
@@ -88,11 +100,10 @@ let jiti: ReturnType<typeof createJiti> | undefined;
 async function load(path: string): Promise<unknown> {
   try {
     if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;
-    jiti ??= createJiti(import.meta.url, { alias: PACKAGE_ENTRIES });
+    jiti ??= createJiti(import.meta.url, { alias: { ...SDK_PACKAGES, ...PACKAGE_ENTRIES } });
     return await jiti.import(path);
   } catch (error) {
-    throw new SettingsError(
-      `${path} can't be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\nRequire stack:');
+    throw new SettingsError(`${path} can't be loaded: ${message.replaceAll(/\s+/g, ' ')}`, { cause: error });
   }
 }

@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
 import { SettingsError, type Settings } from '../platform/config.js';
-import { CODE_ROOT, filesOf, ownModule, PACKAGE_ENTRIES } from '../platform/project.js';
+import { CODE_ROOT, filesOf, ownModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { problemOf, problemsOf } from './bundle-problems.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
@@ -69,7 +69,7 @@ async function bundle(
           ...config.resolve?.alias,
           // Always the running copies of Longhaul and of Temporal's SDK: two would not see each other.
           ...Object.fromEntries(Object.entries(PACKAGE_ENTRIES).map(([name, path]) => [`${name}$`, path])),
-          ...Object.fromEntries(SDK_PACKAGES.map((name) => [name, packageFolder(name)])),
+          ...sandboxed(SDK_PACKAGES),
         },
         // Users' projects need no copy of what Longhaul's own code imports.
         modules: [...(config.resolve?.modules ?? []), ...modulesAbove(CODE_ROOT)],
@@ -77,7 +77,7 @@ async function bundle(
     }),
   });
   const { code } = await bundling.catch((error: Error) => {
-    throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ') || error.message}`);
+    throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ') || problemOf(error)}`);
   });
   if (problems.length) throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ')}`);
   writeWhole(bundlePath, code);
@@ -89,33 +89,15 @@ async function bundle(
     );
 }
 
-/** What users' workflows import of Temporal. */
-const SDK_PACKAGES = ['@temporalio/workflow', '@temporalio/common'];
-
-function packageFolder(name: string): string {
-  return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+/** Those of Temporal's packages that the sandbox takes; the SDK refuses the others, which must stay as they are. */
+function sandboxed(packages: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(packages).filter(([name]) => /(common|workflow)$/.test(name)));
 }
 
 /** Every `node_modules` that code in this folder can import from. */
 function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
-}
-
-/** The bundler's errors, each with its file, and in a line where they fit one. */
-function problemsOf(compilation: {
-  errors: { message: string; module?: unknown }[];
-  warnings: { message: string; module?: unknown }[];
-}): string[] {
-  // Two workflow files that export the same name: neither would be exported.
-  const conflicts = compilation.warnings.filter(({ message }) =>
-    message.includes('conflicting star exports'),
-  );
-  return [...compilation.errors, ...conflicts].map(({ message, module }) => {
-    const path = (module as { resource?: string } | undefined)?.resource;
-    const where = path && !conflicts.length ? `${relative(process.cwd(), path)}: ` : '';
-    return where + message.trim();
-  });
 }
 
 /** The bundler's own report goes on for pages; what matters of it is thrown. */

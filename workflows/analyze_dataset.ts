@@ -33,7 +33,13 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
   stage('query');
   const { columns, rows, rowCount, table, notes } = await dataset.queryDataset(query, file.reading);
   const output: AnalyzeDatasetOutput = {
-    file: { path: query.path, format: file.format, bytes: file.bytes, row_count: file.rowCount, columns: file.columns },
+    file: {
+      path: query.path,
+      format: file.format,
+      bytes: file.bytes,
+      row_count: file.rowCount,
+      columns: file.columns,
+    },
     columns,
     rows,
     row_count: rowCount,

@@ -4,7 +4,6 @@ import { findColumn, isNumeric } from './columns.js';
 import { withDataset } from './dataset.js';
 import type { Dataset, Reading } from './dataset.js';
 import { inBatches } from './inspect.js';
-import type { OnProgress } from './progress.js';
 import type { Column, ColumnProfile } from '../../tools/analyze_dataset.js';
 import type { DatasetOptions } from './session.js';
 import { textTable } from './text-table.js';
@@ -157,11 +156,13 @@ export function profileTable(profiles: readonly ColumnProfile[]): string {
     profile.type,
     profile.null_count,
     profile.approx_distinct,
-    profile.min as Json,
-    profile.max as Json,
+    profile.min,
+    profile.max,
     profile.mean,
     profile.approx_quartiles?.[1] ?? null,
-    profile.top_values?.map(({ value, count }) => `${String(value)} (${count})`).join(', ') ?? null,
+    profile.top_values
+      ?.map(({ value, count }) => `${typeof value === 'string' ? value : JSON.stringify(value)} (${count})`)
+      .join(', ') ?? null,
   ]);
   return textTable(names, rows, rows.length);
 }

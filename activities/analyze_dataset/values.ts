@@ -30,7 +30,7 @@ export const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) =>
     case DuckDBTypeId.TIMESTAMP_TZ:
       return utc(String(new DuckDBTimestampValue((value as DuckDBTimestampTZValue).micros)));
     default:
-      return JsonDuckDBValueConverter(value, type, converter as DuckDBValueConverter<Json>);
+      return JsonDuckDBValueConverter(value, type, converter);
   }
 };
 

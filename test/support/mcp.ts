@@ -4,7 +4,6 @@ import { eventually } from '../stack/cli-process.js';
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 export const TASKS_AND_FORMS = { ...TASKS, elicitation: {} };
 
-/* eslint-disable @typescript-eslint/no-explicit-any -- tests look at whatever came */
 export interface RpcAnswer {
   httpStatus: number;
   result?: any;
@@ -109,6 +108,7 @@ export class WireClient {
     } catch (error) {
       throw new Error(
         `${String(error)}; last seen: ${last instanceof Error ? last.message : JSON.stringify(last)}`,
+        { cause: error },
       );
     }
   }

@@ -43,23 +43,27 @@ export function failed(failure: unknown): ApplicationFailure {
     message,
     retryable: false,
     ...(type === undefined ? {} : { type }),
+    ...(code === undefined ? {} : { code }),
     ...(cause === undefined ? {} : { cause }),
   };
   return ApplicationFailure.create({
     message,
     type: type ?? 'failed',
     nonRetryable: true,
-    details: [closing({ error, ...(code === undefined ? {} : { code }) })],
+    details: [closing({ error })],
     ...(failure instanceof Error && isShort(failure) ? { cause: failure } : {}),
   });
 }
 
 function shorten(message: string): string {
-  return message.length > MESSAGE_LIMIT ? `${message.slice(0, MESSAGE_LIMIT)} ... (${message.length} characters)` : message;
+  return message.length > MESSAGE_LIMIT
+    ? `${message.slice(0, MESSAGE_LIMIT)} ... (${message.length} characters)`
+    : message;
 }
 
 function isShort(failure: Error): boolean {
-  for (let at: unknown = failure; at instanceof Error; at = at.cause) if (at.message.length > MESSAGE_LIMIT) return false;
+  for (let at: unknown = failure; at instanceof Error; at = at.cause)
+    if (at.message.length > MESSAGE_LIMIT) return false;
   return true;
 }
 

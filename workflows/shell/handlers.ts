@@ -27,7 +27,7 @@ const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
 export function registerHandlers(): void {
   setHandler(operationQuery, state, { description: 'The operation as it is now.' });
   setHandler(provideInputUpdate, take, {
-    validator: (input) => {
+    validator: (input: ProvidedInput) => {
       const problem = problemOf(input);
       if (problem) throw problem;
     },

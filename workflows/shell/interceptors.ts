@@ -111,7 +111,7 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
       summary: input.options.summary ?? state().stage ?? input.activityType.replaceAll('_', ' '),
     };
     const headers = { ...input.headers, [OPERATION_HEADER]: defaultPayloadConverter.toPayload(ownToken()) };
-    const result = await next({ ...input, options, headers });
+    const result: unknown = await next({ ...input, options, headers });
     if (!isReported(result)) return result;
     foldProgress(result.progress);
     return result.result;

@@ -10,10 +10,10 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Engine, ListFilter, ReadOperation } from '../../../engine/index.js';
+import type { Engine, ListFilter } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { isTerminal } from '../../../operations/record.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../../identity.js';
 import { readResource } from '../../resources.js';
@@ -84,9 +84,9 @@ export function createServer(engine: Engine, principal: string): Server {
     );
 
   tasksMethod('tasks/get', async (taskId, context) => {
-    const read = await engine.read(principal, taskId);
+    const record = await engine.read(principal, taskId);
     const { elicitation } = capabilitiesOf(context);
-    return { ...renderDetailed(read, { elicitation, tool: engine.tools.get(read.record.tool) }) };
+    return { ...renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) }) };
   });
   tasksMethod('tasks/update', async (taskId, { mcpReq }) => {
     // The SDK lifts this field out of every method's params.
@@ -226,22 +226,22 @@ async function wait(
   const { progressToken } = context.mcpReq._meta ?? {};
   const budget = AbortSignal.timeout(tool.timeoutSeconds * 1000);
   const signal = AbortSignal.any([budget, context.mcpReq.signal]);
-  let last: ReadOperation | undefined;
+  let last: OperationRecord | undefined;
   let sent = -1;
-  for await (const read of engine.watch(principal, token, {
+  for await (const seen of engine.watch(principal, token, {
     signal,
     progress: progressToken !== undefined,
   })) {
-    last = read;
-    const { progress } = read.record;
+    last = seen;
+    const { progress } = seen;
     if (progressToken === undefined || !progress || progress.progress <= sent) continue;
     sent = progress.progress;
     await context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } });
   }
-  const { record } = last ?? (await engine.read(principal, token));
+  const record = last ?? (await engine.read(principal, token));
   if (record.status === 'completed') return { ...renderResult(record, tool) };
   if (record.error?.kind === 'protocol')
-    throw new ProtocolError(last?.protocolCode ?? ProtocolErrorCode.InternalError, record.error.message);
+    throw new ProtocolError(record.error.code ?? ProtocolErrorCode.InternalError, record.error.message);
   if (isTerminal(record.status)) return { ...renderFailure(record) };
   return {
     ...renderRefusal(
@@ -263,7 +263,7 @@ async function answerAll(
   token: string,
   responses: Record<string, unknown>,
 ): Promise<void> {
-  const { record } = await engine.read(principal, token);
+  const record = await engine.read(principal, token);
   const problems: string[] = [];
   for (const [key, response] of Object.entries(responses)) {
     if (!(key in record.inputRequests)) continue;

@@ -1,7 +1,6 @@
 /** The record as this face's task, result and errors. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
-import type { ReadOperation } from '../../../engine/index.js';
 import { pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
@@ -44,13 +43,12 @@ export function renderCreated(
   record: OperationRecord,
   context: RenderContext,
 ): Task & { resultType: 'task' } {
-  return { resultType: 'task', ...renderTask({ record }, context) };
+  return { resultType: 'task', ...renderTask(record, context) };
 }
 
 /** The whole task (specs: ext-tasks, "Task Status": DetailedTask). */
-export function renderDetailed(read: ReadOperation, context: RenderContext): DetailedTask {
-  const { record } = read;
-  const task = renderTask(read, context);
+export function renderDetailed(record: OperationRecord, context: RenderContext): DetailedTask {
+  const task = renderTask(record, context);
   switch (task.status) {
     case 'input_required':
       return { ...task, inputRequests: renderInputRequests(record) };
@@ -63,7 +61,7 @@ export function renderDetailed(read: ReadOperation, context: RenderContext): Det
       return {
         ...task,
         error: {
-          code: read.protocolCode ?? ProtocolErrorCode.InternalError,
+          code: record.error?.code ?? ProtocolErrorCode.InternalError,
           message: record.error?.message ?? 'failed',
         },
       };
@@ -72,7 +70,7 @@ export function renderDetailed(read: ReadOperation, context: RenderContext): Det
   }
 }
 
-function renderTask({ record }: ReadOperation, { elicitation }: RenderContext): Task {
+function renderTask(record: OperationRecord, { elicitation }: RenderContext): Task {
   const status = taskStatus(record, elicitation);
   const isUnshown = record.status === 'input_required' && !elicitation;
   const statusMessage = isUnshown ? howToAnswer(record) : record.statusMessage;
@@ -87,7 +85,11 @@ function renderTask({ record }: ReadOperation, { elicitation }: RenderContext): 
       : null,
     ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
     ...(record.progress || record.stage
-      ? { _meta: { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } } }
+      ? {
+          _meta: {
+            [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) },
+          },
+        }
       : {}),
   };
 }

@@ -10,8 +10,9 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import type { Engine, ReadOperation } from '../../../engine/index.js';
+import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
+import type { OperationRecord } from '../../../operations/record.js';
 import { missingTasksCapability, renderDetailed, renderError } from './render.js';
 import { declaredCapabilities, listenParams } from './schemas.js';
 
@@ -67,7 +68,7 @@ export class Subscriptions {
     const reads = await Promise.allSettled(taskIds.map((taskId) => this.engine.read(this.principal, taskId)));
     return taskIds.filter((_taskId, index) => {
       const read = reads[index]!;
-      if (read.status === 'fulfilled') return read.value.record.status !== 'expired';
+      if (read.status === 'fulfilled') return read.value.status !== 'expired';
       if (read.reason instanceof LonghaulError && read.reason.kind === 'not_found') return false;
       throw renderError(read.reason);
     });
@@ -83,10 +84,14 @@ export class Subscriptions {
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
-    const notify = async (read: ReadOperation) => {
-      const tool = this.engine.tools.get(read.record.tool);
-      const task = renderDetailed(read, { elicitation, tool });
-      await subscriber.send({ jsonrpc: '2.0', method: 'notifications/tasks', params: { ...task, _meta: { ...task._meta, ..._meta } } });
+    const notify = async (record: OperationRecord) => {
+      const tool = this.engine.tools.get(record.tool);
+      const task = renderDetailed(record, { elicitation, tool });
+      await subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/tasks',
+        params: { ...task, _meta: { ...task._meta, ..._meta } },
+      });
     };
     try {
       // The tools of a process don't change while it runs, so only taskIds can be honoured.
@@ -111,7 +116,7 @@ export class Subscriptions {
   async #follow(
     taskId: string,
     signal: AbortSignal,
-    notify: (read: ReadOperation) => Promise<void>,
+    notify: (record: OperationRecord) => Promise<void>,
   ): Promise<void> {
     try {
       for await (const read of this.engine.watch(this.principal, taskId, { signal, progress: true }))

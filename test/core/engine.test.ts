@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Engine, EngineTemporal } from '../../engine/index.js';
+import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
+import { defineTool } from '../../operations/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { storageOf } from '../../platform/storage.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+
+const input = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
+const tools = new Map(
+  ['slow_compute', 'confirm_delete', 'large_values'].map((name) => [
+    name,
+    defineTool({
+      name,
+      description: { does: name },
+      input: name === 'slow_compute' ? input : { type: 'object', properties: {} },
+      estimate: { seconds: 7 },
+    }),
+  ]),
+);
+
+let parts: Parts;
+let engine: Engine;
+const home = process.env['LONGHAUL_HOME']!;
+const secret = loadSecret(home);
+beforeAll(async () => {
+  parts = await Parts.start();
+  const storage = storageOf({ home });
+  engine = new Engine(
+    new EngineTemporal(home, storage, parts.taskQueue, createLogger('test', 'warn')),
+    tools,
+    secret,
+    storage,
+  );
+  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+});
+afterAll(async () => {
+  await engine?.temporal.close();
+  await parts?.stop();
+});
+
+const ANNA = 'anna';
+const BEN = 'ben';
+
+describe('tokens', () => {
+  test('of another principal, unknown ones and foreign workflows answer alike', async () => {
+    const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+    expect((await engine.read(ANNA, token)).token).toBe(token);
+    const messages = await Promise.all(
+      [
+        () => engine.read(BEN, token),
+        () => engine.read(ANNA, newToken()),
+        () => engine.cancel(BEN, token),
+      ].map((ask) =>
+        ask().then(
+          () => 'found',
+          (error: Error) => error.message,
+        ),
+      ),
+    );
+    expect(messages).toEqual(['operation not found', 'operation not found', 'operation not found']);
+  });
+
+  test('brought by callers are unique within the principal, and checked', async () => {
+    const token = `mine-${randomUUID()}`;
+    const [ofAnna, ofBen] = await Promise.all(
+      [ANNA, BEN].map((who) => engine.start(who, 'slow_compute', { seconds: 0 }, { token })),
+    );
+    expect([ofAnna!.token, ofBen!.token]).toEqual([token, token]);
+    expect(workflowIdOf(ANNA, token, secret)).not.toBe(workflowIdOf(BEN, token, secret));
+    expect(workflowIdOf('anonymous', token, secret)).toBe(token);
+    await expect(engine.start(ANNA, 'slow_compute', {}, { token: 'a b' })).rejects.toThrow(
+      'expected 1 to 200 characters',
+    );
+  });
+});
+
+describe('a repeated start', () => {
+  test('under the same key, twenty at once, is one operation; with other arguments it is refused', async () => {
+    const options = { idempotencyKey: randomUUID() };
+    const started = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        engine.start(ANNA, 'slow_compute', { seconds: 1, label: 'x' }, options),
+      ),
+    );
+    expect(new Set(started.map(({ token }) => token)).size).toBe(1);
+    expect(started[0]!.token).toBe(
+      tokenOfIdempotencyKey(ANNA, 'slow_compute', options.idempotencyKey, secret),
+    );
+    await expect(engine.start(ANNA, 'slow_compute', { seconds: 2 }, options)).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+    const same = await engine.start(ANNA, 'slow_compute', { label: 'x', seconds: 1 }, options);
+    expect(same.token).toBe(started[0]!.token);
+    expect(digestOf('t', { a: 1, b: { c: 2, d: 3 } }, secret)).toBe(
+      digestOf('t', { b: { d: 3, c: 2 }, a: 1 }, secret),
+    );
+  });
+
+  test('finds the operation also after it has closed', async () => {
+    const options = { idempotencyKey: randomUUID() };
+    const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options);
+    await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
+    expect(await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options)).toMatchObject({
+      token,
+      status: 'completed',
+    });
+  });
+});
+
+test('keepAlive is bounded by what Temporal keeps; afterwards the operation has expired', async () => {
+  const { retentionSeconds } = await engine.temporal.facts();
+  expect(retentionSeconds).toBe(72 * 3600);
+  const start = (keepAliveSeconds: number | null) =>
+    engine.start(ANNA, 'slow_compute', { seconds: 0 }, { keepAliveSeconds });
+  expect((await start(null)).keepAliveSeconds).toBe(retentionSeconds);
+  expect((await start(10 * retentionSeconds)).keepAliveSeconds).toBe(retentionSeconds);
+  const { token } = await start(1);
+  await eventually('it has expired', async () => (await engine.read(ANNA, token)).status === 'expired');
+  expect(await engine.read(ANNA, token)).not.toHaveProperty('result');
+});
+
+test('a watch gives each state once, shares one poll, and ends with the operation', async () => {
+  const { token } = await engine.start(ANNA, 'confirm_delete', { filename: 'watched' });
+  const watch = async () => {
+    const states: string[] = [];
+    for await (const { status } of engine.watch(ANNA, token, { signal: AbortSignal.timeout(30_000) }))
+      states.push(status);
+    return states.filter((status, index) => status !== states[index - 1]);
+  };
+  const watches = [watch(), watch(), watch()];
+  const asked = await eventually(
+    'it asks',
+    async () => Object.keys((await engine.read(ANNA, token)).inputRequests)[0],
+  );
+  expect(await engine.answer(ANNA, token, asked, { action: 'accept', content: { confirm: true } })).toBe(
+    'accepted',
+  );
+  for (const states of await Promise.all(watches)) {
+    expect(states.at(-1)).toBe('completed');
+    expect(states).toContain('input_required');
+  }
+  await expect(engine.answer(ANNA, token, asked, { action: 'decline' })).rejects.toMatchObject({
+    kind: 'wrong_state',
+  });
+});
+
+test('the query has the whole record live, and falls back to what is kept when no worker answers', async () => {
+  const { token } = await engine.start(ANNA, 'large_values', { partialBytes: 100_000, thenWaitSeconds: 600 });
+  const live = await eventually('a worker answers', async () => {
+    const record = await engine.readLive(ANNA, token);
+    return record.live && record.partial ? record : undefined;
+  });
+  expect((live.partial as { text: string }).text).toHaveLength(100_000);
+  expect((await engine.read(ANNA, token)).partial).toBeUndefined();
+  await engine.cancel(ANNA, token, 'done looking');
+  const end = await eventually('it is canceled', async () => {
+    const record = await engine.read(ANNA, token);
+    return record.status === 'canceled' ? record : undefined;
+  });
+  expect(end).toMatchObject({ cancelReason: 'done looking', statusMessage: 'canceled: done looking' });
+  expect((end.partial as { text: string }).text).toHaveLength(100_000);
+});
+
+test("lists hold the principal's operations, by tool, status and key, page by page", async () => {
+  const who = `lister-${randomUUID()}`;
+  const idempotencyKey = randomUUID();
+  await engine.start(who, 'slow_compute', { seconds: 0 }, { session: 's1' });
+  await engine.start(who, 'slow_compute', { seconds: 0 }, { idempotencyKey });
+  await engine.start(who, 'confirm_delete', {});
+  const statuses = async () =>
+    (await engine.list(who)).operations.map(({ tool, status }) => `${tool} ${status}`).sort();
+  const wanted = ['confirm_delete input_required', 'slow_compute completed', 'slow_compute completed'];
+  await eventually(
+    'the lists have caught up',
+    async () => JSON.stringify(await statuses()) === JSON.stringify(wanted),
+  );
+  expect((await engine.list(who, { tool: 'confirm_delete' })).operations).toHaveLength(1);
+  expect((await engine.list(who, { status: 'completed' })).operations).toHaveLength(2);
+  expect((await engine.list(who, { status: 'input_required' })).operations).toHaveLength(1);
+  expect((await engine.list(who, { session: 's1' })).operations).toHaveLength(1);
+  const [byKey] = (await engine.list(who, { idempotencyKey })).operations;
+  expect(byKey!.token).toBe(tokenOfIdempotencyKey(who, 'slow_compute', idempotencyKey, secret));
+  expect((await engine.list(`nobody' OR '1'='1`)).operations).toEqual([]);
+  const page = await engine.list(who, { limit: 2 });
+  const rest = await engine.list(who, { limit: 2, cursor: page.nextCursor! });
+  expect([page.operations.length, rest.operations.length]).toEqual([2, 1]);
+});
+
+test('estimates follow past runs, and never hold up a start', async () => {
+  const first = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+  expect(first.estimateSeconds).toBeGreaterThan(0);
+  await eventually(
+    'an estimate from past runs',
+    async () => {
+      const { estimateSeconds } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+      return estimateSeconds !== 7;
+    },
+    90_000,
+  );
+}, 120_000);

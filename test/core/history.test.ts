@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts?.stop());
+
+test('five minutes of work with a report each second add no event to the history', async () => {
+  const { client } = parts;
+  const temporal = await parts.temporal();
+  const eventsOf = async (taskId: string) =>
+    (await temporal.workflow.getHandle(taskId).fetchHistory()).events!.length;
+  const long = await client.start('slow_compute', { seconds: 300 });
+  const short = await client.start('slow_compute', { seconds: 0 });
+  await client.until(short, 'completed');
+  const seen = new Set<number>();
+  await client.until(
+    long,
+    (task) => {
+      seen.add(Math.floor(task._meta?.['longhaul/progress']?.progress ?? 0));
+      return task.status === 'completed';
+    },
+    400_000,
+  );
+  expect(seen.size).toBeGreaterThan(250);
+  expect(await eventsOf(long)).toBe(await eventsOf(short));
+}, 450_000);

@@ -1,0 +1,74 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { FIXTURES } from '../support/parts.js';
+
+/** How long Temporal stays away. */
+const OUTAGE_MS = 30_000;
+
+let home: TestHome;
+let client: WireClient;
+beforeAll(async () => {
+  home = await TestHome.create();
+  client = new WireClient(`${home.url}/mcp`);
+});
+afterAll(() => home?.remove());
+
+const startTemporal = async (): Promise<CommandRun> => {
+  const run = home.run(['temporal']);
+  await eventually('Temporal has left its address', () => home.state().temporalAddress);
+  return run;
+};
+
+test('a server and a worker start before Temporal, say so, and recover by themselves; 30 s without it harm no work', async () => {
+  const environment = { LONGHAUL_PROJECT: FIXTURES };
+  home.run(['server'], environment);
+  home.run(['worker'], environment);
+  const readiness = () =>
+    fetch(`${home.url}/readyz`).then(
+      async (r) => ({ status: r.status, body: (await r.json()) as any }),
+      () => undefined,
+    );
+  const early = await eventually('the server listens', readiness);
+  expect(early).toMatchObject({
+    status: 503,
+    body: { status: 'unavailable', missing: [expect.stringMatching(/Temporal/)] },
+  });
+  expect((await fetch(`${home.url}/healthz`)).status).toBe(200);
+  const call = await client.request('tools/call', { name: 'slow_compute', arguments: { seconds: 1 } });
+  expect(call.result).toMatchObject({
+    isError: true,
+    _meta: { 'longhaul/error': { kind: 'unavailable', retryable: true } },
+  });
+
+  const first = await startTemporal();
+  await eventually('a call would work', async () => (await readiness())?.status === 200);
+  const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-')), 'ledger');
+  const patient = await client.start('step_ledger', { ledger, steps: 2, secondsPerStep: 3, ask: true });
+  await client.until(patient, 'input_required');
+  const busy = await client.start('slow_compute', { seconds: OUTAGE_MS / 1000 + 10 });
+  await client.until(busy, (task) => task._meta?.['longhaul/progress']?.progress > 0);
+
+  first.process.kill('SIGTERM');
+  await first.ended;
+  const outage = Date.now();
+  const during = await client.request('tasks/get', { taskId: busy });
+  expect(during.error).toMatchObject({ code: -32603, data: { kind: 'unavailable', retryable: true } });
+  expect(Date.now() - outage).toBeLessThan(10_000);
+  expect((await readiness())?.status).toBe(503);
+  await delay(Math.max(0, OUTAGE_MS - (Date.now() - outage)));
+
+  await startTemporal();
+  const task = await client.until(patient, 'input_required');
+  await client.answer(patient, Object.keys(task.inputRequests)[0]!, {
+    action: 'accept',
+    content: { go: true },
+  });
+  expect((await client.until(patient, 'completed')).result.structuredContent).toEqual({ steps: [1, 2] });
+  const done = await client.until(busy, 'completed', 120_000);
+  expect(done.result).not.toHaveProperty('isError');
+}, 240_000);

@@ -1,0 +1,59 @@
+/** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
+import { relative } from 'node:path';
+
+interface Problem {
+  message: string;
+  module?: unknown;
+}
+
+/** What of a finished webpack compilation is looked at. */
+interface Compilation {
+  errors: Problem[];
+  warnings: Problem[];
+  moduleGraph: { getIssuer(module: never): unknown };
+}
+
+/** The problems of a compilation, each with the file that it is in. */
+export function problemsOf({ errors, warnings, moduleGraph }: Compilation): string[] {
+  const inFile = (module: unknown) => {
+    const path = (module as { resource?: string } | undefined)?.resource;
+    return path ? `${relative(process.cwd(), path)}: ` : '';
+  };
+  return [
+    ...errors.map(({ message, module }) => {
+      const unusable = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
+      if (unusable) return inFile(moduleGraph.getIssuer(module as never)) + cantImport([unusable]);
+      return inFile(module) + oneLine(message);
+    }),
+    // Webpack only warns of two workflow files that export the same name; but then neither is exported.
+    ...warnings.flatMap(({ message }) => {
+      const [, second, name, first] =
+        /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/.exec(
+          message,
+        ) ?? [];
+      return name ? [`${second}: there is an export "${name}" already, in ${first}`] : [];
+    }),
+  ];
+}
+
+/** The problem that the SDK's bundler itself found, in a line. */
+export function problemOf(error: Error): string {
+  const modules = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
+  return modules.length ? cantImport(modules) : oneLine(error.message);
+}
+
+function cantImport(modules: string[]): string {
+  const names = modules.map((name) => JSON.stringify(name)).join(', ');
+  return `a workflow can't import ${names}; do that work in an activity, and import its types only (import type)`;
+}
+
+/** Syntax errors come as a picture of the code: what is wrong and where is kept. */
+function oneLine(message: string): string {
+  const what = /^(?:Error:)?\s*[x×]\s+(.+)$/m.exec(message)?.[1];
+  const where = /,-\[(.+)\]/.exec(message)?.[1];
+  if (what && where) return `${what} (${where})`;
+  return message
+    .split(/\n\s*(?:at |resolve )/)[0]!
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
