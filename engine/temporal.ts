@@ -17,7 +17,13 @@ export const CALL_DEADLINE_MS = 2_000;
 const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 const CANCELLED = 1;
+/** Temporal's number for the type of an attribute that holds a keyword. */
 const KEYWORD = 2;
+const SEARCH_ATTRIBUTE_NAMES = Object.values(SEARCH_ATTRIBUTES);
+
+/** How long what was read of Temporal counts, and how long reading it may take, in milliseconds. */
+const FACTS_FRESH_MS = 60_000;
+const FACTS_DEADLINE_MS = 5_000;
 
 export interface TemporalFacts {
   /** How long the namespace keeps closed workflows, in seconds. */
@@ -33,6 +39,7 @@ export class EngineTemporal {
   #connection: NativeConnection | undefined;
   #facts: TemporalFacts | undefined;
   #factsReadAt = 0;
+  #reading: Promise<TemporalFacts> | undefined;
   #closing = new AbortController();
 
   constructor(
@@ -88,41 +95,53 @@ export class EngineTemporal {
     }
   }
 
-  /** What this Temporal offers; read once a minute. */
+  /** What this Temporal offers; read once a minute, once for all who ask meanwhile. */
   async facts(): Promise<TemporalFacts> {
-    if (!this.#facts || Date.now() - this.#factsReadAt > 60_000) {
-      this.#facts = await this.call(async (client) => {
-        const { config } = await client.workflowService.describeNamespace({ namespace: this.namespace });
-        return {
-          retentionSeconds: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 72 * 3600),
-          searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes()),
-        };
-      }, 5_000);
-      this.#factsReadAt = Date.now();
+    if (this.#facts && Date.now() - this.#factsReadAt < FACTS_FRESH_MS) return this.#facts;
+    this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #readFacts(): Promise<TemporalFacts> {
+    const facts = await this.call(async (client) => {
+      const { config } = await client.workflowService.describeNamespace({ namespace: this.namespace });
+      return {
+        retentionSeconds: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 72 * 3600),
+        searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes()),
+      };
+    }, FACTS_DEADLINE_MS);
+    if (!facts.searchAttributes && this.#facts?.searchAttributes !== false) {
+      this.logger.warn(
+        `this Temporal lacks the search attributes ${SEARCH_ATTRIBUTE_NAMES.join(', ')} and they can't be created: ` +
+          `lists by them don't work, everything else does`,
+      );
     }
-    return this.#facts;
+    this.#facts = facts;
+    this.#factsReadAt = Date.now();
+    return facts;
   }
 
   async #ensureSearchAttributes(): Promise<boolean> {
-    const names = Object.values(SEARCH_ATTRIBUTES);
+    const missing = async () => {
+      const { customAttributes } = await operator.listSearchAttributes({ namespace: this.namespace });
+      return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
+    };
     const operator = this.#connection!.operatorService;
     try {
-      const { customAttributes } = await operator.listSearchAttributes({ namespace: this.namespace });
-      const missing = names.filter((name) => !(name in (customAttributes ?? {})));
-      if (missing.length) {
-        await operator.addSearchAttributes({
-          namespace: this.namespace,
-          searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
-        });
-      }
+      const names = await missing();
+      if (names.length === 0) return true;
+      await operator.addSearchAttributes({
+        namespace: this.namespace,
+        searchAttributes: Object.fromEntries(names.map((name) => [name, KEYWORD])),
+      });
       return true;
     } catch (error) {
       if (isOutOfReach(error)) throw error;
-      this.logger.warn(
-        { reason: error instanceof Error ? error.message : String(error) },
-        `this Temporal has no search attributes ${names.join(', ')} and they can't be created: lists by them don't work, everything else does`,
+      // Another process may have created them at the same time.
+      return missing().then(
+        (names) => names.length === 0,
+        () => false,
       );
-      return false;
     }
   }
 
@@ -162,8 +181,7 @@ export function isOutOfReach(error: unknown): boolean {
     at instanceof Error || (typeof at === 'object' && at !== null);
     at = (at as Error).cause
   ) {
-    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code))
-      return true;
+    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code)) return true;
     if (/transport error|tcp connect error|Timeout expired/i.test((at as Error).message ?? '')) return true;
   }
   return false;

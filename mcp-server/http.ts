@@ -96,9 +96,11 @@ async function listen(c: Context, subscriptions: Subscriptions): Promise<Respons
     serve = await subscriptions.open(request);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // A missing capability is found before dispatch, like the SDK's own (specs: 2026-07-28 streamable-http).
-    const status = error.code === ProtocolErrorCode.InternalError ? 200 : 400;
-    return c.json(rpcError(request.id, error.code, error.message, error.data), status);
+    // These two are found before dispatch, like the SDK's own (specs: 2026-07-28 streamable-http).
+    const isEarly =
+      error.code === ProtocolErrorCode.MissingRequiredClientCapability ||
+      error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
+    return c.json(rpcError(request.id, error.code, error.message, error.data), isEarly ? 400 : 200);
   }
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {

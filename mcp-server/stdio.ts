@@ -16,7 +16,7 @@ import type { Logger } from '../platform/log.js';
 import { createServer } from './faces/tasks-2026-07-28/handlers.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
 
-/** Serves until the client closes its end. */
+/** Serves until the client closes its end, or asks for the end with a signal. */
 export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<void> {
   const stdio = new StdioServerTransport();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
@@ -33,6 +33,8 @@ export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<v
     });
     process.stdin.once('end', closed);
     process.stdin.once('close', closed);
+    process.once('SIGTERM', closed);
+    process.once('SIGINT', closed);
   });
 }
 

@@ -152,7 +152,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   for (const argument of [...Object.keys(options.askFor ?? {}), options.estimate.per?.argument]) {
     if (argument !== undefined && !(argument in properties))
-      fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ')}`);
+      fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ') || 'none'}`);
   }
   for (const argument of Object.keys(options.askFor ?? {})) {
     assertFlat(

@@ -1,5 +1,6 @@
 /** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
 import { relative } from 'node:path';
+import { CODE_ROOT } from '../platform/project.js';
 
 interface Problem {
   message: string;
@@ -15,25 +16,40 @@ interface Compilation {
 
 /** The problems of a compilation, each with the file that it is in. */
 export function problemsOf({ errors, warnings, moduleGraph }: Compilation): string[] {
-  const inFile = (module: unknown) => {
-    const path = (module as { resource?: string } | undefined)?.resource;
-    return path ? `${relative(process.cwd(), path)}: ` : '';
-  };
+  const unusable = new Map<string, string[]>();
+  const others: string[] = [];
+  for (const { message, module } of errors) {
+    const name = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
+    if (!name) {
+      others.push(inFile(module) + oneLine(message));
+      continue;
+    }
+    let importer = moduleGraph.getIssuer(module as never);
+    while (pathOf(importer)?.startsWith(CODE_ROOT)) importer = moduleGraph.getIssuer(importer as never);
+    const where = inFile(importer);
+    unusable.set(where, [...(unusable.get(where) ?? []), name]);
+  }
   return [
-    ...errors.map(({ message, module }) => {
-      const unusable = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
-      if (unusable) return inFile(moduleGraph.getIssuer(module as never)) + cantImport([unusable]);
-      return inFile(module) + oneLine(message);
-    }),
+    ...[...unusable].map(([where, names]) => where + cantImport(names)),
+    ...others,
     // Webpack only warns of two workflow files that export the same name; but then neither is exported.
     ...warnings.flatMap(({ message }) => {
-      const [, second, name, first] =
-        /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/.exec(
-          message,
-        ) ?? [];
+      const [, second, name, first] = STAR_CONFLICT.exec(message) ?? [];
       return name ? [`${second}: there is an export "${name}" already, in ${first}`] : [];
     }),
   ];
+}
+
+const STAR_CONFLICT =
+  /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/;
+
+function pathOf(module: unknown): string | undefined {
+  return (module as { resource?: string } | null | undefined)?.resource;
+}
+
+function inFile(module: unknown): string {
+  const path = pathOf(module);
+  return path ? `${relative(process.cwd(), path)}: ` : '';
 }
 
 /** The problem that the SDK's bundler itself found, in a line. */

@@ -1,41 +1,45 @@
 import type { Command } from 'commander';
 import { clientCommand, isJson, printJson, telling } from '../client/command.js';
+import type { Finding } from '../client/doctor.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul doctor`. */
 export function registerDoctor(program: Command): void {
-  const command = clientCommand(program, 'doctor', 'check that everything that is needed is there').action(
-    () =>
-      telling(
-        command,
-        () => undefined,
-        async () => {
-          const [settings, { serverUrlOf }, checks, { oneLine }] = await Promise.all([
-            settingsOf(command),
-            import('../client/session.js'),
-            import('../client/doctor.js'),
-            import('../client/table.js'),
-          ]);
-          const groups = await Promise.all([
-              checks.checkSettings(settings, command.optsWithGlobals()),
-            checks.checkDisk(settings),
-            checks.checkBinary(settings),
-            checks.checkTemporal(settings),
-            checks.checkServer(await serverUrlOf(command)),
-          ]);
-          const findings = [checks.checkNode(), ...groups.flat()];
-          const ok = findings.every(({ status }) => status !== 'fail');
-          if (isJson(command)) printJson({ ok, findings });
-          else {
-            for (const { status, check, detail, advice } of findings) {
-              print(`${status.padEnd(4)}  ${check.padEnd(15)}  ${oneLine(detail)}`);
-              if (advice) print(`${' '.repeat(23)}-> ${advice}`);
-            }
-          }
-          process.exitCode = ok ? EXIT.ok : EXIT.failed;
-        },
-      ),
-  );
+  const command = clientCommand(program, 'doctor', 'check that everything that is needed is there');
+  const run = async () => {
+    const findings = await examine(command);
+    const ok = findings.every(({ status }) => status !== 'fail');
+    if (isJson(command)) printJson({ ok, findings });
+    else await tell(findings);
+    process.exitCode = ok ? EXIT.ok : EXIT.failed;
+  };
+  command.action(() => telling(command, () => undefined, run));
+}
+
+async function examine(command: Command): Promise<Finding[]> {
+  const [settings, { serverUrlOf }, checks] = await Promise.all([
+    settingsOf(command),
+    import('../client/session.js'),
+    import('../client/doctor.js'),
+  ]);
+  // A server that was named may be anywhere; what it stands on is not this machine's business.
+  const isNamed = command.getOptionValueSource('url') !== undefined;
+  const groups = await Promise.all([
+    checks.checkSettings(settings, command.optsWithGlobals()),
+    ...(isNamed
+      ? []
+      : [checks.checkDisk(settings), checks.checkBinary(settings), checks.checkTemporal(settings)]),
+    checks.checkServer(await serverUrlOf(command)),
+  ]);
+  return [checks.checkNode(), ...groups.flat()];
+}
+
+async function tell(findings: Finding[]): Promise<void> {
+  const { oneLine } = await import('../client/table.js');
+  for (const { status, check, detail, advice } of findings) {
+    print(`${status.padEnd(4)}  ${check.padEnd(15)}  ${oneLine(detail)}`);
+    if (advice) print(`${' '.repeat(23)}-> ${advice}`);
+  }
 }

@@ -21,11 +21,21 @@ export const DATA_FOLDERS = { LONGHAUL_DATA_FOLDERS: dirname(FLIGHTS) };
 export const PROTOCOL_VERSION = '2026-07-28';
 export const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
+export const CAPABILITIES = { elicitation: { form: {} }, extensions: { [TASKS_EXTENSION]: {} } };
+
+/** What each request of this revision carries. */
+export const envelope = {
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,
+    'io.modelcontextprotocol/clientInfo': CLIENT_INFO,
+    'io.modelcontextprotocol/clientCapabilities': CAPABILITIES,
+  },
+};
 
 /** Profiles three million flights, groups them, and asks before it writes the result. */
 export const MAIN_JOB = {
   path: FLIGHTS,
-  group_by: ['ORIGIN'],
+  group_by: ['origin'],
   aggregates: [{ fn: 'count', as: 'flights' }],
   profile: true,
   ask_over_mb: 0,
@@ -99,7 +109,7 @@ export class CoordinatedTransport implements Transport {
 /** The official client, connected by discovery as in 2026-07-28. */
 export async function connect(
   inner: Transport,
-  capabilities: ClientCapabilities,
+  capabilities: ClientCapabilities = CAPABILITIES,
 ): Promise<{ client: Client; transport: CoordinatedTransport }> {
   const transport = new CoordinatedTransport(inner);
   const client = new Client(CLIENT_INFO, { capabilities, versionNegotiation: { mode: 'auto' } });
@@ -107,7 +117,7 @@ export async function connect(
   return { client, transport };
 }
 
-interface MainResult {
+export interface MainResult {
   structuredContent?: unknown;
 }
 
@@ -120,7 +130,7 @@ export async function expectMainResult(result: MainResult, client: Client): Prom
     artifact: { uri: string; bytes: number; row_count: number };
   };
   expect(output.file.row_count).toBe(3_000_000);
-  expect(output.profile.map(({ name }) => name)).toContain('ORIGIN');
+  expect(output.profile.map(({ name }) => name)).toContain('origin');
   expect(output.artifact.row_count).toBe(output.row_count);
   const { contents } = await client.readResource({ uri: output.artifact.uri });
   const bytes = Buffer.from((contents[0] as { blob: string }).blob, 'base64');

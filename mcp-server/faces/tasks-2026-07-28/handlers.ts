@@ -1,33 +1,15 @@
 /** The verbs of this face. One Server of the SDK is made for each exchange; nothing sticks to it. */
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  inputRequired,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type CallToolResult,
-  type InputRequiredResult,
-  type Result,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { Server, type CallToolResult, type Result, type ServerContext } from '@modelcontextprotocol/server';
 import type { Engine, ListFilter } from '../../../engine/index.js';
-import { humanDuration } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../../identity.js';
 import { readResource } from '../../resources.js';
-import { renderFailure, renderResult } from '../../results.js';
-import {
-  missingTasksCapability,
-  renderCreated,
-  renderDetailed,
-  renderError,
-  renderRefusal,
-} from './render.js';
+import { callTool } from './call.js';
+import { missingTasksCapability, renderDetailed, renderError } from './render.js';
 import {
   anyResult,
-  declaredCapabilities,
+  capabilitiesOf,
   elicitResult,
   listOperationsParams,
   TASKS_EXTENSION,
@@ -133,123 +115,6 @@ function renderTool(tool: Tool) {
     inputSchema: tool.inputSchema as { type: 'object' },
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema as { type: 'object' } } : {}),
     ...(tool.annotations ? { annotations: tool.annotations } : {}),
-  };
-}
-
-function capabilitiesOf(context: ServerContext) {
-  const envelope = context.mcpReq.envelope as Record<string, unknown> | undefined;
-  return declaredCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
-}
-
-async function callTool(
-  engine: Engine,
-  principal: string,
-  name: string,
-  given: Record<string, unknown>,
-  context: ServerContext,
-): Promise<Result> {
-  const tool = engine.tool(name);
-  const capabilities = capabilitiesOf(context);
-  const isTask = capabilities.tasks && tool.taskSupport !== 'forbidden';
-  if (!isTask && !(tool.wait && tool.taskSupport !== 'required')) throw missingTasksCapability();
-  const { args, question } = withAnswers(
-    tool,
-    given,
-    context.mcpReq.inputResponses,
-    capabilities.elicitation,
-  );
-  if (question) return question;
-  let record;
-  try {
-    record = await engine.start(principal, name, args);
-  } catch (error) {
-    if (error instanceof LonghaulError) return renderRefusal(error);
-    throw error;
-  }
-  if (isTask) return { ...renderCreated(record, { elicitation: capabilities.elicitation, tool }) };
-  return wait(engine, principal, record.token, tool, context);
-}
-
-/**
- * Asks for arguments that the call lacks and the tool asks for, before anything starts: a multi-round-trip request
- * (specs: 2026-07-28 basic/patterns/mrtr). The retried call carries the answers; nothing is kept in between.
- */
-function withAnswers(
-  tool: Tool,
-  given: Record<string, unknown>,
-  responses: Record<string, unknown> | undefined,
-  canAsk: boolean,
-): { args: Record<string, unknown>; question?: InputRequiredResult } {
-  const args = { ...given };
-  for (const argument of Object.keys(tool.askFor)) {
-    const answer = elicitResult.safeParse(responses?.[argument]);
-    if (args[argument] === undefined && answer.data?.action === 'accept') {
-      args[argument] = answer.data.content[argument];
-    } else if (answer.data) {
-      throw new LonghaulError(
-        'invalid_arguments',
-        `arguments.${argument}: missing, and the question for it was not answered`,
-      );
-    }
-  }
-  const missing = Object.entries(tool.askFor).filter(([argument]) => args[argument] === undefined);
-  if (missing.length === 0 || !canAsk) return { args };
-  const properties = tool.inputSchema['properties'] as Record<string, object>;
-  return {
-    args,
-    question: inputRequired({
-      inputRequests: Object.fromEntries(
-        missing.map(([argument, message]) => [
-          argument,
-          inputRequired.elicit({
-            message,
-            requestedSchema: {
-              type: 'object',
-              properties: { [argument]: properties[argument] },
-              required: [argument],
-            } as never,
-          }),
-        ]),
-      ),
-    }),
-  };
-}
-
-/** Waits for short work within the call, with progress on the call's own stream; its end ends nothing but the wait. */
-async function wait(
-  engine: Engine,
-  principal: string,
-  token: string,
-  tool: Tool,
-  context: ServerContext,
-): Promise<Result> {
-  const { progressToken } = context.mcpReq._meta ?? {};
-  const budget = AbortSignal.timeout(tool.timeoutSeconds * 1000);
-  const signal = AbortSignal.any([budget, context.mcpReq.signal]);
-  let last: OperationRecord | undefined;
-  let sent = -1;
-  for await (const seen of engine.watch(principal, token, {
-    signal,
-    progress: progressToken !== undefined,
-  })) {
-    last = seen;
-    const { progress } = seen;
-    if (progressToken === undefined || !progress || progress.progress <= sent) continue;
-    sent = progress.progress;
-    await context.mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } });
-  }
-  const record = last ?? (await engine.read(principal, token));
-  if (record.status === 'completed') return { ...renderResult(record, tool) };
-  if (record.error?.kind === 'protocol')
-    throw new ProtocolError(record.error.code ?? ProtocolErrorCode.InternalError, record.error.message);
-  if (isTerminal(record.status)) return { ...renderFailure(record) };
-  return {
-    ...renderRefusal(
-      new LonghaulError(
-        'timed_out',
-        `not finished within ${humanDuration(tool.timeoutSeconds)}; the work goes on under the token ${token} (longhaul result ${token})`,
-      ),
-    ),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What requests of this face look like, as far as the SDK doesn't know them. Unknown fields are let through. */
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
 /** The extension's identifier (specs: ext-tasks, "Extension Identifier"). */
@@ -57,4 +58,10 @@ export function declaredCapabilities(capabilities: unknown): DeclaredCapabilitie
     elicitation:
       elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
   };
+}
+
+/** What the request being handled declares. */
+export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
+  return declaredCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
 }

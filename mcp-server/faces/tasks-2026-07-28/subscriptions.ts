@@ -4,9 +4,11 @@
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   SUBSCRIPTION_ID_META_KEY,
+  UnsupportedProtocolVersionError,
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
@@ -23,6 +25,8 @@ export interface Subscriber {
   signal: AbortSignal;
 }
 
+/** The revision whose subscriptions these are. */
+const PROTOCOL_VERSION = '2026-07-28';
 /** Most subscriptions that one process holds open. */
 const MAX_SUBSCRIPTIONS = 1024;
 
@@ -33,9 +37,22 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Over stdio nobody else looks at it, and over HTTP the SDK leaves it to its handler. */
+function assertRevision({ params }: JSONRPCRequest): void {
+  const requested = params?._meta?.[PROTOCOL_VERSION_META_KEY];
+  if (requested === PROTOCOL_VERSION) return;
+  if (typeof requested === 'string')
+    throw new UnsupportedProtocolVersionError({ supported: [PROTOCOL_VERSION], requested });
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `params._meta.${PROTOCOL_VERSION_META_KEY}: missing`,
+  );
+}
+
 /** The open subscriptions of a process. */
 export class Subscriptions {
   readonly #open = new Set<AbortController>();
+  #isClosed = false;
 
   constructor(
     private readonly engine: Engine,
@@ -46,9 +63,11 @@ export class Subscriptions {
    * Checks a request and opens its subscription.
    *
    * @returns what serves it, until the client or the server ends it
-   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension, -32022
+   *   for another revision
    */
   async open(request: JSONRPCRequest): Promise<(subscriber: Subscriber) => Promise<void>> {
+    assertRevision(request);
     const params = listenParams.safeParse(request.params);
     if (!params.success) {
       const { path, message } = params.error.issues[0]!;
@@ -80,7 +99,9 @@ export class Subscriptions {
     elicitation: boolean,
     subscriber: Subscriber,
   ): Promise<void> {
+    if (subscriber.signal.aborted) return;
     const ended = new AbortController();
+    if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
@@ -101,14 +122,15 @@ export class Subscriptions {
         method: 'notifications/subscriptions/acknowledged',
         params: { _meta, notifications },
       });
-      await Promise.all([
-        ...(taskIds ?? []).map((taskId) => this.#follow(taskId, signal, notify)),
-        aborted(signal),
-      ]);
+      const followed = Promise.all((taskIds ?? []).map((taskId) => this.#follow(taskId, signal, notify)));
+      const end = aborted(signal);
+      // The end waits for no read that is under way: with Temporal down it takes long.
+      await Promise.race([end, followed.then(() => end)]);
       if (!subscriber.signal.aborted) {
         await subscriber.send({ jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', _meta } });
       }
     } finally {
+      ended.abort();
       this.#open.delete(ended);
     }
   }
@@ -129,6 +151,7 @@ export class Subscriptions {
 
   /** Ends all subscriptions in good order. */
   close(): void {
+    this.#isClosed = true;
     for (const one of this.#open) one.abort();
   }
 }

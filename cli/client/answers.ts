@@ -1,0 +1,89 @@
+/** Answers that are given on the command line. */
+import type { JsonSchema } from '../../operations/schema.js';
+import { usageFailure } from './failures.js';
+import { choicesOf, isObject, parsed, propertiesOf, textOf, typesOf, valueFrom } from './schema-values.js';
+import type { Session } from './session.js';
+import { oneLine } from './table.js';
+import type { InputRequest, InputResponse } from './wire.js';
+
+export interface AnswerFlags {
+  content?: string;
+  decline?: boolean;
+  cancel?: boolean;
+  field?: string[];
+}
+
+/**
+ * The response that the flags say; undefined when they say nothing.
+ *
+ * @throws CommandFailure when they contradict each other, or don't fit the question
+ */
+export function responseFrom(flags: AnswerFlags, question: InputRequest): InputResponse | undefined {
+  const given = [flags.content !== undefined, flags.field !== undefined, flags.decline, flags.cancel];
+  const count = given.filter(Boolean).length;
+  if (count === 0) return undefined;
+  if (count > 1)
+    throw usageFailure('expected one of --content, --field, --decline and --cancel; got several');
+  if (flags.decline) return { action: 'decline' };
+  if (flags.cancel) return { action: 'cancel' };
+  return { action: 'accept', content: contentFrom(flags, question.params?.requestedSchema ?? {}) };
+}
+
+function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): Record<string, unknown> {
+  if (content !== undefined) {
+    const value = parsed(content);
+    if (!isObject(value))
+      throw usageFailure(`--content: expected a JSON object; got ${JSON.stringify(content)}`);
+    return value;
+  }
+  const properties = new Map(propertiesOf(schema));
+  return Object.fromEntries(
+    field.map((word) => {
+      const [, name = '', text = ''] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+      const property = properties.get(name);
+      if (!property) {
+        const known = [...properties.keys()].join(', ') || 'none';
+        throw usageFailure(
+          `--field: expected NAME=VALUE with one of the fields ${known}; got ${JSON.stringify(word)}`,
+        );
+      }
+      const isList = typesOf(property).join() === 'array' && !text.startsWith('[');
+      const items = (property['items'] ?? {}) as JsonSchema;
+      const where = `--field ${name}`;
+      return [
+        name,
+        isList
+          ? text.split(',').map((item) => valueFrom(item, items, where))
+          : valueFrom(text, property, where),
+      ];
+    }),
+  );
+}
+
+/** How to answer a question from another shell, in lines. */
+export function howToAnswer(session: Session, token: string, key: string, question: InputRequest): string[] {
+  const { message, requestedSchema } = question.params ?? {};
+  const fields = propertiesOf(requestedSchema ?? {}).map(
+    ([name, schema]) => `--field=${name}=${exampleOf(schema)}`,
+  );
+  return [
+    `question ${key}: ${oneLine(message ?? question.method)}`,
+    `  answer:  ${session.hint('answer', token, [key, ...(fields.length ? fields : ['--content={}'])])}`,
+    `  decline: ${session.hint('answer', token, [key, '--decline'])}`,
+  ];
+}
+
+function exampleOf(schema: JsonSchema): string {
+  if (schema['default'] !== undefined) return textOf(schema['default']);
+  const [choice] = choicesOf(schema) ?? choicesOf((schema['items'] ?? {}) as JsonSchema) ?? [];
+  if (choice) return textOf(choice.value);
+  switch (typesOf(schema)[0]) {
+    case 'boolean':
+      return 'true';
+    case 'number':
+    case 'integer':
+      return textOf(schema['minimum'] ?? 1);
+    default:
+      return '...';
+  }
+}

@@ -1,0 +1,76 @@
+/** What all client commands have in common: flags, how errors are told, how the connection ends. */
+import { Option, type Command } from 'commander';
+import { EXIT_CODES_HELP } from './exit-codes.js';
+import { toFailure } from './failures.js';
+import type { Session } from './session.js';
+
+/** Adds a command of this group. */
+export function clientCommand(program: Command, usage: string, description: string): Command {
+  return program
+    .command(usage)
+    .helpGroup('Tools and operations:')
+    .description(description)
+    .addOption(
+      new Option('--url <url>', 'MCP endpoint (default: the running stack, else host and port)').env(
+        'LONGHAUL_URL',
+      ),
+    )
+    .option('--json', 'print JSON, for programs')
+    .addHelpText('after', EXIT_CODES_HELP);
+}
+
+/**
+ * Runs a command against its server.
+ *
+ * @param run gets the operands; gives the exit code
+ * @param prepare comes before the server is looked up; may change options and operands
+ */
+export function runs<Operands extends unknown[]>(
+  command: Command,
+  run: (session: Session, ...operands: Operands) => Promise<number>,
+  prepare: () => Promise<void> = async () => undefined,
+): void {
+  command.action(async () => {
+    let url: URL | undefined;
+    await telling(
+      command,
+      () => url,
+      async () => {
+        await prepare();
+        const { serverUrlOf, Session } = await import('./session.js');
+        url = await serverUrlOf(command);
+        const session = new Session(command, url);
+        try {
+          process.exitCode = await run(session, ...(command.processedArgs as Operands));
+        } finally {
+          await session.close();
+        }
+      },
+    );
+  });
+}
+
+/** Turns whatever goes wrong into one line; with --json it is a document on standard output as well. */
+export async function telling(
+  command: Command,
+  url: () => URL | undefined,
+  run: () => Promise<void>,
+): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    const failure = toFailure(error, url());
+    const { exitCode = 1 } = failure as { exitCode?: number };
+    if (isJson(command)) printJson({ error: { message: failure.message, exitCode } });
+    throw failure;
+  }
+}
+
+export function isJson(command: Command): boolean {
+  return command.opts<{ json?: boolean }>().json === true;
+}
+
+/** One line of JSON on standard output. */
+export function printJson(document: unknown): void {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}

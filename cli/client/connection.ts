@@ -1,0 +1,174 @@
+/**
+ * JSON-RPC of MCP 2026-07-28 over the SDK's Streamable HTTP transport. The SDK's Client is left out: its codec
+ * refuses `resultType: "task"` and its subscriptions know no task IDs. This revision has no handshake and no session,
+ * so a request with its envelope is all there is, and a new connection goes on where a broken one stopped.
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  SUBSCRIPTION_ID_META_KEY,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/client';
+
+const PROTOCOL_VERSION = '2026-07-28';
+const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
+/** How long an answer may take unless the caller says otherwise, in milliseconds. */
+const ANSWER_LIMIT_MS = 30_000;
+
+/** No server, a connection that broke, or something there that isn't an MCP server. */
+export class Unreachable extends Error {
+  override name = 'Unreachable';
+}
+
+/** A JSON-RPC error that a server answered with. */
+export class RpcError extends Error {
+  override name = 'RpcError';
+  constructor(
+    readonly method: string,
+    /** Task ID or tool that was asked about. */
+    readonly subject: string | undefined,
+    readonly code: number,
+    message: string,
+    data: unknown,
+  ) {
+    super(message);
+    const { kind, retryable } = (data ?? {}) as { kind?: string; retryable?: boolean };
+    this.kind = kind;
+    this.isRetryable = retryable === true;
+  }
+  /** Longhaul's kind of error, if the server says it. */
+  readonly kind: string | undefined;
+  readonly isRetryable: boolean;
+}
+
+export interface Notification {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /** Default: 30 seconds. Infinity for as long as it takes. */
+  limitMs?: number;
+  /** Takes what a subscription sends until its end. */
+  onNotification?: (notification: Notification) => void;
+}
+
+interface Pending {
+  method: string;
+  subject: string | undefined;
+  resolve(result: Record<string, unknown>): void;
+  reject(error: Error): void;
+  onNotification: RequestOptions['onNotification'];
+}
+
+export class Connection {
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #envelope: Record<string, unknown>;
+  readonly #pending = new Map<number, Pending>();
+  #started: Promise<void> | undefined;
+  #lastId = 0;
+
+  constructor(
+    readonly url: URL,
+    version: string,
+  ) {
+    this.#transport = new StreamableHTTPClientTransport(url);
+    this.#transport.onmessage = (message) => this.#receive(message);
+    this.#envelope = {
+      [PROTOCOL_VERSION_META_KEY]: PROTOCOL_VERSION,
+      [CLIENT_INFO_META_KEY]: { name: 'longhaul-cli', version },
+      [CLIENT_CAPABILITIES_META_KEY]: CAPABILITIES,
+    };
+  }
+
+  /**
+   * Sends a request and waits for its result.
+   *
+   * @throws Unreachable, RpcError, or the signal's reason
+   */
+  async request<Result = Record<string, unknown>>(
+    method: string,
+    params: Record<string, unknown>,
+    { signal, limitMs = ANSWER_LIMIT_MS, onNotification }: RequestOptions = {},
+  ): Promise<Result> {
+    this.#started ??= this.#transport.start();
+    await this.#started;
+    const id = ++this.#lastId;
+    const ended = new AbortController();
+    const requestSignal = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);
+    const timer = Number.isFinite(limitMs)
+      ? setTimeout(() => ended.abort(new Unreachable(`no answer within ${limitMs / 1000} s`)), limitMs)
+      : undefined;
+    try {
+      return await new Promise<Result>((resolve, reject) => {
+        const subject = params['taskId'] ?? params['name'];
+        this.#pending.set(id, {
+          method,
+          subject: typeof subject === 'string' ? subject : undefined,
+          resolve: (result) => resolve(result as Result),
+          reject,
+          onNotification,
+        });
+        const lost = (why: string) => reject(new Unreachable(why));
+        requestSignal.addEventListener('abort', () => reject(requestSignal.reason as Error), { once: true });
+        this.#transport
+          .send(
+            { jsonrpc: '2.0', id, method, params: { ...params, _meta: this.#envelope } },
+            { requestSignal, onRequestStreamEnd: () => lost('the connection ended') },
+          )
+          .catch((error: unknown) => reject(sendFailure(error, method)));
+      });
+    } finally {
+      clearTimeout(timer);
+      this.#pending.delete(id);
+      ended.abort();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if ('method' in message) {
+      const id = (message.params as { _meta?: Record<string, unknown> } | undefined)?._meta?.[
+        SUBSCRIPTION_ID_META_KEY
+      ];
+      this.#pending.get(id as number)?.onNotification?.(message as Notification);
+      return;
+    }
+    const pending = this.#pending.get(message.id as number);
+    if (!pending) return;
+    if ('result' in message) pending.resolve(message.result);
+    else {
+      const { code, message: text, data } = message.error;
+      pending.reject(new RpcError(pending.method, pending.subject, code, text, data));
+    }
+  }
+}
+
+/** What the transport throws, as one of the errors of this file. */
+function sendFailure(error: unknown, method: string): Error {
+  if (error instanceof SdkHttpError) {
+    const { status, text } = error.data as { status?: number; text?: string };
+    const rpc = rpcErrorIn(text);
+    if (rpc && status !== undefined && status < 500)
+      return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
+    return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that is out of order`);
+  }
+  // fetch says what happened in the cause; without one it was the answer that could not be read.
+  const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
+  return new Unreachable(cause?.message || cause?.code || 'what answers there does not speak MCP');
+}
+
+function rpcErrorIn(text: string | undefined): { code: number; message: string; data?: unknown } | undefined {
+  try {
+    return (JSON.parse(text ?? '') as { error?: { code: number; message: string } }).error;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/** Operations in words: one in full, many as a table. */
+import { howToAnswer } from './answers.js';
+import type { Session } from './session.js';
+import { elapsed } from './status-line.js';
+import { oneLine, textTable } from './table.js';
+import { isClosed, progressOf, statusNote, statusWords, type ListedOperation, type Task } from './wire.js';
+
+/** What `longhaul status` prints. */
+export function describeTask(session: Session, task: Task): string {
+  const { progress, total, message, stage } = progressOf(task);
+  const numbers =
+    progress === undefined ? undefined : `${progress}${total === undefined ? '' : ` of ${total}`}`;
+  const rows: [string, string | undefined][] = [
+    ['token', task.taskId],
+    ['status', `${statusWords(task)}${task.result?.isError ? ', with an error' : ''}`],
+    ['says', task.error?.message ?? statusNote(task)],
+    ['stage', stage],
+    ['progress', [numbers, message].filter(Boolean).join(', ')],
+    ['started', task.createdAt],
+    ['changed', task.lastUpdatedAt],
+    [
+      'kept until',
+      task.ttlMs === null ? undefined : new Date(Date.parse(task.createdAt) + task.ttlMs).toISOString(),
+    ],
+    ['result', isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined],
+  ];
+  const shown = rows.flatMap(([name, value]) => (value ? [[name, oneLine(value)]] : []));
+  const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
+    howToAnswer(session, task.taskId, key, question),
+  );
+  return [textTable(shown), ...questions].join('\n');
+}
+
+/** What `longhaul list` prints. */
+export function operationsTable(operations: ListedOperation[]): string {
+  const rows = operations.map(({ token, tool, status, stage, createdAt, closedAt }) => [
+    token,
+    tool,
+    status,
+    oneLine(stage ?? ''),
+    createdAt.replace(/\.\d+Z$/, 'Z'),
+    elapsed((closedAt ? Date.parse(closedAt) : Date.now()) - Date.parse(createdAt)),
+  ]);
+  return textTable([['TOKEN', 'TOOL', 'STATUS', 'STAGE', 'STARTED', 'TOOK'], ...rows]);
+}

@@ -1,0 +1,211 @@
+/** The checks of `longhaul doctor`, one a function: what was found, and what to do about it. */
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import {
+  loadSettings,
+  SETTING_VARIABLES,
+  settingFlag,
+  type SettingName,
+  type Settings,
+} from '../../platform/config.js';
+import { isTemporalNamed, temporalConnectConfig } from '../../platform/temporal-address.js';
+import { cachedBinaryPath } from '../../stack/temporal-binary.js';
+import { databaseMadeBy, readTemporalVersion } from '../../stack/temporal-version.js';
+
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warn' | 'fail';
+  detail: string;
+  /** What to do. */
+  advice?: string;
+}
+
+const OLDEST_NODE = [20, 19] as const;
+const ANSWER_LIMIT_MS = 5_000;
+/** A worker that polls does so once a minute at least. */
+const POLLER_SECONDS = 70;
+/** With less free space than this, in bytes, nothing can be relied upon, or soon can't. */
+const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
+
+export function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  const detail = `Node ${process.versions.node}`;
+  return isOld
+    ? { check: 'node', status: 'fail', detail, advice: `install Node ${OLDEST_NODE.join('.')} or newer` }
+    : { check: 'node', status: 'ok', detail };
+}
+
+/**
+ * Tells the settings that aren't defaults, each with where it comes from.
+ *
+ * @param flags the command's flags
+ */
+export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding> {
+  const folder = process.cwd();
+  const types = ['ts', 'js', 'json'];
+  const file = types.map((type) => `longhaul.config.${type}`).find((name) => existsSync(join(folder, name)));
+  const elsewhere = await loadSettings({}, {}, join(folder, 'no-such-folder'));
+  const withoutFile = { ...elsewhere, project: folder, dataFolders: [folder] };
+  const withFile = file === undefined ? withoutFile : await loadSettings({}, {}, folder);
+  const sourceOf = (name: SettingName): string | undefined => {
+    if (flags[name] !== undefined) return settingFlag(name);
+    if (process.env[SETTING_VARIABLES[name]]) return SETTING_VARIABLES[name];
+    return JSON.stringify(withFile[name]) === JSON.stringify(withoutFile[name]) ? undefined : file;
+  };
+  const told = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
+    const source = sourceOf(name);
+    return source === undefined ? [] : [`${name} ${String(settings[name])} (${source})`];
+  });
+  return { check: 'settings', status: 'ok', detail: told.join(', ') || 'all defaults' };
+}
+
+/** The embedded server's program: is there one, and is it the one that made the database? */
+export async function checkBinary({ binFolder, home }: Settings): Promise<Finding> {
+  const check = 'temporal binary';
+  if (isTemporalNamed())
+    return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  const path = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].find(
+    existsSync,
+  );
+  const advice = 'longhaul up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS';
+  if (!path) return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
+  try {
+    const { server } = await readTemporalVersion(path);
+    const madeBy = databaseMadeBy(home);
+    const detail = `${path}, server ${server}${madeBy ? `; database made by ${madeBy}` : ''}`;
+    return madeBy === undefined || madeBy === server
+      ? { check, status: 'ok', detail }
+      : {
+          check,
+          status: 'fail',
+          detail,
+          advice: `bring server ${madeBy} back, or move temporal.db* out of ${home}`,
+        };
+  } catch (error) {
+    return { check, status: 'fail', detail: `${path}: ${(error as Error).message}`, advice };
+  }
+}
+
+/** Temporal itself, and whether a worker polls it. */
+export async function checkTemporal({ home, taskQueue }: Settings): Promise<Finding[]> {
+  const check = 'temporal';
+  const config = temporalConnectConfig(home);
+  if (!config) {
+    const advice = 'run longhaul up, or set TEMPORAL_ADDRESS';
+    return [
+      { check, status: 'fail', detail: `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice },
+    ];
+  }
+  const { address } = config.connectionOptions;
+  const namespace = config.namespace ?? 'default';
+  const { Connection } = await import('@temporalio/client');
+  try {
+    const connection = await Connection.connect({
+      ...config.connectionOptions,
+      connectTimeout: ANSWER_LIMIT_MS,
+    });
+    try {
+      return await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
+        const { serverVersion } = await connection.workflowService.getSystemInfo({});
+        await connection.workflowService.describeNamespace({ namespace });
+        const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
+        const { pollers } = await connection.workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name: taskQueue },
+          taskQueueType: 1,
+        });
+        const nowSeconds = Date.now() / 1000;
+        const live = (pollers ?? []).filter(
+          ({ lastAccessTime }) => nowSeconds - Number(lastAccessTime?.seconds ?? 0) < POLLER_SECONDS,
+        );
+        return [{ check, status: 'ok', detail }, workerFinding(taskQueue, live.length)];
+      });
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    const detail = `${address}, namespace ${namespace}: ${(error as Error).message}`;
+    return [
+      {
+        check,
+        status: 'fail',
+        detail,
+        advice: 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE',
+      },
+    ];
+  }
+}
+
+function workerFinding(taskQueue: string, count: number): Finding {
+  const check = 'worker';
+  return count > 0
+    ? { check, status: 'ok', detail: `${count} polling the task queue ${taskQueue}` }
+    : {
+        check,
+        status: 'fail',
+        detail: `none polls the task queue ${taskQueue}`,
+        advice: 'run longhaul up or longhaul worker, with the same --task-queue as the server',
+      };
+}
+
+/** The server's own word, at /healthz and /readyz beside the MCP endpoint. */
+export async function checkServer(url: URL): Promise<Finding[]> {
+  const read = async (path: string) => {
+    const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    return {
+      status: response.status,
+      body: (await response.json()) as { tools?: string[]; missing?: string[] },
+    };
+  };
+  try {
+    const health = await read('/healthz');
+    if (health.status !== 200) throw new Error(`/healthz answered ${health.status}`);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    const detail = `${url.href}: ${(cause as Error | undefined)?.message ?? message}`;
+    return [
+      {
+        check: 'server',
+        status: 'fail',
+        detail,
+        advice: 'run longhaul up, or name the right one with --url',
+      },
+    ];
+  }
+  const server: Finding = { check: 'server', status: 'ok', detail: url.href };
+  try {
+    const { status, body } = await read('/readyz');
+    if (status === 200)
+      return [server, { check: 'ready', status: 'ok', detail: `${body.tools?.length ?? 0} tools` }];
+    const detail = body.missing?.join('; ') || `/readyz answered ${status}`;
+    return [
+      server,
+      { check: 'ready', status: 'fail', detail, advice: 'see the other lines, and the log of the server' },
+    ];
+  } catch (error) {
+    return [
+      server,
+      {
+        check: 'ready',
+        status: 'fail',
+        detail: (error as Error).message,
+        advice: 'see the log of the server',
+      },
+    ];
+  }
+}
+
+export async function checkDisk({ home }: Settings): Promise<Finding> {
+  let folder = home;
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  const { bavail, bsize } = await statfs(folder);
+  const bytes = bavail * bsize;
+  const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free at ${home}`;
+  if (bytes >= DISK_WARN_BYTES) return { check: 'disk', status: 'ok', detail };
+  const advice = 'make room, or move --home to a larger disk';
+  return { check: 'disk', status: bytes < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice };
+}

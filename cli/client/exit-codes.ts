@@ -1,0 +1,33 @@
+/** Exit codes of the client commands: a script tells the outcomes apart by them. Part of the public interface. */
+export const EXIT = {
+  /** Completed; for commands that wait for nothing: done. */
+  ok: 0,
+  /** The tool failed, or the command did. */
+  failed: 1,
+  /** Called wrongly: flags, arguments, answers. */
+  usage: 2,
+  /** No server answers, or the server can't reach Temporal. */
+  unreachable: 3,
+  /** No such operation, or it has expired. */
+  notFound: 4,
+  canceled: 5,
+  timedOut: 6,
+  /** `result` without `--wait`: there is none yet. */
+  unfinished: 7,
+  /** Ctrl-C: the work goes on, only nobody waits any more. */
+  detached: 130,
+} as const;
+
+/** Shown at the end of `--help`. */
+export const EXIT_CODES_HELP = `
+Exit codes of the commands that talk to a server:
+  0    completed, or done
+  1    the tool failed, or the command did
+  2    called wrongly: a flag, an argument or an answer
+  3    no server answers, or it can't reach Temporal
+  4    no such operation, or it has expired
+  5    canceled
+  6    timed out: the tool's maximum duration passed
+  7    result without --wait: not finished yet
+  130  detached with Ctrl-C: the work goes on
+`;

@@ -1,0 +1,70 @@
+/** What went wrong between command and server, as one line and an exit code. */
+import { CommanderError } from 'commander';
+import { CommandFailure } from '../failure.js';
+import { EXIT } from './exit-codes.js';
+
+/** Kinds of errors (operations/errors.ts) that mean: call it differently. */
+const USAGE_KINDS = ['invalid_arguments', 'invalid_answer', 'unknown_tool', 'too_large'];
+const INVALID_PARAMS = -32602;
+
+/** A command that was called wrongly. */
+export function usageFailure(message: string): CommandFailure {
+  return new CommandFailure(message, EXIT.usage);
+}
+
+/** The exit code of an error that a server tells the kind of. */
+export function exitCodeOfKind(kind: string | undefined): number {
+  if (kind === undefined) return EXIT.failed;
+  if (USAGE_KINDS.includes(kind)) return EXIT.usage;
+  switch (kind) {
+    case 'unavailable':
+      return EXIT.unreachable;
+    case 'not_found':
+    case 'expired':
+      return EXIT.notFound;
+    case 'canceled':
+      return EXIT.canceled;
+    case 'timed_out':
+      return EXIT.timedOut;
+    default:
+      return EXIT.failed;
+  }
+}
+
+/** What {@link toFailure} needs of RpcError; the class itself comes with the whole SDK. */
+interface RpcErrorLike extends Error {
+  method: string;
+  subject: string | undefined;
+  code: number;
+  kind: string | undefined;
+}
+
+/** Any error as the failure of a command: one line, never a stack trace. */
+export function toFailure(error: unknown, url?: URL): Error {
+  if (error instanceof CommandFailure || error instanceof CommanderError) return error;
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  switch (name) {
+    case 'Unreachable':
+      return new CommandFailure(
+        `no server at ${url?.href ?? 'that address'}: ${message}; start one with \`longhaul up\`, or name another with --url`,
+        EXIT.unreachable,
+      );
+    case 'SettingsError':
+      return usageFailure(message);
+    case 'RpcError':
+      return rpcFailure(error as RpcErrorLike);
+    default:
+      return new CommandFailure(message);
+  }
+}
+
+function rpcFailure({ method, subject, code, kind, message }: RpcErrorLike): CommandFailure {
+  const about = subject === undefined ? '' : `${subject}: `;
+  // An expired task comes without a kind, and so does everything that other servers say.
+  const isTaskMissing = kind === undefined && code === INVALID_PARAMS && method.startsWith('tasks/');
+  if (isTaskMissing) return new CommandFailure(`${about}${message}`, EXIT.notFound);
+  return new CommandFailure(
+    `${about}${message}${kind === undefined ? ` (${code})` : ''}`,
+    exitCodeOfKind(kind),
+  );
+}

@@ -1,0 +1,114 @@
+/** Asking in the terminal, by the question's schema (specs: 2026-07-28 client/elicitation, "Requested Schema"). */
+import type { JsonSchema } from '../../operations/schema.js';
+import { check } from '../../operations/schema.js';
+import {
+  choicesOf,
+  isRequired,
+  propertiesOf,
+  textOf,
+  typesOf,
+  valueFrom,
+  type Choice,
+} from './schema-values.js';
+import { oneLine } from './table.js';
+import type { InputRequest, InputResponse } from './wire.js';
+
+/** Ctrl-C at a prompt, or a question that somebody else answered in the meantime. */
+export type NoResponse = 'left' | 'gone';
+
+/** Stands for "no answer to this field" in a list of choices. */
+const SKIPPED = Symbol('skipped');
+const YES_OR_NO: Choice[] = [
+  { value: true, label: 'Yes' },
+  { value: false, label: 'No' },
+];
+
+/**
+ * Asks a question: whether to answer, then field by field.
+ *
+ * @param gone fires when the question is no longer open
+ */
+export async function ask(question: InputRequest, gone: AbortSignal): Promise<InputResponse | NoResponse> {
+  const { isCancel, select } = await import('@clack/prompts');
+  const schema = question.params?.requestedSchema ?? { type: 'object', properties: {} };
+  const common = { output: process.stderr, signal: gone };
+  const action = await select({
+    ...common,
+    message: oneLine(question.params?.message ?? 'The tool asks something.'),
+    options: [
+      { value: 'accept' as const, label: 'Answer' },
+      { value: 'decline' as const, label: 'Decline', hint: 'the tool is told so' },
+      { value: 'cancel' as const, label: 'Dismiss', hint: 'the tool may ask again' },
+    ],
+  });
+  if (isCancel(action)) return gone.aborted ? 'gone' : 'left';
+  if (action !== 'accept') return { action };
+  const content: Record<string, unknown> = {};
+  for (const [name, property] of propertiesOf(schema)) {
+    const value = await askField(name, property, isRequired(schema, name), common);
+    if (isCancel(value)) return gone.aborted ? 'gone' : 'left';
+    if (value !== SKIPPED) content[name] = value;
+  }
+  return { action, content };
+}
+
+async function askField(
+  name: string,
+  schema: JsonSchema,
+  required: boolean,
+  common: { output: typeof process.stderr; signal: AbortSignal },
+): Promise<unknown> {
+  const { confirm, isCancel, multiselect, select, text } = await import('@clack/prompts');
+  const label = oneLine(textOf(schema['description'] ?? schema['title'] ?? name));
+  const message = required ? label : `${label} (optional)`;
+  const initial = schema['default'];
+  const isBoolean = typesOf(schema).join() === 'boolean';
+  const choices = choicesOf(schema) ?? (isBoolean && !required ? YES_OR_NO : undefined);
+  if (choices) {
+    const index = await select({
+      ...common,
+      message,
+      options: [...options(choices), ...(required ? [] : [{ value: -1, label: '(no answer)' }])],
+      initialValue: choices.findIndex(({ value }) => value === initial),
+    });
+    if (isCancel(index)) return index;
+    return index === -1 ? SKIPPED : choices[index]!.value;
+  }
+  const items = choicesOf((schema['items'] ?? {}) as JsonSchema);
+  if (items) {
+    const chosen = await multiselect({
+      ...common,
+      message,
+      options: options(items),
+      required: Number(schema['minItems'] ?? 0) > 0,
+      initialValues: items.flatMap(({ value }, index) =>
+        Array.isArray(initial) && initial.includes(value) ? [index] : [],
+      ),
+    });
+    return isCancel(chosen) ? chosen : chosen.map((index) => items[index]!.value);
+  }
+  if (isBoolean) {
+    return confirm({ ...common, message, initialValue: initial === true });
+  }
+  const typed = await text({
+    ...common,
+    message,
+    ...(initial === undefined ? {} : { initialValue: textOf(initial) }),
+    validate: (value) => (!value && !required ? undefined : problemOf(value ?? '', schema, name)),
+  });
+  if (isCancel(typed)) return typed;
+  return !typed && !required ? SKIPPED : valueFrom(typed, schema, name);
+}
+
+function options(choices: Choice[]): { value: number; label: string }[] {
+  return choices.map(({ label }, index) => ({ value: index, label: oneLine(label) }));
+}
+
+/** What is wrong with a typed value, if anything. */
+function problemOf(text: string, schema: JsonSchema, name: string): string | undefined {
+  try {
+    return check(schema, valueFrom(text, schema, name), name)[0];
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

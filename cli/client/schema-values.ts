@@ -1,0 +1,114 @@
+/** Values from text, by the JSON Schema that they are for: flags of a call, fields of an answer. */
+import type { JsonSchema } from '../../operations/schema.js';
+import { usageFailure } from './failures.js';
+
+/** A value that can be chosen. */
+export interface Choice {
+  value: unknown;
+  label: string;
+}
+
+/** Follows references within the document and looks into a property's alternatives. */
+export function resolved(schema: unknown, root: JsonSchema): JsonSchema {
+  if (typeof schema !== 'object' || schema === null) return {};
+  const { $ref } = schema as JsonSchema;
+  if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return schema as JsonSchema;
+  const target = $ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, key) => (at as JsonSchema | undefined)?.[key], root);
+  const { $ref: _ref, ...beside } = schema as JsonSchema;
+  return { ...(target as JsonSchema | undefined), ...beside };
+}
+
+/** The properties of an object's schema. */
+export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
+  return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
+    name,
+    resolved(property, schema),
+  ]);
+}
+
+export function isRequired(schema: JsonSchema, name: string): boolean {
+  return ((schema['required'] as string[] | undefined) ?? []).includes(name);
+}
+
+/** The values of an enum, in any of the forms that MCP knows; undefined when anything goes. */
+export function choicesOf(schema: JsonSchema): Choice[] | undefined {
+  const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
+    unknown[] | undefined;
+  const names = schema['enumNames'] as string[] | undefined;
+  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? textOf(value) }));
+  const options = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
+  if (!options?.length || !options.every((one) => 'const' in one)) return undefined;
+  return options.map((one) => ({
+    value: one['const'],
+    label: (one['title'] as string | undefined) ?? textOf(one['const']),
+  }));
+}
+
+/** The types that a value may have; empty when the schema doesn't say. */
+export function typesOf(schema: JsonSchema): string[] {
+  const { type } = schema;
+  if (typeof type === 'string') return [type];
+  if (Array.isArray(type)) return type as string[];
+  const options = (schema['anyOf'] ?? schema['oneOf']) as JsonSchema[] | undefined;
+  return [...new Set((options ?? []).flatMap(typesOf))];
+}
+
+/** What is expected, in a word or two: `number`, `a|b|c`, `JSON array`. */
+export function expectationOf(schema: JsonSchema): string {
+  const choices = choicesOf(schema);
+  if (choices) return choices.map(({ value }) => textOf(value)).join('|');
+  const words = typesOf(schema)
+    .filter((type) => type !== 'null')
+    .map((type) => (type === 'array' || type === 'object' ? `JSON ${type}` : type));
+  return words.join(' or ') || 'JSON or text';
+}
+
+/**
+ * Reads a value.
+ *
+ * @param where what the value is called in the message, such as `--seconds`
+ * @throws CommandFailure that says where, what was expected and what came
+ */
+export function valueFrom(text: string, schema: JsonSchema, where: string): unknown {
+  const fail = (): never => {
+    throw usageFailure(`${where}: expected ${expectationOf(schema)}; got ${JSON.stringify(text)}`);
+  };
+  const choices = choicesOf(schema);
+  if (choices) {
+    const chosen = choices.find(({ value }) => textOf(value) === text);
+    return chosen ? chosen.value : fail();
+  }
+  const types = typesOf(schema);
+  const json = parsed(text);
+  const isFree = types.length === 0;
+  if (types.includes('null') && text === 'null') return null;
+  if (types.includes('boolean') && typeof json === 'boolean') return json;
+  if (types.includes('number') && typeof json === 'number') return json;
+  if (types.includes('integer') && typeof json === 'number') return Number.isInteger(json) ? json : fail();
+  if (types.includes('array') && Array.isArray(json)) return json;
+  if (types.includes('object') && isObject(json)) return json;
+  if (types.includes('string')) return text;
+  if (isFree) return json === undefined ? text : json;
+  return fail();
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** JSON of a text; undefined when it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value as people type it. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,116 @@
+/** Which server a command talks to, and the calls that it makes there. */
+import type { Command } from 'commander';
+import { readStackState } from '../../platform/temporal-address.js';
+import { mcpUrl } from '../../stack/readiness.js';
+import { settingsOf } from '../settings-flags.js';
+import { Connection, type RequestOptions } from './connection.js';
+import { usageFailure } from './failures.js';
+import type { Task, ToolDeclaration } from './wire.js';
+
+/**
+ * The MCP endpoint: --url or LONGHAUL_URL; the running stack of LONGHAUL_HOME; else what the settings say. A host or
+ * port on the command line comes before the stack's.
+ *
+ * @throws CommandFailure when it is no http(s) URL, SettingsError
+ */
+export async function serverUrlOf(command: Command): Promise<URL> {
+  const { url, host, port } = command.optsWithGlobals<{ url?: string; host?: string; port?: string }>();
+  if (url) return parseUrl(url);
+  const settings = await settingsOf(command);
+  const running = host === undefined && port === undefined ? readStackState(settings.home).mcpUrl : undefined;
+  return parseUrl(running ?? mcpUrl(settings));
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw usageFailure(
+      `--url: expected an address such as http://127.0.0.1:7411/mcp; got ${JSON.stringify(text)}`,
+    );
+  if (url.pathname === '/') url.pathname = '/mcp';
+  return url;
+}
+
+/** A command's connection, with the methods by name. */
+export class Session {
+  readonly connection: Connection;
+  /** Flags with which another command reaches the same server. */
+  readonly #flags: string[];
+
+  constructor(
+    command: Command,
+    readonly url: URL,
+  ) {
+    this.connection = new Connection(url, command.parent?.version() ?? '0.0.0');
+    const given = command.optsWithGlobals<Record<string, string | undefined>>();
+    const isUrlGiven = command.getOptionValueSource('url') === 'cli';
+    this.#flags = (isUrlGiven ? ['url'] : ['home', 'host', 'port'])
+      .filter((name) => given[name])
+      .map((name) => `--${name}=${given[name]}`);
+  }
+
+  /**
+   * A command line for people to go on with. Tokens that begin with a dash stand behind `--`.
+   *
+   * @param rest what follows the token: operands and flags, unquoted
+   */
+  hint(name: string, token: string, rest: string[] = []): string {
+    const operands = [token, ...rest.filter((word) => !word.startsWith('--'))];
+    const flags = rest.filter((word) => word.startsWith('--'));
+    const words = token.startsWith('-')
+      ? [...this.#flags, ...flags, '--', ...operands]
+      : [...operands, ...this.#flags, ...flags];
+    return ['longhaul', name, ...words.map(quoted)].join(' ');
+  }
+
+  request<Result>(
+    method: string,
+    params: Record<string, unknown>,
+    options?: RequestOptions,
+  ): Promise<Result> {
+    return this.connection.request<Result>(method, params, options);
+  }
+
+  async tools(): Promise<ToolDeclaration[]> {
+    const tools: ToolDeclaration[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: { tools: ToolDeclaration[]; nextCursor?: string } = await this.request(
+        'tools/list',
+        cursor === undefined ? {} : { cursor },
+      );
+      tools.push(...page.tools);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return tools;
+  }
+
+  /** @throws CommandFailure that names the tools there are */
+  async tool(name: string): Promise<ToolDeclaration> {
+    const tools = await this.tools();
+    const tool = tools.find((one) => one.name === name);
+    if (!tool)
+      throw usageFailure(
+        `unknown tool "${name}"; known are ${tools.map((one) => one.name).join(', ') || 'none'}`,
+      );
+    return tool;
+  }
+
+  async task(taskId: string, signal?: AbortSignal): Promise<Task> {
+    return asTask(await this.request('tasks/get', { taskId }, { signal }));
+  }
+
+  close(): Promise<void> {
+    return this.connection.close();
+  }
+}
+
+/** A task without what belongs to the answer that brought it. */
+export function asTask(answer: Task & { resultType?: string }): Task {
+  const { resultType: _resultType, ...task } = answer;
+  return task;
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,145 @@
+/**
+ * A tool's arguments as flags, made from its schema. Flags of Longhaul's own win; an argument of the same name is
+ * given as `--arg-NAME`.
+ */
+import type { JsonSchema } from '../../operations/schema.js';
+import { usageFailure } from './failures.js';
+import {
+  choicesOf,
+  expectationOf,
+  isRequired,
+  propertiesOf,
+  resolved,
+  typesOf,
+  valueFrom,
+} from './schema-values.js';
+
+/** Longhaul's own flags that may stand behind the tool's name: do they take a value? */
+export const OWN_FLAGS: Record<string, boolean> = {
+  args: true,
+  detach: false,
+  json: false,
+  help: false,
+  url: true,
+  home: true,
+  host: true,
+  port: true,
+};
+
+/** What stands behind the tool's name, taken apart. */
+export interface ToolTail {
+  own: Record<string, string | true>;
+  /** Flags of the tool, still as words. */
+  words: string[];
+}
+
+/** Takes Longhaul's own flags out. */
+export function splitTail(tail: string[]): ToolTail {
+  const own: ToolTail['own'] = {};
+  const words: string[] = [];
+  for (let at = 0; at < tail.length; at += 1) {
+    const word = tail[at]!;
+    const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(word === '-h' ? '--help' : word) ?? [];
+    if (!Object.hasOwn(OWN_FLAGS, name)) words.push(word);
+    else if (!OWN_FLAGS[name]) own[name] = true;
+    else {
+      const given = value ?? tail[(at += 1)];
+      if (given === undefined) throw usageFailure(`--${name}: expected a value; got nothing`);
+      own[name] = given;
+    }
+  }
+  return { own, words };
+}
+
+/** An argument as the command line knows it. */
+export interface ToolFlag {
+  argument: string;
+  /** As help shows it, such as `--max-rows`. */
+  flag: string;
+  schema: JsonSchema;
+  isRequired: boolean;
+}
+
+/** The flags of a tool, required ones first. */
+export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
+  return propertiesOf(inputSchema)
+    .map(([argument, schema]) => {
+      const name = kebab(argument);
+      const isTaken = Object.hasOwn(OWN_FLAGS, name) || name.startsWith('arg-');
+      const flag = isTaken ? `--arg-${name}` : `--${name}`;
+      return { argument, flag, schema, isRequired: isRequired(inputSchema, argument) };
+    })
+    .sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
+}
+
+/**
+ * Arguments from a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take
+ * JSON, or an item each time.
+ *
+ * @throws CommandFailure that names the flag, what was expected and what came
+ */
+export function argumentsFrom(
+  words: string[],
+  tool: string,
+  inputSchema: JsonSchema,
+): Record<string, unknown> {
+  const flags = toolFlags(inputSchema);
+  const args: Record<string, unknown> = {};
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    const [, name, value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (name === undefined)
+      throw usageFailure(
+        `${tool}: expected flags such as ${flags[0]?.flag ?? '--args'}; got ${JSON.stringify(word)}`,
+      );
+    const found = findFlag(flags, name);
+    const negated = found || !name.startsWith('no-') ? undefined : findFlag(flags, name.slice(3));
+    const { argument, schema } = found ?? negated ?? unknownFlag(tool, name, flags);
+    const isSwitch = typesOf(schema).includes('boolean') && !choicesOf(schema);
+    if (negated || (isSwitch && value === undefined && !/^(true|false)$/.test(words[at + 1] ?? ''))) {
+      if (!isSwitch || value !== undefined) unknownFlag(tool, name, flags);
+      args[argument] = !negated;
+      continue;
+    }
+    const text = value ?? words[(at += 1)];
+    if (text === undefined || (value === undefined && text.startsWith('--')))
+      throw usageFailure(`--${name}: expected ${expectationOf(schema)}; got nothing`);
+    args[argument] = isItem(text, schema)
+      ? [
+          ...((args[argument] as unknown[] | undefined) ?? []),
+          itemFrom(text, schema, inputSchema, `--${name}`),
+        ]
+      : valueFrom(text, schema, `--${name}`);
+  }
+  return args;
+}
+
+function findFlag(flags: ToolFlag[], name: string): ToolFlag | undefined {
+  const plain = name.replace(/^arg-/, '');
+  return (
+    flags.find(({ argument }) => argument === name) ??
+    flags.find(({ argument }) => argument === plain) ??
+    flags.find(({ argument }) => kebab(argument) === kebab(plain))
+  );
+}
+
+function unknownFlag(tool: string, name: string, flags: ToolFlag[]): never {
+  const known = flags.map(({ flag }) => flag).join(', ') || 'none';
+  throw usageFailure(`--${name}: unknown; ${tool} takes ${known} (longhaul call ${tool} --help)`);
+}
+
+/** A single item of a list of texts, numbers or the like, for which nobody wants to write JSON. */
+function isItem(text: string, schema: JsonSchema): boolean {
+  return typesOf(schema).join() === 'array' && !text.trimStart().startsWith('[');
+}
+
+function itemFrom(text: string, schema: JsonSchema, root: JsonSchema, where: string): unknown {
+  return valueFrom(text, resolved(schema['items'] ?? {}, root), where);
+}
+
+function kebab(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1-$2')
+    .replaceAll('_', '-')
+    .toLowerCase();
+}

@@ -1,0 +1,68 @@
+/** `longhaul call TOOL --help`: what the tool is and takes, from the running server. */
+import { EXIT_CODES_HELP } from './exit-codes.js';
+import { choicesOf, expectationOf, typesOf } from './schema-values.js';
+import { textTable } from './table.js';
+import { toolFlags, type ToolFlag } from './tool-flags.js';
+import type { ToolDeclaration } from './wire.js';
+
+/** Limits that a schema may set, in the order in which they are shown. */
+const LIMITS = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'format',
+];
+
+const WIDTH = 100;
+
+export function toolHelp(tool: ToolDeclaration): string {
+  const flags = toolFlags(tool.inputSchema);
+  const rows = flags.map((flag) => [`  ${usageOf(flag)}`, describe(flag)]);
+  return [
+    `Usage: longhaul call ${tool.name} [flags]`,
+    '',
+    tool.description ?? tool.title ?? tool.name,
+    '',
+    ...(rows.length ? ['Arguments:', textTable(rows, WIDTH)] : ['It takes no arguments.']),
+    '',
+    "Longhaul's own flags, before or after the tool's name:",
+    textTable([
+      ['  --args <file>', 'arguments as a JSON object (- for standard input); flags win over it'],
+      ['  --detach', 'print the token at once and wait for nothing'],
+      ['  --json', 'print JSON, for programs'],
+      ['  --url <url>', 'MCP endpoint; also --home, --host and --port, as everywhere'],
+    ]),
+    EXIT_CODES_HELP,
+  ].join('\n');
+}
+
+function usageOf({ flag, schema }: ToolFlag): string {
+  if (choicesOf(schema)) return `${flag} <${expectationOf(schema)}>`;
+  const types = typesOf(schema);
+  if (types.join() === 'boolean') return `${flag}, --no-${flag.slice(2)}`;
+  return `${flag} <${expectationOf(schema)}>`;
+}
+
+function describe({ schema, isRequired }: ToolFlag): string {
+  const limits = LIMITS.filter((limit) => isWorthShowing(limit, schema[limit])).map(
+    (limit) => `${limit} ${String(schema[limit])}`,
+  );
+  const facts = [
+    ...(isRequired ? ['required'] : []),
+    ...limits,
+    ...(schema['default'] === undefined ? [] : [`default ${JSON.stringify(schema['default'])}`]),
+  ];
+  const description = (schema['description'] as string | undefined)?.replace(/\s+/g, ' ');
+  return [description, facts.length ? `(${facts.join(', ')})` : undefined].filter(Boolean).join(' ');
+}
+
+/** Zod bounds every integer by what a number can hold; nobody needs to read that. */
+function isWorthShowing(limit: string, value: unknown): boolean {
+  return (
+    value !== undefined && !(limit.endsWith('imum') && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER)
+  );
+}

@@ -1,0 +1,103 @@
+/** What comes over the wire, as far as the commands look at it (specs: ext-tasks; 2026-07-28). */
+import type { JsonSchema } from '../../operations/schema.js';
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+/** A question: an elicitation with a form, or another request that only its `method` is known of. */
+export interface InputRequest {
+  method: string;
+  params?: { message?: string; mode?: string; requestedSchema?: JsonSchema };
+}
+
+/** The answer to one (specs: 2026-07-28 client/elicitation, "Response Actions"). */
+export type InputResponse =
+  { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
+
+/** One part of a tool's result. */
+export interface ContentBlock {
+  type: string;
+  text?: string;
+  uri?: string;
+  name?: string;
+  mimeType?: string;
+  size?: number;
+  data?: string;
+  resource?: { uri: string; text?: string };
+}
+
+export interface ToolResult {
+  content?: ContentBlock[];
+  structuredContent?: unknown;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+}
+
+/** A task with whatever its status brings along. */
+export interface Task {
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  ttlMs: number | null;
+  pollIntervalMs?: number;
+  inputRequests?: Record<string, InputRequest>;
+  result?: ToolResult;
+  error?: { code: number; message: string };
+  _meta?: Record<string, unknown>;
+}
+
+/** What a call is answered with: a task, a result, or questions that come before either. */
+export type CallAnswer =
+  | (Task & { resultType: 'task' })
+  | (ToolResult & { resultType: 'complete' })
+  | { resultType: 'input_required'; inputRequests?: Record<string, InputRequest>; requestState?: string };
+
+export interface ToolDeclaration {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: JsonSchema;
+}
+
+/** One line of `longhaul/operations/list`. */
+export interface ListedOperation {
+  token: string;
+  tool: string;
+  status: string;
+  stage?: string;
+  createdAt: string;
+  closedAt?: string;
+}
+
+/** Progress in numbers: Longhaul's own addition to a task. */
+export interface TaskProgress {
+  progress?: number;
+  total?: number;
+  message?: string;
+  stage?: string;
+}
+
+/** The task's progress, if its server adds it. */
+export function progressOf(task: Task): TaskProgress {
+  return (task._meta?.['longhaul/progress'] as TaskProgress | undefined) ?? {};
+}
+
+/** Why a result is an error, if its server says so. */
+export function errorKindOf(result: ToolResult): string | undefined {
+  return (result._meta?.['longhaul/error'] as { kind?: string } | undefined)?.kind;
+}
+
+/** A task's status in the words of every other command: `input required`, `canceled`. */
+export function statusWords({ status }: Task): string {
+  return status === 'cancelled' ? 'canceled' : status.replace('_', ' ');
+}
+
+/** What the server says of the status, if that is more than the status. */
+export function statusNote(task: Task): string | undefined {
+  return task.statusMessage === statusWords(task) ? undefined : task.statusMessage;
+}
+
+export function isClosed({ status }: Task): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}

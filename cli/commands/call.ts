@@ -1,0 +1,108 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import type { Session } from '../client/session.js';
+import type { Task, ToolDeclaration, ToolResult } from '../client/wire.js';
+import { print, say } from '../console.js';
+import { CommandFailure } from '../failure.js';
+
+const HELP = `
+Arguments are flags made from the tool's own schema; longhaul call TOOL --help lists them.
+Ctrl-C detaches: the work goes on, and longhaul watch TOKEN comes back to it.
+`;
+
+interface CallFlags {
+  args?: string;
+  detach?: boolean;
+  help?: boolean;
+}
+
+/** `longhaul call`. */
+export function registerCall(program: Command): void {
+  const command = clientCommand(program, 'call', 'call a tool and wait for its result')
+    .argument('<tool>')
+    .argument('[flags...]', "the tool's arguments")
+    .option('--args <file>', 'arguments as a JSON object in a file, - for standard input; flags win over it')
+    .option('--detach', 'print the token at once and wait for nothing')
+    .addHelpText('after', HELP);
+  const run = async (session: Session, name: string, words: string[]) => {
+    const tool = await session.tool(name);
+    if (command.opts<CallFlags>().help) return help(command, tool);
+    return call(session, command, tool, words);
+  };
+  runs(command, run, () => takeOwnFlags(program, command));
+}
+
+/** Longhaul's own flags may also stand behind the tool's name, where commander doesn't look for any. */
+async function takeOwnFlags(program: Command, command: Command): Promise<void> {
+  const { splitTail } = await import('../client/tool-flags.js');
+  const { own, words } = splitTail(command.processedArgs[1] as string[]);
+  for (const [name, value] of Object.entries(own)) {
+    const isSetting = program.options.some((option) => option.attributeName() === name);
+    (isSetting ? program : command).setOptionValueWithSource(name, value, 'cli');
+  }
+  command.processedArgs[1] = words;
+}
+
+async function help(command: Command, tool: ToolDeclaration): Promise<number> {
+  const { toolHelp } = await import('../client/tool-help.js');
+  if (isJson(command)) printJson(tool);
+  else print(toolHelp(tool));
+  return EXIT.ok;
+}
+
+async function call(
+  session: Session,
+  command: Command,
+  tool: ToolDeclaration,
+  words: string[],
+): Promise<number> {
+  const [{ argumentsFrom }, { callTool, readArguments }, { asTask }] = await Promise.all([
+    import('../client/tool-flags.js'),
+    import('../client/call.js'),
+    import('../client/session.js'),
+  ]);
+  const flags = command.opts<CallFlags>();
+  const args = {
+    ...(flags.args === undefined ? {} : readArguments(flags.args)),
+    ...argumentsFrom(words, tool.name, tool.inputSchema),
+  };
+  const leaving = new AbortController();
+  const leave = () =>
+    leaving.abort(
+      new CommandFailure(`${tool.name}: left before the server answered; see longhaul list`, EXIT.detached),
+    );
+  process.once('SIGINT', leave);
+  const answer = await callTool(session, tool.name, args, !isJson(command), leaving.signal).finally(() =>
+    process.off('SIGINT', leave),
+  );
+  if (answer.resultType !== 'task') return finishedAtOnce(command, answer);
+  const task = asTask(answer);
+  if (!flags.detach) return waitFor(session, command, tool.name, task);
+  if (isJson(command)) printJson(task);
+  else print(task.taskId);
+  return EXIT.ok;
+}
+
+async function waitFor(session: Session, command: Command, tool: string, task: Task): Promise<number> {
+  if (!isJson(command)) say(`${tool} runs as ${task.taskId}`);
+  const [{ follow }, { exitCodeOf, printOutcome }] = await Promise.all([
+    import('../client/follow.js'),
+    import('../client/outcome.js'),
+  ]);
+  const closed = await follow(session, command, task.taskId, { isKnown: true });
+  if (!isJson(command)) printOutcome(closed);
+  return exitCodeOf(closed);
+}
+
+/** Short work comes back as a result, and so does a call that was refused. */
+async function finishedAtOnce(command: Command, result: ToolResult): Promise<number> {
+  const [{ printResult }, { exitCodeOfKind }, { errorKindOf }] = await Promise.all([
+    import('../client/outcome.js'),
+    import('../client/failures.js'),
+    import('../client/wire.js'),
+  ]);
+  if (isJson(command)) printJson(result);
+  else printResult(result);
+  return result.isError ? exitCodeOfKind(errorKindOf(result)) : EXIT.ok;
+}

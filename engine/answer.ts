@@ -1,0 +1,60 @@
+/**
+ * Answering an input request: an update with a validator, so that of two racing answers exactly one is accepted. When
+ * no worker takes it in time, a signal with the same answer ID, which the workflow counts once.
+ */
+import { randomUUID } from 'node:crypto';
+import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { LonghaulError } from '../operations/errors.js';
+import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
+import { check } from '../operations/schema.js';
+import { PROVIDE_INPUT, type ProvidedInput } from '../operations/wire.js';
+import { CALL_DEADLINE_MS, isOutOfReach, type EngineTemporal } from './temporal.js';
+
+/**
+ * @param read reads the operation, and checks whose it is
+ * @returns `accepted` once the operation has it; `queued` when no worker was there to take it yet
+ * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
+ */
+export async function answerOperation(
+  engine: EngineTemporal,
+  workflowId: string,
+  read: () => Promise<OperationRecord>,
+  key: string,
+  answer: Answer,
+): Promise<'accepted' | 'queued'> {
+  const record = await read();
+  if (isTerminal(record.status)) throw closed(record);
+  const input: ProvidedInput = { key, answerId: randomUUID(), answer };
+  try {
+    await engine.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+      engine.client.workflow
+        .getHandle(workflowId)
+        .executeUpdate(PROVIDE_INPUT, { args: [input], updateId: input.answerId }),
+    );
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) throw refusalOf(error);
+    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isOutOfReach(error)) {
+      // It closed in between: another answer was first, or the work ended.
+      const now = await read();
+      throw isTerminal(now.status) ? closed(now) : error;
+    }
+  }
+  const asked = record.inputRequests[key];
+  if (!asked) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
+  const problems = answer.action === 'accept' ? check(asked.schema, answer.content, 'content') : [];
+  if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
+  await engine.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT, input));
+  return 'queued';
+}
+
+function closed({ status }: OperationRecord): LonghaulError {
+  return new LonghaulError('wrong_state', `the operation is ${status}`);
+}
+
+function refusalOf({ cause }: WorkflowUpdateFailedError): LonghaulError {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  const message = cause?.message ?? 'the answer was refused';
+  return new LonghaulError(type === 'invalid_answer' ? 'invalid_answer' : 'wrong_state', message);
+}

@@ -1,0 +1,165 @@
+/**
+ * Starting an operation: one StartWorkflow, which alone decides; no look-up first, no lock of ours. A workflow that is
+ * there already is told apart by the digest of its arguments.
+ */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
+import { boundKeepAlive } from '../operations/budgets.js';
+import { LonghaulError } from '../operations/errors.js';
+import type { OperationRecord } from '../operations/record.js';
+import {
+  assertClientToken,
+  digestOf,
+  newToken,
+  tokenOfIdempotencyKey,
+  workflowIdOf,
+} from '../operations/token.js';
+import type { Tool } from '../operations/tool.js';
+import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/wire.js';
+import { markerOf, readOperation } from './read.js';
+import type { EngineTemporal } from './temporal.js';
+
+/** How much later than the tool's own deadline Temporal would end the work, in seconds. */
+const BACKSTOP_SECONDS = 60;
+/** For how long people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
+const PEOPLE_SECONDS = 30 * 24 * 3600;
+
+export interface StartOptions {
+  /** A token of the caller's own. */
+  token?: string;
+  /** The same key starts the same operation once. */
+  idempotencyKey?: string;
+  /** How long after closing the result shall be readable, in seconds; null for as long as possible. */
+  keepAliveSeconds?: number | null;
+  /** What the caller calls its session. */
+  session?: string;
+}
+
+interface Start {
+  principal: string;
+  tool: Tool;
+  /** Checked, with defaults. */
+  args: Record<string, unknown>;
+  estimateSeconds: number;
+  options: StartOptions;
+}
+
+/**
+ * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
+ * @throws LonghaulError `invalid_arguments` for a token of another form, `conflict`, `unavailable`
+ */
+export async function startOperation(
+  engine: EngineTemporal,
+  secret: Buffer,
+  start: Start,
+): Promise<OperationRecord> {
+  const { principal, tool, args, estimateSeconds, options } = start;
+  const token = tokenOfStart(start, secret);
+  const workflowId = workflowIdOf(principal, token, secret);
+  const { retentionSeconds, searchAttributes } = await engine.facts();
+  const createdAt = new Date().toISOString();
+  const marker: MarkerMemo = {
+    version: 1,
+    tool: tool.name,
+    principal,
+    argumentsDigest: digestOf(tool.name, args, secret),
+    deadlineSeconds: tool.deadlineSeconds,
+    keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
+    estimateSeconds,
+    searchAttributes,
+    attempt: 1,
+    createdAt,
+    ...(options.session === undefined ? {} : { session: options.session }),
+  };
+  try {
+    await startWorkflow(engine, start, workflowId, marker);
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    await assertSame(engine, principal, workflowId, marker.argumentsDigest);
+    return readOperation(engine, principal, token, workflowId);
+  }
+  return {
+    token,
+    runId: '',
+    tool: tool.name,
+    principal,
+    createdAt,
+    updatedAt: createdAt,
+    status: 'submitted',
+    inputRequests: {},
+    estimateSeconds,
+    keepAliveSeconds: marker.keepAliveSeconds,
+    attempt: 1,
+    live: false,
+  };
+}
+
+function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): string {
+  if (options.token !== undefined) {
+    assertClientToken(options.token);
+    return options.token;
+  }
+  if (options.idempotencyKey === undefined) return newToken();
+  return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
+}
+
+async function startWorkflow(
+  engine: EngineTemporal,
+  { tool, args, options }: Start,
+  workflowId: string,
+  marker: MarkerMemo,
+): Promise<void> {
+  const attributes: SearchAttributePair[] = [
+    keyword(SEARCH_ATTRIBUTES.principal, marker.principal),
+    keyword(SEARCH_ATTRIBUTES.tool, tool.name),
+    keyword(SEARCH_ATTRIBUTES.status, 'working'),
+    ...(options.session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, options.session)]),
+    ...(options.idempotencyKey === undefined
+      ? []
+      : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, options.idempotencyKey)]),
+  ];
+  const start = () =>
+    engine.call((client) =>
+      client.workflow.start(tool.name, {
+        workflowId,
+        taskQueue: engine.taskQueue,
+        args: [args],
+        memo: { [MARKER_MEMO]: marker },
+        workflowIdConflictPolicy: 'FAIL',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowExecutionTimeout: (tool.deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
+        staticSummary: tool.title,
+        ...(marker.searchAttributes ? { typedSearchAttributes: attributes } : {}),
+      }),
+    );
+  try {
+    await start();
+  } catch (error) {
+    // The answer may have been lost and not the start; a second one finds the first, by its digest.
+    if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+    await start();
+  }
+}
+
+/** Refuses another request under the same token, without a word on what is there. */
+async function assertSame(
+  engine: EngineTemporal,
+  principal: string,
+  workflowId: string,
+  digest: string,
+): Promise<void> {
+  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  try {
+    if (markerOf(description, principal).argumentsDigest === digest) return;
+  } catch {
+    // Not even an operation of this principal: the same refusal.
+  }
+  throw new LonghaulError(
+    'conflict',
+    'the token or idempotency key is in use by another request; choose a new one',
+  );
+}
+
+function keyword(name: string, value: string): SearchAttributePair {
+  return { key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value };
+}

@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { documents, run, start } from './commands.js';
+
+interface Task {
+  taskId: string;
+  status: string;
+  result?: { structuredContent?: unknown; isError?: boolean };
+  inputRequests?: Record<string, unknown>;
+}
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts.stop());
+
+/** Starts a tool and gives its token. */
+async function detached(...args: string[]): Promise<string> {
+  const { stdout } = await run(parts, ['call', '--detach', ...args]);
+  return stdout.trim();
+}
+
+/** Waits until an operation asks something. */
+async function asking(token: string): Promise<void> {
+  await parts.client.until(token, 'input_required');
+}
+
+test('tools lists what the server has, and as one document with --json', async () => {
+  const plain = await run(parts, ['tools']);
+  expect(plain.stdout).toMatch(/^slow_compute +Computes for a while\.$/m);
+  const [{ tools }] = documents<{ tools: { name: string }[] }>(await run(parts, ['tools', '--json'])) as [
+    { tools: { name: string }[] },
+  ];
+  expect(tools.map(({ name }) => name)).toContain('greet');
+});
+
+describe('call', () => {
+  test('prints the result on standard output and nothing else there', async () => {
+    const { code, stdout, stderr } = await run(parts, [
+      'call',
+      'slow_compute',
+      '--seconds',
+      '0.2',
+      '--label=a',
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ label: 'a' });
+    expect(stderr).toMatch(/^slow_compute runs as \S+$/m);
+    expect(stderr).not.toContain('\u001b');
+    expect(code).toBe(0);
+  });
+
+  test('prints the result of short work, which needs no task', async () => {
+    expect(await run(parts, ['call', 'greet', '--name', 'Ada'])).toEqual({
+      code: 0,
+      stdout: 'Hello, Ada!\n',
+      stderr: '',
+    });
+  });
+
+  test('--help shows the tool and its flags, from the running server', async () => {
+    const { code, stdout } = await run(parts, ['call', 'slow_compute', '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain('Computes for a while.');
+    expect(stdout).toMatch(/--seconds <number> +\(required, minimum 0, maximum 3600\)/);
+    expect(stdout).toMatch(/--label <string> +\(default ""\)/);
+    expect(stdout).toContain('130  detached with Ctrl-C');
+  });
+
+  test('takes arguments from a file or standard input, and flags win over them', async () => {
+    const input = '{"seconds": 0, "label": "file"}';
+    const file = join(mkdtempSync(join(tmpdir(), 'longhaul-args-')), 'args.json');
+    writeFileSync(file, input);
+    const fromFile = await run(parts, ['call', 'slow_compute', '--args', file]);
+    expect(JSON.parse(fromFile.stdout)).toMatchObject({ label: 'file' });
+    const fromInput = await run(parts, ['call', '--args', '-', 'slow_compute', '--label', 'flag'], { input });
+    expect(JSON.parse(fromInput.stdout)).toMatchObject({ label: 'flag' });
+    rmSync(file);
+  });
+
+  test('--json prints each state of the task on a line, the last one closed', async () => {
+    const ended = await run(parts, ['call', 'slow_compute', '--seconds', '1', '--json']);
+    const tasks = documents<Task>(ended);
+    expect(tasks[0]!.status).toBe('working');
+    expect(tasks.at(-1)).toMatchObject({ status: 'completed', result: { structuredContent: { label: '' } } });
+    expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(1);
+    expect(ended.code).toBe(0);
+    expect(ended.stderr).toBe('');
+  });
+
+  test('--detach prints the token at once, and watch waits for it', async () => {
+    const token = await detached('slow_compute', '--seconds', '1');
+    expect(token).toMatch(/^[\w-]{27}$/);
+    const { code, stdout } = await run(parts, ['watch', token]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toHaveProperty('primes');
+  });
+
+  test('without a terminal it says how to give what the tool asks for first', async () => {
+    const { code, stderr } = await run(parts, ['call', 'test_tool_with_task']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('"Who is there?" (name)');
+  });
+
+  test('SIGINT detaches: the work goes on, and the command says how to come back', async () => {
+    const running = start(parts, ['call', 'slow_compute', '--seconds', '4']);
+    await eventually('it runs', () => running.stderr.includes('count primes'));
+    running.signal('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    const [, token] = /longhaul watch (\S+)/.exec(stderr)!;
+    expect((await run(parts, ['result', token!, '--wait'])).code).toBe(0);
+  });
+});
+
+describe('questions', () => {
+  test('are told with how to answer them, and watch goes on once one is answered', async () => {
+    const token = await detached('confirm_delete', '--filename', 'a b.txt');
+    const running = start(parts, ['watch', token]);
+    await eventually('it asks', () => running.stderr.includes('decline:'));
+    const [, line] = /answer: +longhaul (.*)$/m.exec(running.stderr)!;
+    expect(line).toBe(`answer ${token} input-1 --field=confirm=true`);
+    expect(await run(parts, line!.split(' '))).toMatchObject({ code: 0, stdout: 'input-1: accept\n' });
+    const { code, stdout } = await running.ended;
+    expect(JSON.parse(stdout)).toEqual({ answer: 'accept', deleted: ['a b.txt'] });
+    expect(code).toBe(0);
+  });
+
+  test('are in the task lines of --json', async () => {
+    const token = await detached('confirm_delete', '--filename', 'a');
+    const running = start(parts, ['watch', token, '--json']);
+    await eventually('it asks', () => running.stdout.includes('input_required'));
+    await run(parts, ['answer', token, '--decline']);
+    const tasks = documents<Task>(await running.ended);
+    expect(tasks.some(({ inputRequests }) => inputRequests && 'input-1' in inputRequests)).toBe(true);
+    expect(tasks.at(-1)!.result!.structuredContent).toMatchObject({ answer: 'decline' });
+  });
+
+  test('need a key when several are open', async () => {
+    const token = await detached('multi_input');
+    await asking(token);
+    const refused = await run(parts, ['answer', token, '--decline']);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('input-1, input-2');
+    await run(parts, ['answer', token, 'input-1', '--content', '{"name": "Al"}']);
+    await run(parts, ['answer', token, 'input-2', '--field', 'name=Bo', '--field', 'confirm=true']);
+    const { stdout } = await run(parts, ['result', token, '--wait']);
+    expect(JSON.parse(stdout)).toEqual({ answers: [{ name: 'Al' }, { name: 'Bo', confirm: true }] });
+  });
+
+  test('refuse an answer that does not fit, saying where, what was expected and what came', async () => {
+    const token = await detached('confirm_delete', '--filename', 'a');
+    await asking(token);
+    for (const [flags, message] of [
+      [['--content', '{"confirm": 3}'], 'content.confirm: expected boolean; got 3'],
+      [['--field', 'confirm=maybe'], '--field confirm: expected boolean; got "maybe"'],
+      [['--field', 'other=1'], 'one of the fields confirm'],
+      [['--content', 'nonsense'], '--content: expected a JSON object; got "nonsense"'],
+      [['--decline', '--cancel'], 'expected one of --content, --field, --decline and --cancel'],
+      [[], 'expected an answer; got none'],
+    ] as const) {
+      const { code, stderr } = await run(parts, ['answer', token, ...flags]);
+      expect(stderr).toContain(message);
+      expect(code).toBe(2);
+    }
+    await run(parts, ['cancel', token]);
+  });
+});
+
+test('status tells where an operation stands', async () => {
+  const token = await detached('confirm_delete', '--filename', 'a');
+  await asking(token);
+  const { code, stdout } = await run(parts, ['status', token]);
+  expect(stdout).toMatch(/^status +input required$/m);
+  expect(stdout).toContain('question input-1: Delete a?');
+  expect(code).toBe(0);
+  expect(documents(await run(parts, ['status', token, '--json']))).toMatchObject([{ taskId: token }]);
+  await run(parts, ['cancel', token]);
+});
+
+test('list shows operations by tool and status', async () => {
+  const token = await detached('slow_compute', '--seconds', '0');
+  await run(parts, ['result', token, '--wait']);
+  const args = ['list', '--tool', 'slow_compute', '--status', 'completed', '--limit', '100'];
+  const table = await eventually('it is listed', async () => {
+    const { stdout } = await run(parts, args);
+    return stdout.includes(token) ? stdout : undefined;
+  });
+  expect(table.split('\n')[0]).toMatch(/^TOKEN +TOOL +STATUS +STAGE +STARTED +TOOK$/);
+  const [page] = documents<{ operations: { tool: string; status: string }[] }>(
+    await run(parts, [...args, '--json']),
+  );
+  expect(
+    page!.operations.every(({ tool, status }) => tool === 'slow_compute' && status === 'completed'),
+  ).toBe(true);
+});
+
+describe('exit codes', () => {
+  test('1: the tool failed; what it says is on standard error', async () => {
+    const { code, stdout, stderr } = await run(parts, ['call', 'failing_job']);
+    expect(stderr).toContain('the second half exploded');
+    expect(stdout).toBe('');
+    expect(code).toBe(1);
+    expect((await run(parts, ['call', 'protocol_error_job'])).code).toBe(1);
+  });
+
+  test.each([
+    [['call', 'greet', '--nmae', 'x'], '--nmae: unknown; greet takes --name'],
+    [['call', 'greet'], 'arguments: missing "name"'],
+    [['call', 'slow_compute', '--seconds', 'abc'], '--seconds: expected number; got "abc"'],
+    [['call', 'slow_compute', '--seconds', '-1'], 'arguments.seconds: expected minimum 0; got -1'],
+    [['call', 'slow_compute', '--seconds'], '--seconds: expected number; got nothing'],
+    [['call', 'nope'], 'unknown tool "nope"; known are'],
+    [['list', '--status', 'bad'], "argument 'bad' is invalid"],
+    [['tools', '--url', 'ftp://x'], '--url: expected an address'],
+  ])('2: called wrongly: %s', async (args, message) => {
+    const { code, stderr, stdout } = await run(parts, args);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(stdout).toBe('');
+    expect(code).toBe(2);
+  });
+
+  test('3: no server answers; with --json that is a document', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/mcp`;
+    const { code, stderr } = await run(parts, ['tools', '--url', url]);
+    expect(stderr).toMatch(new RegExp(`^longhaul: no server at ${url}: .*ECONNREFUSED.*longhaul up.*\n$`));
+    expect(code).toBe(3);
+    const asDocument = await run(parts, ['status', 'x', '--json'], { environment: { LONGHAUL_URL: url } });
+    expect(documents(asDocument)).toMatchObject([{ error: { exitCode: 3 } }]);
+  });
+
+  test.each(['status', 'watch', 'result', 'answer', 'cancel'])(
+    '4: %s of an unknown token',
+    async (command) => {
+      const { code, stderr } = await run(parts, [command, 'no-such-token']);
+      expect(stderr).toBe('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
+      expect(code).toBe(4);
+    },
+  );
+
+  test('5: canceled', async () => {
+    const token = await detached('slow_compute', '--seconds', '60');
+    expect((await run(parts, ['cancel', token])).code).toBe(0);
+    expect(await run(parts, ['watch', token])).toMatchObject({ code: 5, stdout: '', stderr: 'canceled\n' });
+    expect((await run(parts, ['cancel', token])).stdout).toBe(`${token} is canceled already\n`);
+  });
+
+  test('7: no result yet', async () => {
+    const token = await detached('slow_compute', '--seconds', '60');
+    const { code, stderr } = await run(parts, ['result', token]);
+    expect(stderr).toContain(`longhaul result ${token} --wait`);
+    expect(code).toBe(7);
+    await run(parts, ['cancel', token]);
+  });
+});
+
+test('a token that begins with a dash is taken for a token', async () => {
+  const token = `-${'a'.repeat(26)}`;
+  for (const args of [[token], ['--json', token], [token, '--json']]) {
+    const { code, stderr } = await run(parts, ['status', ...args]);
+    expect(stderr).toContain(`${token}: Failed to retrieve task`);
+    expect(code).toBe(4);
+  }
+});
+
+describe('doctor', () => {
+  test('finds everything in order', async () => {
+    const environment = { LONGHAUL_TASK_QUEUE: parts.taskQueue };
+    const { code, stdout } = await run(parts, ['doctor'], { environment });
+    for (const check of ['node', 'settings', 'disk', 'temporal', 'worker', 'server', 'ready'])
+      expect(stdout).toMatch(new RegExp(`^(ok|warn) +${check} `, 'm'));
+    expect(stdout).toContain(`port ${parts.port} (LONGHAUL_PORT)`);
+    expect(code).toBe(0);
+  });
+
+  test('says what is missing and what to do, and ends with 1', async () => {
+    const environment = { TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` };
+    const { code, stdout } = await run(parts, ['doctor', '--port', String(await freePort())], {
+      environment,
+    });
+    expect(stdout).toMatch(/^fail +temporal .*\n +-> start it, or correct TEMPORAL_ADDRESS/m);
+    expect(stdout).toMatch(/^fail +server .*ECONNREFUSED.*\n +-> run longhaul up/m);
+    expect(code).toBe(1);
+    const asDocument = await run(parts, ['doctor', '--json'], { environment });
+    expect(documents(asDocument)).toMatchObject([{ ok: false }]);
+  });
+});

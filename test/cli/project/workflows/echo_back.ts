@@ -1,0 +1,3 @@
+export async function echo_back(input: Record<string, unknown>) {
+  return input;
+}

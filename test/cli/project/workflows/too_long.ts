@@ -1,0 +1,6 @@
+import { sleep } from '@temporalio/workflow';
+
+export async function too_long() {
+  await sleep('1h');
+  return {};
+}

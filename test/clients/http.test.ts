@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { Parts, type Part } from '../support/parts.js';
+import { extTasks, officialClient } from './drivers.js';
+import {
+  connect,
+  DATA_FOLDERS,
+  expectMainResult,
+  MAIN_JOB,
+  PROTOCOL_VERSION,
+  TASKS_EXTENSION,
+} from './support.js';
+
+jest.setTimeout(120_000);
+
+let parts: Parts;
+let otherUrl: string;
+let other: Part;
+beforeAll(async () => {
+  parts = await Parts.start(DATA_FOLDERS);
+  const port = await freePort();
+  other = parts.server({ LONGHAUL_PORT: String(port) });
+  otherUrl = `http://127.0.0.1:${port}/mcp`;
+  await eventually('the other server is ready', () =>
+    fetch(otherUrl.replace('/mcp', '/readyz')).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+});
+afterAll(() => parts?.stop());
+
+const http = (url = parts.client.url) =>
+  new StreamableHTTPClientTransport(new URL(url), { fetch: fetchPlain });
+
+/** What Response.json() makes in Jest has another realm's prototypes, and ext-tasks takes plain objects only. */
+async function fetchPlain(url: string | URL, init?: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  return Object.assign(response, { json: async () => JSON.parse(await response.text()) as unknown });
+}
+
+describe.each([
+  ['the official client', officialClient],
+  ['ext-tasks', extTasks],
+])('over HTTP, %s', (_name, { drive, collect }) => {
+  test('drives the main job to its end, and collects it again elsewhere', async () => {
+    const { client, reference, result } = await drive(http());
+    await expectMainResult(result, client);
+    await client.close();
+
+    const second = await collect(http(), reference);
+    expect(second.structuredContent).toEqual(result.structuredContent);
+    await second.client.close();
+
+    const third = await collect(http(otherUrl), reference);
+    expect(third.structuredContent).toEqual(result.structuredContent);
+    await expectMainResult(third, third.client);
+    await third.client.close();
+    expect(other.process.exitCode).toBeNull();
+  });
+});
+
+describe('discovery', () => {
+  test('names the revision, the extension and the tools', async () => {
+    const { client } = await connect(http());
+    expect(client.getNegotiatedProtocolVersion()).toBe(PROTOCOL_VERSION);
+    expect(client.getServerCapabilities()?.extensions).toEqual({ [TASKS_EXTENSION]: {} });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
+    await client.close();
+  });
+
+  test('of a client without the extension is told what it lacks, and nothing starts', async () => {
+    const { client } = await connect(http(), { elicitation: { form: {} } });
+    const refused = await client
+      .callTool({ name: 'analyze_dataset', arguments: MAIN_JOB })
+      .catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ProtocolError);
+    expect(refused).toMatchObject({
+      code: -32021,
+      data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
+    });
+    await client.close();
+  });
+});

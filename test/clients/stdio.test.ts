@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { resolve } from 'node:path';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { TestHome } from '../stack/cli-process.js';
+import { extTasks, officialClient } from './drivers.js';
+import { DATA_FOLDERS, expectMainResult } from './support.js';
+
+jest.setTimeout(180_000);
+
+let home: TestHome;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up(DATA_FOLDERS);
+});
+afterAll(() => home?.remove());
+
+/** Each is a server process of its own. */
+const stdio = () =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [resolve('dist/cli/main.js'), 'stdio', '--home', home.path],
+    env: { PATH: process.env['PATH']!, HOME: process.env['HOME']! },
+    stderr: 'ignore',
+  });
+
+describe.each([
+  ['the official client', officialClient],
+  ['ext-tasks', extTasks],
+])('over stdio, %s', (_name, { drive, collect }) => {
+  test('drives the main job to its end, and collects it again from another process', async () => {
+    const { client, reference, result } = await drive(stdio());
+    await expectMainResult(result, client);
+    await client.close();
+
+    const second = await collect(stdio(), reference);
+    expect(second.structuredContent).toEqual(result.structuredContent);
+    await expectMainResult(second, second.client);
+    await second.client.close();
+  });
+});
