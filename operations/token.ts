@@ -8,9 +8,9 @@ import { ANONYMOUS } from './wire.js';
 /** Tokens that a client may bring: 1 to 200 characters of letters, digits and `. _ ~ -`. */
 const CLIENT_TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
 
-/** A new token: 160 random bits, base64url. */
+/** A new token: 128 random bits, in hexadecimal, so that no command line takes it for a flag. */
 export function newToken(): string {
-  return randomBytes(20).toString('base64url');
+  return randomBytes(16).toString('hex');
 }
 
 /**
@@ -35,7 +35,9 @@ export function workflowIdOf(principal: string, token: string, secret: Buffer): 
 
 /** The token that an idempotency key stands for: the same for the same principal, tool and key. */
 export function tokenOfIdempotencyKey(principal: string, tool: string, key: string, secret: Buffer): string {
-  return hmac(secret, 'idempotency', principal, tool, key).slice(0, 32);
+  return Buffer.from(hmac(secret, 'idempotency', principal, tool, key), 'base64url')
+    .toString('hex')
+    .slice(0, 32);
 }
 
 /** Tells a repeated start from another one under the same token. */

@@ -35,9 +35,9 @@ test('task IDs need the extension; everything else does not', async () => {
     const answer = await client.with({ elicitation: {} }).request(LISTEN, { notifications: { taskIds } });
     expect(answer).toMatchObject({ httpStatus: 400, error: { code: -32021, data: missing } });
   }
-  const { response, close } = await client.with({}).listen({ toolsListChanged: true });
-  expect(response.status).toBe(200);
-  close();
+  const stream = await client.with({}).listen({ toolsListChanged: true });
+  expect(stream.response.status).toBe(200);
+  stream.close();
 });
 
 test.each([

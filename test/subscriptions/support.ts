@@ -1,7 +1,6 @@
 /** What tests of subscriptions share, whatever the transport. */
 import { TASKS_AND_FORMS, type WireClient } from '../support/mcp.js';
 
- 
 export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
@@ -9,8 +8,10 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 export async function subscribe(client: WireClient, notifications: object) {
   const fresh = client.with(TASKS_AND_FORMS);
   const subscriptionId = fresh.envelope('server/discover').id + 1;
-  const { messages, ...stream } = await fresh.listen(notifications);
-  return { subscriptionId, messages: messages as Message[], ...stream };
+  const stream = await fresh.listen(notifications);
+  const { response, ended } = stream;
+  const messages = stream.messages as Message[];
+  return { subscriptionId, messages, response, ended, close: () => stream.close() };
 }
 
 export interface Message {

@@ -111,7 +111,10 @@ function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
     case 'failed':
       return record.error?.kind === 'protocol' ? 'failed' : 'completed';
     case 'expired':
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired');
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
+        kind: 'expired',
+        retryable: false,
+      });
   }
 }
 

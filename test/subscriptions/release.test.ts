@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { subscribe } from './support.js';
+
+jest.setTimeout(180_000);
+
+/** More than a server holds open at once, so those that are closed must have been let go. */
+const STREAMS = 1_200;
+const AT_ONCE = 24;
+const TASKS = 24;
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start();
+});
+afterAll(() => parts?.stop());
+
+/** CPU time that a process has used, in seconds. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
+test('a stream that its client closes is let go: slots, memory and watches', async () => {
+  const { client } = parts;
+  const pid = parts.parts[0]!.process.pid!;
+  const taskIds = await Promise.all(
+    Array.from({ length: TASKS }, (_, index) => client.start('confirm_delete', { filename: String(index) })),
+  );
+  await Promise.all(taskIds.map((taskId) => client.until(taskId, 'input_required')));
+
+  let opened = 0;
+  const openAndClose = async () => {
+    while (opened < STREAMS) {
+      opened += 1;
+      const wanted = opened % 2 ? [taskIds[opened % TASKS]] : taskIds.slice(0, 5);
+      const { messages, response, close } = await subscribe(client, { taskIds: wanted });
+      if (opened % 3) await eventually('a task', () => messages.length > 1);
+      expect(response.headers.get('content-type')).toContain('event-stream');
+      close();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE / 2 }, openAndClose));
+  const half = residentMb(pid);
+  opened = 0;
+  await Promise.all(Array.from({ length: AT_ONCE / 2 }, openAndClose));
+  expect(residentMb(pid) - half).toBeLessThan(60);
+
+  // Watches that were forgotten would look for progress every few seconds.
+  await sleep(2_000);
+  const before = cpuSeconds(pid);
+  await sleep(6_000);
+  expect(cpuSeconds(pid) - before).toBeLessThan(0.6);
+
+  const start = Date.now();
+  expect(await client.get(taskIds[0]!)).toMatchObject({ status: 'input_required' });
+  expect(Date.now() - start).toBeLessThan(1_000);
+  const { messages, close } = await subscribe(client, { taskIds: [taskIds[0]] });
+  await eventually('the task', () => messages.length > 1);
+  await client.answer(taskIds[0]!, 'input-1', { action: 'decline' });
+  await eventually('its end', () => messages.some(({ params }) => params?.status === 'completed'), 5_000);
+  close();
+});
