@@ -25,7 +25,11 @@ export function inspectDataset(path: string): Promise<Inspection> {
 }
 
 /** Describes a batch of columns; reports finished columns. */
-export function profileDatasetColumns(path: string, names: string[], reading: Reading): Promise<ColumnProfile[]> {
+export function profileDatasetColumns(
+  path: string,
+  names: string[],
+  reading: Reading,
+): Promise<ColumnProfile[]> {
   return withOptions((options) => profileColumns(path, names, { ...options, reading }), names.length);
 }
 
@@ -40,7 +44,10 @@ export function estimateDatasetArtifact(query: DatasetQuery, reading: Reading): 
 }
 
 /** Writes the whole result as a Parquet file and keeps it as an artifact. */
-export function writeDatasetArtifact(query: DatasetQuery, reading: Reading): Promise<Artifact & { rowCount: number }> {
+export function writeDatasetArtifact(
+  query: DatasetQuery,
+  reading: Reading,
+): Promise<Artifact & { rowCount: number }> {
   return withOptions(async (options) => {
     const folder = join(options.tempFolder, randomUUID());
     await mkdir(folder, { recursive: true });
@@ -70,14 +77,19 @@ async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, uni
       tempFolder,
       onProgress: ({ progress, total, message }) => {
         if (units === undefined || !total) return;
-        report({ progress: (progress / total) * units, total: units, ...(message === undefined ? {} : { message }) });
+        report({
+          progress: (progress / total) * units,
+          total: units,
+          ...(message === undefined ? {} : { message }),
+        });
       },
     });
     if (units !== undefined) report({ progress: units, total: units });
     return result;
   } catch (error) {
     // The caller's mistakes stay mistakes: only what isn't one is tried again.
-    if (error instanceof DatasetError) throw ApplicationFailure.nonRetryable(error.message, `dataset_${error.code}`);
+    if (error instanceof DatasetError)
+      throw ApplicationFailure.nonRetryable(error.message, `dataset_${error.code}`);
     throw error;
   }
 }

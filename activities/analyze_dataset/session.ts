@@ -9,7 +9,7 @@ export interface DatasetOptions {
   /** Interrupts the running query; the call then rejects with the signal's reason. */
   signal: AbortSignal;
   /** Called about four times a second while a query runs; never goes back within a call. */
-  onProgress(progress: Progress): void;
+  onProgress: (progress: Progress) => void;
   allowedFolders: string[];
   /** Memory that DuckDB may use before it spills, in megabytes. Default: 512. */
   memoryLimitMb?: number;
@@ -34,7 +34,7 @@ export interface Session {
   /** A folder of this session's own for small files that it may write. */
   scratchFolder: string;
   /** Runs one statement. `onShare` hears how much is done, 0 to 1, where DuckDB can tell. */
-  run(sql: string, values?: string[], onShare?: (share: number) => void): Promise<DuckDBResultReader>;
+  run: (sql: string, values?: string[], onShare?: (share: number) => void) => Promise<DuckDBResultReader>;
 }
 
 const SCRATCH_PREFIX = 'dataset';

@@ -36,6 +36,9 @@ import {
 /** How long work that doesn't react to the end of its time may go on, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
 
+/** Longer than an outage of Temporal that should harm no healthy work, in milliseconds. */
+const HEARTBEAT_TIMEOUT_MS = 60_000;
+
 export function interceptors(): WorkflowInterceptors {
   return {
     inbound: [{ execute: forOperations(execute) }],
@@ -105,11 +108,9 @@ async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
 
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) =>
   countAsWork(async () => {
-    const options = {
-      ...input.options,
-      heartbeatTimeout: input.options.heartbeatTimeout ?? '60s',
-      summary: input.options.summary ?? state().stage ?? input.activityType.replaceAll('_', ' '),
-    };
+    const options = { ...input.options };
+    options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
+    options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
     const headers = { ...input.headers, [OPERATION_HEADER]: defaultPayloadConverter.toPayload(ownToken()) };
     const result: unknown = await next({ ...input, options, headers });
     if (!isReported(result)) return result;
