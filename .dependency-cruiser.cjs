@@ -31,7 +31,10 @@ module.exports = {
       name: 'workflows-know-activities-by-type-only',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { path: '^(activities|worker|engine|platform|stack|mcp-server|cli)/', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^(activities|worker|engine|platform|stack|mcp-server|cli)/',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'no-face-imports-another',
@@ -57,12 +60,21 @@ module.exports = {
       from: { path: '^operations/' },
       to: { path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$' },
     },
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, dependencyTypesNot: ['type-only'] } },
+    {
+      name: 'no-cycles',
+      severity: 'error',
+      from: {},
+      to: { circular: true, dependencyTypesNot: ['type-only'] },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'], exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
   },
 };

@@ -1,4 +1,5 @@
 /** The MCP faces over standard input and output. */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -16,8 +17,13 @@ import type { Logger } from '../platform/log.js';
 import { createServer } from './faces/tasks-2026-07-28/handlers.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
 
+/** How long the first messages wait for the connection to Temporal, in milliseconds. */
+const CONNECT_LIMIT_MS = 5_000;
+const CONNECT_POLL_MS = 20;
+
 /** Serves until the client closes its end, or asks for the end with a signal. */
 export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<void> {
+  await firstConnection(engine);
   const stdio = new StdioServerTransport();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
   const transport = withSubscriptions(stdio, subscriptions, logger);
@@ -36,6 +42,17 @@ export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<v
     process.once('SIGTERM', closed);
     process.once('SIGINT', closed);
   });
+}
+
+/** A client writes its first request as the process starts; it shall not fail because the connection is a moment later. */
+async function firstConnection({ temporal }: Engine): Promise<void> {
+  const deadlineMs = Date.now() + CONNECT_LIMIT_MS;
+  const isConnected = () =>
+    temporal.facts().then(
+      () => true,
+      () => false,
+    );
+  while (!(await isConnected()) && Date.now() < deadlineMs) await delay(CONNECT_POLL_MS);
 }
 
 /**

@@ -67,10 +67,12 @@ export function check(schema: JsonSchema, value: unknown, name: string): string[
 }
 
 /**
- * Fills in the defaults that a schema gives for missing properties, also in nested objects; the value itself is
- * left as it is.
+ * Fills in the defaults that a schema gives for missing properties, also in nested objects and lists (not in
+ * unions and behind references); the value itself is left as it is.
  */
 export function withDefaults(schema: JsonSchema, value: unknown): unknown {
+  const { items } = schema;
+  if (Array.isArray(value) && isObject(items)) return value.map((item) => withDefaults(items, item));
   if (!isObject(value) || !isObject(schema['properties'])) return value;
   const filled: Record<string, unknown> = { ...value };
   for (const [key, property] of Object.entries(schema['properties'])) {

@@ -107,7 +107,9 @@ export const analyzeDatasetInput = z.strictObject({
     .number()
     .min(0)
     .default(16)
-    .describe('Estimated size of that file, in MB, above which a person is asked before it is written. Default: 16.'),
+    .describe(
+      'Estimated size of that file, in MB, above which a person is asked before it is written. Default: 16.',
+    ),
 });
 
 export const columnSchema = z.object({

@@ -102,9 +102,9 @@ function modulesAbove(folder: string): string[] {
 
 /** The bundler's own report goes on for pages; what matters of it is thrown. */
 function withoutOutput(logger: TemporalLogger): TemporalLogger {
-  const toTrace = (message: string, meta?: object) => logger.trace(message, { ...meta });
+  const toTrace: TemporalLogger['trace'] = (message, meta) => void logger.trace(message, meta);
   return {
-    log: (_level, message, meta) => toTrace(message, meta),
+    log: (_level, message, meta) => toTrace(message, meta) as void,
     trace: toTrace,
     debug: toTrace,
     info: toTrace,

@@ -53,8 +53,11 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
   partial(output);
   const { estimatedBytes } = await dataset.estimateDatasetArtifact(query, file.reading);
   if (estimatedBytes > askOverMb * MB) {
-    const size = (estimatedBytes / MB).toFixed(1);
-    const message = `The whole result has ${rowCount} rows, about ${size} MB as a Parquet file. Write it?`;
+    const size =
+      estimatedBytes < MB
+        ? `${Math.ceil(estimatedBytes / 1000)} kB`
+        : `${(estimatedBytes / MB).toFixed(1)} MB`;
+    const message = `The whole result has ${rowCount} rows, about ${size} as a Parquet file. Write it?`;
     const answer = await requestInput(writeArtifactQuestion, message);
     if (answer.action === 'decline' || !answer.content.write) {
       return { ...output, notes: [...output.notes, 'The Parquet file was not written, as answered.'] };

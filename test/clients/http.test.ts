@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { Parts, type Part } from '../support/parts.js';
 import { extTasks, officialClient } from './drivers.js';
 import {
+  closeClients,
   connect,
   DATA_FOLDERS,
   expectMainResult,
@@ -29,6 +30,7 @@ beforeAll(async () => {
     ),
   );
 });
+afterEach(closeClients);
 afterAll(() => parts?.stop());
 
 const http = (url = parts.client.url) =>
@@ -47,16 +49,13 @@ describe.each([
   test('drives the main job to its end, and collects it again elsewhere', async () => {
     const { client, reference, result } = await drive(http());
     await expectMainResult(result, client);
-    await client.close();
 
     const second = await collect(http(), reference);
     expect(second.structuredContent).toEqual(result.structuredContent);
-    await second.client.close();
 
     const third = await collect(http(otherUrl), reference);
     expect(third.structuredContent).toEqual(result.structuredContent);
     await expectMainResult(third, third.client);
-    await third.client.close();
     expect(other.process.exitCode).toBeNull();
   });
 });
@@ -67,7 +66,6 @@ describe('discovery', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe(PROTOCOL_VERSION);
     expect(client.getServerCapabilities()?.extensions).toEqual({ [TASKS_EXTENSION]: {} });
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
-    await client.close();
   });
 
   test('of a client without the extension is told what it lacks, and nothing starts', async () => {
@@ -80,6 +78,5 @@ describe('discovery', () => {
       code: -32021,
       data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
     });
-    await client.close();
   });
 });

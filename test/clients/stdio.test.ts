@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { resolve } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { TestHome } from '../stack/cli-process.js';
 import { extTasks, officialClient } from './drivers.js';
-import { DATA_FOLDERS, expectMainResult } from './support.js';
+import { closeClients, DATA_FOLDERS, expectMainResult } from './support.js';
 
 jest.setTimeout(180_000);
 
@@ -12,6 +12,7 @@ beforeAll(async () => {
   home = await TestHome.create();
   await home.up(DATA_FOLDERS);
 });
+afterEach(closeClients);
 afterAll(() => home?.remove());
 
 /** Each is a server process of its own. */
@@ -30,11 +31,9 @@ describe.each([
   test('drives the main job to its end, and collects it again from another process', async () => {
     const { client, reference, result } = await drive(stdio());
     await expectMainResult(result, client);
-    await client.close();
 
     const second = await collect(stdio(), reference);
     expect(second.structuredContent).toEqual(result.structuredContent);
     await expectMainResult(second, second.client);
-    await second.client.close();
   });
 });

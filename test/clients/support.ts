@@ -106,6 +106,13 @@ export class CoordinatedTransport implements Transport {
   }
 }
 
+const connected: Client[] = [];
+
+/** Closes what a test has left open. */
+export async function closeClients(): Promise<void> {
+  await Promise.all(connected.splice(0).map((client) => client.close()));
+}
+
 /** The official client, connected by discovery as in 2026-07-28. */
 export async function connect(
   inner: Transport,
@@ -113,6 +120,7 @@ export async function connect(
 ): Promise<{ client: Client; transport: CoordinatedTransport }> {
   const transport = new CoordinatedTransport(inner);
   const client = new Client(CLIENT_INFO, { capabilities, versionNegotiation: { mode: 'auto' } });
+  connected.push(client);
   await client.connect(transport);
   return { client, transport };
 }

@@ -11,7 +11,7 @@ export async function runDeadline(graceMs: number, expire: () => void): Promise<
   let remainingMs = state().deadlineRemainingMs ?? (marker()?.deadlineSeconds ?? 0) * 1000;
   for (;;) {
     const since = Date.now();
-    const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs));
+    const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs), { summary: 'deadline' });
     remainingMs -= Date.now() - since;
     state().deadlineRemainingMs = remainingMs;
     if (!isPaused) break;

@@ -8,7 +8,7 @@ import {
   proxyLocalActivities,
   setHandler,
 } from '@temporalio/workflow';
-import { check } from '../../operations/schema.js';
+import { check, withDefaults, type JsonSchema } from '../../operations/schema.js';
 import {
   CANCEL_OPERATION,
   OPERATION_QUERY,
@@ -68,8 +68,17 @@ function problemOf(input: ProvidedInput): ApplicationFailure | undefined {
 function take(input: ProvidedInput): void {
   if (answered.has(input.key)) return;
   answered.set(input.key, input.answerId);
-  questions.get(input.key)?.settle(input.answer);
+  const question = questions.get(input.key);
+  const { answer } = input;
+  question?.settle(
+    answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,
+  );
   withdraw(input.key);
+}
+
+/** The content with the defaults that its question gives. */
+function complete(schema: JsonSchema, content: Record<string, unknown>): Record<string, unknown> {
+  return withDefaults(schema, content) as Record<string, unknown>;
 }
 
 /** A workflow can't cancel itself: Temporal refuses that. Its worker asks in its place. */

@@ -75,7 +75,7 @@ export async function requestInput<S extends AnySchema>(
     try {
       const isAnswered = () => answer !== undefined;
       if (until === undefined) await condition(isAnswered);
-      else await condition(isAnswered, Math.max(1, until - Date.now()));
+      else await condition(isAnswered, Math.max(1, until - Date.now()), { summary: `time to answer ${key}` });
     } finally {
       if (questions.has(key)) withdraw(key);
     }

@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of docs/temporal-ui.md: a stack of its own, one operation of analyze_dataset, seen while it waits
- * for an answer and at its end. Run it from the checkout's root, after a build: `node test/docs/screenshots.js`.
+ * for an answer and at its end, and one that works. Run it from the checkout's root, after a build: `node test/docs-screenshots.js`.
  * CHROMIUM names the browser; default: /usr/bin/chromium.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 
@@ -20,6 +21,8 @@ const home = mkdtempSync(join(tmpdir(), 'longhaul-screenshots-'));
 const env = {
   ...process.env,
   LONGHAUL_HOME: home,
+  // For an activity that takes its time.
+  LONGHAUL_PROJECT: 'test/fixtures/project',
   LONGHAUL_PORT: String(await freePort()),
   LONGHAUL_TEMPORAL_PORT: String(await freePort()),
 };
@@ -55,12 +58,9 @@ async function takeAll(ui) {
     const workflows = `${ui}/namespaces/default/workflows`;
     const token = await longhaul('call', 'analyze_dataset', '--detach', '--args', '-');
     await until(token, 'input_required');
-    await page.goto(`${workflows}/${token}`);
-    await page.waitForURL(/\/history$/);
-    const operation = page.url().replace(/\/history$/, '');
-    const tab = (name) => `${operation}/${name}`;
+    const tab = await tabsOf(page, `${workflows}/${token}`);
 
-    await open(page, 'waiting', 'Event History', tab('history'), 980);
+    await open(page, 'waiting', 'Event History', tab('history'), 1060);
     await open(page, 'memo', 'inputRequests', tab('memo'), 1060);
     await open(page, 'search-attributes', 'LonghaulTool', tab('search-attributes'), 660);
 
@@ -72,10 +72,22 @@ async function takeAll(ui) {
 
     await longhaul('answer', token, '--field', 'write=true');
     await until(token, 'completed');
-    await open(page, 'completed', 'Event History', tab('history'), 980);
+    await open(page, 'completed', 'Event History', tab('history'), 1060);
+
+    const working = await longhaul('call', 'slow_compute', '--seconds', '120', '--detach');
+    const workingTab = await tabsOf(page, `${workflows}/${working}`);
+    await open(page, 'heartbeat', 'countPrimes', workingTab('pending-activities'), 760);
   } finally {
     await browser.close();
   }
+}
+
+/** The addresses of an operation's tabs, by name; they contain the run's ID, which the UI knows. */
+async function tabsOf(page, url) {
+  await page.goto(url);
+  await page.waitForURL(/\/history$/);
+  const operation = page.url().replace(/\/history$/, '');
+  return (name) => `${operation}/${name}`;
 }
 
 /** Opens a page and takes a picture of it. */
@@ -105,11 +117,7 @@ async function longhaul(...args) {
 }
 
 async function until(token, status) {
-  for (
-    const end = Date.now() + 60_000;
-    Date.now() < end;
-    await new Promise((wake) => setTimeout(wake, 200))
-  ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; await sleep(200)) {
     if (JSON.parse(await longhaul('status', token, '--json')).status === status) return;
   }
   throw new Error(`${token}: not ${status} within a minute`);

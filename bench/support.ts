@@ -1,0 +1,97 @@
+/** A stack of its own for a benchmark, and the measuring. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { TestHome } from '../test/stack/cli-process.js';
+import { WireClient } from '../test/support/mcp.js';
+
+export interface Stack {
+  home: TestHome;
+  client: WireClient;
+  taskQueue: string;
+  serverPid: number;
+  temporalAddress: string;
+}
+
+/** Starts the built stack on a temporary home and free ports, does the work, and ends it. */
+export async function withStack(work: (stack: Stack) => Promise<void>): Promise<void> {
+  const home = await TestHome.create();
+  const taskQueue = 'bench';
+  try {
+    await home.up({
+      LONGHAUL_PROJECT: resolve('bench/project'),
+      LONGHAUL_TASK_QUEUE: taskQueue,
+      LONGHAUL_LOG_LEVEL: 'warn',
+    });
+    await work({
+      home,
+      client: new WireClient(`${home.url}/mcp`),
+      taskQueue,
+      serverPid: home.parts().server,
+      temporalAddress: home.state().temporalAddress as string,
+    });
+  } finally {
+    await home.remove();
+  }
+}
+
+/** What many runs of one thing took. */
+export interface Measured {
+  p50Ms: number;
+  p99Ms: number;
+  perSecond: number;
+  /** CPU time of the watched process for each run, in milliseconds. */
+  cpuMs: number;
+}
+
+/**
+ * Runs a thing many times and measures each.
+ *
+ * @param atOnce how many are under way at a time
+ * @param pid the process whose CPU time counts
+ */
+export async function measure(
+  count: number,
+  atOnce: number,
+  pid: number,
+  run: (index: number) => Promise<unknown>,
+): Promise<Measured> {
+  const tookMs: number[] = [];
+  let next = 0;
+  const cpu = cpuMs(pid);
+  const start = performance.now();
+  const lane = async () => {
+    while (next < count) {
+      const index = next++;
+      const from = performance.now();
+      await run(index);
+      tookMs.push(performance.now() - from);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+  const seconds = (performance.now() - start) / 1000;
+  tookMs.sort((one, other) => one - other);
+  const at = (share: number) => tookMs[Math.min(count - 1, Math.floor(count * share))]!;
+  return {
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    perSecond: count / seconds,
+    cpuMs: (cpuMs(pid) - cpu) / count,
+  };
+}
+
+/** CPU time that a process has used, in milliseconds. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** Resident memory of a process, in MB. */
+export function residentMb(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
+/** Prints rows as a Markdown table. */
+export function printTable(header: string[], rows: string[][]): void {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  console.log([line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n'));
+}

@@ -1,0 +1,297 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { defineTool, type ToolInput, type ToolOutput } from '../../index.js';
+import type { requestInput } from '../../workflows/shell/index.js';
+import { Parts } from '../support/parts.js';
+
+const minimal = {
+  name: 'x',
+  description: { does: 'Does x.' },
+  input: z.object({ n: z.number() }),
+  estimate: { seconds: 1 },
+};
+const define = (changes: object) => () => defineTool({ ...minimal, ...changes });
+
+describe('a definition is refused, naming tool and field, when', () => {
+  test.each([
+    ['the name has other characters', { name: 'no-dashes' }, 'tool "no-dashes": name: expected a letter'],
+    ['the name is too long', { name: 'x'.repeat(65) }, 'at most 64 characters'],
+    [
+      'there is no description',
+      { description: undefined },
+      'tool "x": description.does: expected a sentence',
+    ],
+    ['there is no estimate', { estimate: undefined }, 'tool "x": estimate: expected { seconds }'],
+    [
+      'there are no arguments',
+      { input: undefined },
+      'input: expected a zod schema or a JSON Schema; got nothing',
+    ],
+    [
+      'the arguments are no object',
+      { input: z.string() },
+      'input: expected the schema of an object; got type "string"',
+    ],
+    [
+      'an argument has a transform',
+      { input: z.object({ n: z.string().transform(Number) }) },
+      'input: Transforms',
+    ],
+    ['an argument is a Date', { input: z.object({ at: z.date() }) }, 'input: Date cannot be represented'],
+    ['the result is no object', { output: z.array(z.string()) }, 'output: expected the schema of an object'],
+    [
+      'the deadline is not above 0',
+      { deadlineSeconds: 0 },
+      'deadlineSeconds: expected seconds above 0; got 0',
+    ],
+    [
+      'the estimate counts an unknown argument',
+      { estimate: { seconds: 1, per: { argument: 'm', seconds: 1 } } },
+      '"m" is not an argument; known are n',
+    ],
+    ['it asks for an unknown argument', { askFor: { m: 'How many?' } }, '"m" is not an argument'],
+    [
+      'it asks for an argument that no form can show',
+      { input: z.object({ n: z.object({}) }), askFor: { n: '?' } },
+      'askFor: property "n"',
+    ],
+    [
+      'a question is not flat',
+      { questions: { ok: z.object({ a: z.object({ b: z.string() }) }) } },
+      'questions.ok: property "a": expected a string, number, integer, boolean or enum',
+    ],
+    [
+      'a question is no object',
+      { questions: { ok: z.string() } },
+      'questions.ok: expected an object schema with properties',
+    ],
+  ])('%s', (_when, changes, message) => {
+    expect(define(changes)).toThrow(message);
+  });
+
+  test.each(['wait', 'timeout', 'idempotency_key'])('an argument is called %s', (name) => {
+    expect(define({ input: z.object({ [name]: z.string() }) })).toThrow(
+      `input.${name}: the name is reserved`,
+    );
+  });
+
+  test('a schema comes from a library that gives no JSON Schema', () => {
+    const old = { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
+    expect(define({ input: old })).toThrow('zod from 4.2 on');
+  });
+});
+
+describe('a definition', () => {
+  test('fills in defaults, and describes its times', () => {
+    const tool = define({ cleanup: 'nothing is left.' })();
+    expect(tool).toMatchObject({
+      title: 'x',
+      taskSupport: 'optional',
+      wait: false,
+      timeoutSeconds: 600,
+      deadlineSeconds: 86_400,
+      keepAliveSeconds: 86_400,
+      askFor: {},
+    });
+    expect(tool.description).toBe(
+      'Does x.\nUsually takes about 1 s, at most 24 h.\nOn cancel or time-out: nothing is left.',
+    );
+  });
+
+  test('takes plain JSON Schema for arguments and result', () => {
+    const schema = { type: 'object', properties: { n: { type: 'integer' } } };
+    expect(define({ input: schema, output: schema })()).toMatchObject({
+      inputSchema: schema,
+      outputSchema: schema,
+    });
+  });
+
+  test('types arguments, result and answers', () => {
+    const _approval = z.object({ approve: z.boolean(), why: z.string().optional() });
+    const _tool = defineTool({
+      ...minimal,
+      input: z.object({ cups: z.number(), milk: z.boolean().default(false) }),
+      output: z.object({ brewed: z.number() }),
+      toText: ({ brewed }) => `${brewed} cups`,
+    });
+    const input: ToolInput<typeof _tool> = { cups: 1, milk: false };
+    // @ts-expect-error after defaults, milk is always there
+    const withoutMilk: ToolInput<typeof _tool> = { cups: 1 };
+    // @ts-expect-error cups is a number
+    const wrongCups: ToolInput<typeof _tool> = { cups: '1', milk: false };
+    const output: ToolOutput<typeof _tool> = { brewed: 1 };
+    // @ts-expect-error brewed is missing
+    const wrongOutput: ToolOutput<typeof _tool> = {};
+
+    type Asked = Awaited<ReturnType<typeof requestInput<typeof _approval>>>;
+    const accepted: Asked = { action: 'accept', content: { approve: true } };
+    const declined: Asked = { action: 'decline' };
+    // @ts-expect-error approve is a boolean
+    const wrongAnswer: Asked = { action: 'accept', content: { approve: 'yes' } };
+    // @ts-expect-error a question that is dismissed is asked again: the tool never sees that
+    const dismissed: Asked = { action: 'cancel' };
+    expect([
+      input,
+      withoutMilk,
+      wrongCups,
+      output,
+      wrongOutput,
+      accepted,
+      declined,
+      wrongAnswer,
+      dismissed,
+    ]).toHaveLength(9);
+  });
+});
+
+describe('a project that can not be served ends the process with 1 and one line that names the file:', () => {
+  const folders: string[] = [];
+  let parts: Parts;
+  beforeAll(async () => {
+    parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
+  }, 90_000);
+  afterAll(async () => {
+    await parts?.stop();
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Starts the server, or the worker, on a project of these files; gives its last words. */
+  async function lastWords(command: 'server' | 'worker', files: Record<string, string>): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'longhaul-project-'));
+    folders.push(folder);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    const part = parts.run(command, { LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+    const [code] = (await once(part.process, 'close')) as [number];
+    expect(code).toBe(1);
+    const lines = part
+      .output()
+      .split('\n')
+      .filter((line) => line && !line.startsWith('{'));
+    expect(lines).toHaveLength(1);
+    return lines[0]!.replaceAll(`${folder}/`, '');
+  }
+
+  const tool = (name: string, properties = '{}') =>
+    `import { defineTool } from 'longhaul';
+     export default defineTool({ name: '${name}', description: { does: 'x' }, estimate: { seconds: 1 },
+       input: { type: 'object', properties: ${properties} } });`;
+
+  test.each([
+    [
+      'a reserved argument',
+      { 'tools/x.ts': tool('x', '{ wait: {} }') },
+      `longhaul: tools/x.ts can't be loaded: tool "x": input.wait: the name is reserved for every tool's calls; choose another`,
+    ],
+    [
+      'no tool in a file',
+      { 'tools/x.ts': 'export const a = 1;' },
+      'longhaul: tools/x.ts: expected a default export made by defineTool()',
+    ],
+    [
+      'one name twice',
+      { 'tools/x.ts': tool('x'), 'tools/y.ts': tool('x') },
+      'longhaul: tools/y.ts: there is a tool "x" already',
+    ],
+    [
+      'a syntax error',
+      { 'tools/x.ts': 'export default {' },
+      "longhaul: tools/x.ts can't be loaded: ParseError: Unexpected token tools/x.ts:1:16",
+    ],
+    [
+      'an import that is not there',
+      { 'tools/x.ts': 'export { default } from "./nope.js";' },
+      "longhaul: tools/x.ts can't be loaded: Cannot find module './nope.js'",
+    ],
+  ])('%s', async (_what, files, words) => {
+    expect(await lastWords('server', files)).toBe(words);
+  });
+
+  test.each([
+    [
+      'a syntax error in a workflow',
+      { 'workflows/x.ts': 'export async function x() { return {' },
+      /workflows\/x\.ts: Unexpected token `<eof>`.*\(workflows\/x\.ts:1:/,
+    ],
+    [
+      'a workflow that imports what it must not',
+      { 'workflows/x.ts': "import fs from 'node:fs';\nexport const x = async () => fs.readdirSync('.');" },
+      /workflows\/x\.ts: a workflow can't import "node:fs"; do that work in an activity/,
+    ],
+    [
+      'an export of two workflow files',
+      { 'workflows/x.ts': 'export const a = 1;', 'workflows/y.ts': 'export const a = 2;' },
+      /workflows\/y\.ts: there is an export "a" already, in workflows\/x\.ts/,
+    ],
+    [
+      'an activity twice',
+      { 'activities/x.ts': 'export function a() {}', 'activities/y.ts': 'export function a() {}' },
+      /activities\/y\.ts: there is an activity "a" already/,
+    ],
+  ])('%s', async (_what, files, words) => {
+    expect(await lastWords('worker', files)).toMatch(words);
+  });
+
+  describe('arguments are checked before anything starts, and the answer says', () => {
+    const problemsOf = async (args: object) => {
+      const { result } = await parts.client.request('tools/call', { name: 'order', arguments: args });
+      expect(result).toMatchObject({
+        isError: true,
+        _meta: { 'longhaul/error': { kind: 'invalid_arguments' } },
+      });
+      return (result.content[0].text as string).split('\n');
+    };
+    const line = { item: 'tea', count: 2 };
+
+    test.each([
+      ['what is missing', { size: 'small' }, ['arguments: missing "lines"']],
+      [
+        'which values there are',
+        { size: 'huge', lines: [] },
+        ['arguments.size: expected one of "small", "large"; got "huge"'],
+      ],
+      [
+        'where in a list the problem is',
+        { size: 'small', lines: [line, { item: 'milk', count: 0 }] },
+        ['arguments.lines[1].count: expected minimum 1; got 0'],
+      ],
+      [
+        'what type was expected',
+        { size: 'small', lines: 'tea' },
+        ['arguments.lines: expected array; got "tea"'],
+      ],
+      [
+        'which argument is unknown',
+        { size: 'small', lines: [], color: 'red' },
+        ['arguments.color: unknown; remove it'],
+      ],
+      [
+        'everything at once',
+        { size: 1, lines: [{ item: 'x' }] },
+        [
+          'arguments.size: expected one of "small", "large"; got 1',
+          'arguments.lines[0].item: expected minLength 2; got "x"',
+        ],
+      ],
+    ])('%s', async (_what, args, problems) => {
+      expect(await problemsOf(args)).toEqual(expect.arrayContaining(problems));
+    });
+
+    test('nothing when they fit; defaults are filled in, also in lists', async () => {
+      const { result } = await parts.client
+        .with({})
+        .request('tools/call', { name: 'order', arguments: { size: 'small', lines: [{ item: 'tea' }] } });
+      expect(result.structuredContent).toEqual({
+        size: 'small',
+        lines: [{ item: 'tea', count: 1 }],
+        express: false,
+      });
+    });
+  });
+});

@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-authoring-'));
+beforeAll(async () => {
+  parts = await Parts.start({
+    LONGHAUL_PROJECT: resolve('test/authoring/project'),
+    LONGHAUL_SHIPPED_TOOLS: 'false',
+  });
+}, 90_000);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const closed = (taskId: string) =>
+  parts.client.until(taskId, (task) => !['working', 'input_required'].includes(task.status));
+const textOf = (task: { result: { content: { text: string }[] } }) => task.result.content[0]!.text;
+
+describe('requestInput', () => {
+  test('gives the default once the time is up, as if somebody had said it', async () => {
+    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: false });
+    const { result } = await closed(taskId);
+    expect(result.structuredContent).toEqual({ action: 'accept', content: { approve: false, by: 'nobody' } });
+  });
+
+  test('fails with InputTimeout when there is no default', async () => {
+    const task = await closed(await parts.client.start('ask_in_time', { timeoutSeconds: 1 }));
+    expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect(textOf(task)).toBe('nobody answered in time: Approve?');
+  });
+
+  test('gives the answer with the defaults of its schema filled in', async () => {
+    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 60 });
+    await parts.client.until(taskId, 'input_required');
+    await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { approve: true } });
+    const { result } = await closed(taskId);
+    expect(result.structuredContent).toEqual({
+      action: 'accept',
+      content: { approve: true, by: 'somebody' },
+    });
+  });
+
+  test('asks again under a new key when the question is dismissed, within the same time', async () => {
+    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 4, otherwise: true });
+    await parts.client.until(taskId, 'input_required');
+    await parts.client.answer(taskId, 'input-1', { action: 'cancel' });
+    await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}), 4_000);
+    expect((await closed(taskId)).result.structuredContent.content).toEqual({ approve: true, by: 'nobody' });
+  });
+});
+
+describe('cleanup', () => {
+  const ledger = (name: string) => join(folder, name);
+  const lines = (name: string) => readFileSync(ledger(name), 'utf8').trim().split('\n');
+
+  test('runs in reverse order after a cancel, and one that fails keeps no other from running', async () => {
+    const taskId = await parts.client.start('tidy', { ledger: ledger('canceled') });
+    await parts.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.stage === 'wait');
+    await parts.client.request('tasks/cancel', { taskId });
+    expect((await closed(taskId)).status).toBe('cancelled');
+    expect(lines('canceled')).toEqual(['last canceled', 'first canceled']);
+  });
+
+  test('runs after a failure, and the partial result is kept', async () => {
+    const task = await closed(await parts.client.start('tidy', { ledger: ledger('failed'), fails: true }));
+    expect(task.result.isError).toBe(true);
+    expect(textOf(task)).toContain('the disk is full');
+    expect(textOf(task)).toContain('"done"');
+    expect(lines('failed')).toEqual(['last failed', 'first failed']);
+  });
+
+  test('runs when the maximum duration has passed, and the partial result is kept', async () => {
+    const task = await closed(await parts.client.start('tidy_late', { ledger: ledger('late') }));
+    expect(task).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect(task.result._meta['longhaul/error']).toEqual({ kind: 'timed_out', retryable: false });
+    expect(textOf(task)).toContain('the work took longer than its maximum of 2 s');
+    expect(textOf(task)).toContain('"done"');
+    expect(lines('late')).toEqual(['last timed_out', 'first timed_out']);
+  });
+});
+
+describe('the maximum duration', () => {
+  test('stands still while only people are awaited, and runs on afterwards', async () => {
+    const taskId = await parts.client.start('patient', { seconds: 30 });
+    await parts.client.until(taskId, 'input_required');
+    await sleep(4_500);
+    expect((await parts.client.get(taskId)).status).toBe('input_required');
+    await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { go: true } });
+    await parts.client.until(taskId, 'working');
+    const task = await closed(taskId);
+    expect(task.result._meta['longhaul/error'].kind).toBe('timed_out');
+    expect(textOf(task)).toContain('"answered": true');
+  });
+
+  test('counts on when the workflow continues as new', async () => {
+    const task = await closed(await parts.client.start('restless'));
+    expect(task.result._meta?.['longhaul/error']?.kind).toBe('timed_out');
+  });
+});
+
+describe('a workflow that continues as new', () => {
+  test('stays one operation: stage, progress, partial result, creation time and used keys go along', async () => {
+    const taskId = await parts.client.start('chapters');
+    const before = await parts.client.until(taskId, 'input_required');
+    await parts.client.answer(taskId, 'input-1', { action: 'accept', content: { go: true } });
+    const after = await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}));
+    expect(after.createdAt).toBe(before.createdAt);
+    expect(after._meta['longhaul/progress']).toEqual({ stage: 'first chapter', progress: 1, total: 2 });
+    const { executions } = await runsOf(taskId);
+    expect(executions).toBe(2);
+    await parts.client.answer(taskId, 'input-2', { action: 'accept', content: { go: true } });
+    const done = await closed(taskId);
+    expect(done.createdAt).toBe(before.createdAt);
+    expect(done.result.structuredContent).toEqual({ chapters: 2 });
+  });
+});
+
+describe('a child workflow', () => {
+  const childStatus = async (id: string) => {
+    const { workflow } = await parts.temporal();
+    return (await workflow.getHandle(id).describe()).status.name;
+  };
+
+  test('is cancelled, not terminated, when its parent ends before it', async () => {
+    const task = await closed(await parts.client.start('parent', { waits: false }));
+    const { child } = task.result.structuredContent;
+    await eventually('the child is closed', async () => (await childStatus(child)) !== 'RUNNING');
+    expect(await childStatus(child)).toBe('CANCELLED');
+  });
+
+  test('is cancelled with its parent', async () => {
+    const taskId = await parts.client.start('parent', { waits: true });
+    const { _meta } = await parts.client.until(taskId, (task) => task._meta?.['longhaul/progress']?.stage);
+    await parts.client.request('tasks/cancel', { taskId });
+    expect((await closed(taskId)).status).toBe('cancelled');
+    expect(await childStatus(_meta['longhaul/progress'].stage)).toBe('CANCELLED');
+  });
+});
+
+test('a tool without a workflow of its name says so in its status', async () => {
+  const taskId = await parts.client.start('orphan');
+  const task = await parts.client.until(taskId, (one) => /keeps failing/.test(one.statusMessage ?? ''));
+  expect(task.statusMessage).toContain("'orphan'");
+  await parts.client.request('tasks/cancel', { taskId });
+});
+
+/** How many runs the operation's workflow has had. */
+async function runsOf(workflowId: string): Promise<{ executions: number }> {
+  const { workflow } = await parts.temporal();
+  const { raw, runId } = await workflow.getHandle(workflowId).describe();
+  return { executions: raw.workflowExecutionInfo?.firstRunId === runId ? 1 : 2 };
+}

@@ -1,0 +1,3 @@
+export async function order(input: Record<string, unknown>) {
+  return input;
+}
