@@ -98,8 +98,17 @@ export class Engine {
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
-  read(principal: string, token: string): Promise<OperationRecord> {
-    return readOperation(this.temporal, principal, token, workflowIdOf(principal, token, this.secret));
+  async read(principal: string, token: string): Promise<OperationRecord> {
+    const record = await readOperation(
+      this.temporal,
+      principal,
+      token,
+      workflowIdOf(principal, token, this.secret),
+    );
+    const { error } = record;
+    const isRetryable =
+      error?.type !== undefined && this.tools.get(record.tool)?.retryableErrors.includes(error.type);
+    return isRetryable ? { ...record, error: { ...error, retryable: true } } : record;
   }
 
   /**

@@ -109,28 +109,27 @@ export class Watches {
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {
-      watch = new Watch(this.engine, workflowId);
+      watch = new Watch(this.engine, workflowId, () => this.#watches.delete(workflowId));
       this.#watches.set(workflowId, watch);
     }
     watch.add(watcher);
-    return () => {
-      if (watch.remove(watcher) === 0 && this.#watches.get(workflowId) === watch) {
-        this.#watches.delete(workflowId);
-        watch.end();
-      }
-    };
+    return () => watch.remove(watcher);
   }
 }
 
+/**
+ * The long poll of one operation. Temporal's connection can't abandon a poll, so a watch that nobody waits for any more
+ * stays until its poll returns, and whoever comes meanwhile joins it.
+ */
 class Watch {
   readonly #watchers = new Set<Watcher>();
-  readonly #ended = new AbortController();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
 
   constructor(
     private readonly engine: EngineTemporal,
     private readonly workflowId: string,
+    private readonly onUnused: () => void,
   ) {
     void this.#follow();
   }
@@ -140,14 +139,8 @@ class Watch {
     if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
   }
 
-  remove(watcher: Watcher): number {
+  remove(watcher: Watcher): void {
     this.#watchers.delete(watcher);
-    return this.#watchers.size;
-  }
-
-  end(): void {
-    this.#ended.abort();
-    clearTimeout(this.#tick);
   }
 
   #tell(onlyProgress = false): void {
@@ -156,43 +149,44 @@ class Watch {
 
   #scheduleTick(): void {
     this.#tick = setTimeout(() => {
+      this.#tick = undefined;
+      if (![...this.#watchers].some(({ wantsProgress }) => wantsProgress)) return;
       this.#tell(true);
       this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
-      if (!this.#ended.signal.aborted) this.#scheduleTick();
+      this.#scheduleTick();
     }, this.#tickMs);
   }
 
   /** Follows the history from its beginning, then waits for each new event; goes on with the run that follows. */
   async #follow(): Promise<void> {
-    const { signal } = this.#ended;
     let nextPageToken: Uint8Array | undefined;
-    while (!signal.aborted) {
+    let isStarted = false;
+    for (;;) {
+      if (isStarted && this.#watchers.size === 0) break;
+      isStarted = true;
       try {
         const { client } = this.engine;
-        const response = await client.connection.withAbortSignal(signal, () =>
-          client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
-            client.workflowService.getWorkflowExecutionHistory({
-              namespace: this.engine.namespace,
-              execution: { workflowId: this.workflowId },
-              waitNewEvent: true,
-              ...(nextPageToken ? { nextPageToken } : {}),
-            }),
-          ),
+        const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+          client.workflowService.getWorkflowExecutionHistory({
+            namespace: this.engine.namespace,
+            execution: { workflowId: this.workflowId },
+            waitNewEvent: true,
+            ...(nextPageToken ? { nextPageToken } : {}),
+          }),
         );
         const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
         nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
         if (types.some((type) => TELLING_EVENTS.has(type))) this.#tell();
         // Without a token this run is at its end: the next poll, without a run ID, is for the one that follows.
-        if (!nextPageToken && !types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW)) {
-          await delay(RETRY_MS, undefined, { signal });
-        }
+        if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
+          continue;
       } catch (error) {
-        if (signal.aborted) return;
         nextPageToken = undefined;
         // Whoever waits finds out what it is by reading.
         if (!isOutOfReach(error)) this.#tell();
-        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
       }
+      if (this.#watchers.size > 0) await delay(RETRY_MS);
     }
+    this.onUnused();
   }
 }

@@ -37,7 +37,7 @@ export interface HttpApp {
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
-  const handler = createMcpHandler(() => createServer(engine, ANONYMOUS), {
+  const handler = createMcpHandler(() => createServer(engine, ANONYMOUS, 'http'), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,

@@ -14,6 +14,9 @@ import { serveStdioFaces } from './stdio.js';
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
+/** How often connections that have become idle are closed meanwhile, in milliseconds. */
+const IDLE_SWEEP_MS = 50;
+
 export interface RunningServer {
   /** The MCP endpoint. */
   url: string;
@@ -48,10 +51,11 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve));
       await close();
-      server.closeIdleConnections();
+      const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
       clearTimeout(force);
+      clearInterval(sweep);
       await engine.temporal.close();
     },
   };

@@ -3,8 +3,8 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@mode
 import type { Engine } from '../engine/index.js';
 import { LonghaulError } from '../operations/errors.js';
 
-/** Largest resource that is sent in one answer, in bytes: 64 MiB. */
-const RESOURCE_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Largest resource that is sent in one answer, in bytes. A client's buffer over stdio holds 10 MB, in base64. */
+export const RESOURCE_LIMIT_BYTES = { http: 64 * 1024 * 1024, stdio: 7 * 1024 * 1024 };
 
 /**
  * Reads `longhaul://operations/{token}/result` or `.../artifacts/{name}`.
@@ -15,6 +15,7 @@ export async function readResource(
   engine: Engine,
   principal: string,
   uri: string,
+  limitBytes: number,
 ): Promise<ReadResourceResult> {
   const [, token, kind, name] =
     /^longhaul:\/\/operations\/([^/]+)\/(result|artifacts)(?:\/([^/]+))?$/.exec(uri) ?? [];
@@ -30,7 +31,7 @@ export async function readResource(
       principal,
       decodeURIComponent(token),
       decodeURIComponent(name!),
-      RESOURCE_LIMIT_BYTES,
+      limitBytes,
     );
     return { contents: [{ uri, mimeType: 'application/octet-stream', blob: bytes.toString('base64') }] };
   } catch (error) {

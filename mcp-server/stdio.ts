@@ -32,7 +32,7 @@ export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<v
       subscriptions.close();
       resolve();
     };
-    serveStdio(() => createServer(engine, ANONYMOUS), {
+    serveStdio(() => createServer(engine, ANONYMOUS, 'stdio'), {
       legacy: 'reject',
       transport,
       onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),

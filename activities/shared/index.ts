@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/wire.js';
 import { artifactKey } from '../../platform/storage.js';
-import { current } from './context.js';
+import { current, surroundings } from './context.js';
 
 export { log } from '@temporalio/activity';
 
@@ -13,7 +13,14 @@ export { log } from '@temporalio/activity';
  * as a heartbeat: it writes no history, and is sent at most once a second.
  */
 export function report(progress: Progress): void {
-  const around = current();
+  const around = surroundings.getStore();
+  if (!around) {
+    // In a callback of an event emitter there is no activity around: that must not end the worker.
+    process.emitWarning(
+      'report() was called outside of its activity; bind the callback with AsyncResource.bind()',
+    );
+    return;
+  }
   around.progress = { ...progress, progress: Math.max(progress.progress, around.progress?.progress ?? 0) };
   const details: ActivityReport = { longhaul: 'report', progress: around.progress };
   Context.current().heartbeat(details);

@@ -189,7 +189,9 @@ describe('the tool of the page', () => {
     await longhaul('answer', token, '--field', 'delete=false');
     await client.until(token, 'completed');
     expect(JSON.parse(await longhaul('result', token))).toMatchObject({ files: 1, originalsDeleted: false });
-    await eventually('it is listed', async () => (await longhaul('list')).includes(token));
+    await eventually('it is listed', async () =>
+      (await longhaul('list', '--tool', 'compress_folder')).includes(token),
+    );
   });
 
   test("passes the page's type check, with what npm puts beside the package", async () => {

@@ -2,18 +2,36 @@
 import { condition, sleep } from '@temporalio/workflow';
 import { marker, onlyPeopleAwaited, state } from './state.js';
 
+/** Since when the time has been running, as epoch milliseconds; undefined while it stands still. */
+let runningSince: number | undefined;
+
+/** Writes down how much time is left: also before the workflow continues as new, in the middle of the wait. */
+export function saveRemaining(): void {
+  if (runningSince === undefined) return;
+  const now = Date.now();
+  state().deadlineRemainingMs = remainingMs() - (now - runningSince);
+  runningSince = now;
+}
+
+export function isTimeUp(): boolean {
+  return remainingMs() <= 0;
+}
+
+function remainingMs(): number {
+  return state().deadlineRemainingMs ?? (marker()?.deadlineSeconds ?? 0) * 1000;
+}
+
 /**
  * Waits until the time is up, then calls `expire`, then gives the work a grace time to stop.
  *
  * @returns when the grace time is over
  */
 export async function runDeadline(graceMs: number, expire: () => void): Promise<void> {
-  let remainingMs = state().deadlineRemainingMs ?? (marker()?.deadlineSeconds ?? 0) * 1000;
   for (;;) {
-    const since = Date.now();
-    const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs), { summary: 'deadline' });
-    remainingMs -= Date.now() - since;
-    state().deadlineRemainingMs = remainingMs;
+    runningSince = Date.now();
+    const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs()), { summary: 'deadline' });
+    saveRemaining();
+    runningSince = undefined;
     if (!isPaused) break;
     const pausedAt = Date.now();
     await condition(() => !onlyPeopleAwaited());

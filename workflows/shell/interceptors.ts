@@ -19,7 +19,7 @@ import {
   type ReportedResult,
 } from '../../operations/wire.js';
 import { canceled, failed, isFinalFailure, timedOut } from './closing.js';
-import { runDeadline } from './deadline.js';
+import { isTimeUp, runDeadline, saveRemaining } from './deadline.js';
 import { registerHandlers } from './handlers.js';
 import {
   change,
@@ -78,7 +78,11 @@ const execute: Inbound = async (input, next) => {
   try {
     result = await Promise.race([main.run(() => next(input)), deadline]);
   } catch (error) {
-    if (error instanceof ContinueAsNew) throw error;
+    if (error instanceof ContinueAsNew) {
+      // A cancel, or the end of the time, that came in the same moment must not get lost with this run.
+      if (isTimeUp()) end('timed_out');
+      if (ending === undefined) throw error;
+    }
     // Temporal's rule: anything but a failure of its own kinds is a defect of the workflow's code, which blocks
     // the workflow until the code is mended. The operation isn't over, so nothing is cleaned up.
     if (!isFinalFailure(error) && ending === undefined) throw error;
@@ -129,8 +133,13 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   flush();
+  saveRemaining();
   const createdAt = marker()?.createdAt ?? workflowInfo().startTime.toISOString();
-  const memo = { ...input.options.memo, [MARKER_MEMO]: { ...marker(), createdAt }, [STATE_MEMO]: state() };
+  const memo = {
+    ...input.options.memo,
+    [MARKER_MEMO]: { ...marker(), createdAt },
+    [STATE_MEMO]: { ...state(), inputRequests: {} },
+  };
   return next({ ...input, options: { ...input.options, memo } });
 };
 

@@ -36,7 +36,7 @@ export function marker(): MarkerMemo | undefined {
 }
 
 let current: StateMemo | undefined;
-let status = 'working';
+let status: string | undefined;
 let isDirty = false;
 let isClosed = false;
 let activeWork = 0;
@@ -84,6 +84,8 @@ export function close(finalStatus: string): void {
 }
 
 function setStatus(next: string): void {
+  // A run that continues another one starts with what that one wrote.
+  status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
   if (next === status) return;
   status = next;
   if (marker()?.searchAttributes) upsertSearchAttributes([{ key: STATUS, value: next }]);

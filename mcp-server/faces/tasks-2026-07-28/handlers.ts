@@ -4,7 +4,7 @@ import type { Engine, ListFilter } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Tool } from '../../../operations/tool.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../../identity.js';
-import { readResource } from '../../resources.js';
+import { readResource, RESOURCE_LIMIT_BYTES } from '../../resources.js';
 import { callTool } from './call.js';
 import { missingTasksCapability, renderDetailed, renderError } from './render.js';
 import {
@@ -33,14 +33,16 @@ class TasksServer extends Server {
 }
 
 /** A server for one exchange or connection of this face. */
-export function createServer(engine: Engine, principal: string): Server {
+export function createServer(engine: Engine, principal: string, transport: 'http' | 'stdio'): Server {
   const server = new TasksServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
   server.setRequestHandler('tools/list', () => ({ tools: [...engine.tools.values()].map(renderTool) }));
   server.setRequestHandler('resources/list', () => ({ resources: [] }));
-  server.setRequestHandler('resources/read', ({ params }) => readResource(engine, principal, params.uri));
+  server.setRequestHandler('resources/read', ({ params }) =>
+    readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport]),
+  );
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     try {
       const result = await callTool(engine, principal, params.name, params.arguments ?? {}, context);

@@ -55,7 +55,11 @@ export function renderDetailed(record: OperationRecord, context: RenderContext):
     case 'completed':
       return {
         ...task,
-        result: record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record),
+        // A result of this era, as the call itself would have given it.
+        result: {
+          resultType: 'complete',
+          ...(record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record)),
+        },
       };
     case 'failed':
       return {
