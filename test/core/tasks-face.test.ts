@@ -109,7 +109,10 @@ describe('a call of a long tool', () => {
 describe('failures', () => {
   test('of the tool complete with isError, cause and what had been finished', async () => {
     const done = await parts.client.until(await parts.client.start('failing_job'), 'completed');
-    expect(done.result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'failed' } } });
+    expect(done.result).toMatchObject({
+      isError: true,
+      _meta: { 'longhaul/error': { kind: 'failed', retryable: true } },
+    });
     expect(done.result.content[0].text).toContain('the second half exploded');
     expect(done.result.content[0].text).toContain('a spark');
     expect(done.result.content[0].text).toContain('first half');
