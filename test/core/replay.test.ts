@@ -66,7 +66,8 @@ test.each(Object.keys(runs))('an operation that ended %s replays, as does the re
   const history = await (await parts.temporal()).workflow.getHandle(taskId).fetchHistory();
   await replay(taskId, history);
   const path = join(RECORDED, `${kind}.json`);
-  if (process.env['LONGHAUL_RECORD']) writeFileSync(path, historyToJSON(history).replaceAll(`${resolve('.')}/`, ''));
+  if (process.env['LONGHAUL_RECORD'])
+    writeFileSync(path, historyToJSON(history).replaceAll(`${resolve('.')}/`, ''));
   expect(existsSync(path)).toBe(true);
   await replay(`recorded-${kind}`, JSON.parse(readFileSync(path, 'utf8')));
 });
