@@ -3,7 +3,7 @@
  * process's command line or the time it was started.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ProcessIdentity {
@@ -23,7 +23,9 @@ function fromProc(pid: number): ProcessIdentity | undefined {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The name in brackets may hold blanks; what follows it starts with the state, field 3 of proc(5).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+    // The first thread may have ended while others still hold the process's ports and files.
+    const isEnded = fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
+    if (isEnded || fields[0] === 'X') return undefined;
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
     return { commandLine, startedAt: fields[19] ?? '' };
   } catch {
