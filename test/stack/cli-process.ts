@@ -1,28 +1,31 @@
 /** Running the built command line as real processes, each test on a home and ports of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStackState, type StackState } from '../../platform/temporal-address.js';
+import { isPortFree } from '../../stack/ports.js';
 import { processIdentity, signalProcess } from '../../stack/process-identity.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
-/** A port that nothing listens on now. */
+/** Ports of this process of Jest: below those that the system gives to outgoing connections, and shared with nobody. */
+const PORTS_EACH = 2_000;
+const firstPort = 12_000 + (Number(process.env['JEST_WORKER_ID'] ?? 0) % 8) * PORTS_EACH;
+let nextPort = Math.floor(Math.random() * PORTS_EACH);
+
+/** A port that nothing listens on now, and that this process hasn't had lately. */
 export async function freePort(): Promise<number> {
-  return new Promise((settle) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => settle(port));
-    });
-  });
+  for (;;) {
+    const port = firstPort + (nextPort++ % PORTS_EACH);
+    if (await isPortFree('127.0.0.1', port)) return port;
+  }
 }
 
 /** Polls until `condition` holds or gives a value; fails after `limitMs`. */
 export async function eventually<T>(
-  what: string,
+  what: string | (() => string),
   condition: () => T | Promise<T>,
   limitMs = 60_000,
 ): Promise<NonNullable<T>> {
@@ -30,7 +33,8 @@ export async function eventually<T>(
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
+    if (Date.now() > deadline)
+      throw new Error(`not within ${limitMs} ms: ${typeof what === 'string' ? what : what()}`);
     await sleep(50);
   }
 }
@@ -101,7 +105,7 @@ export class TestHome {
   async up(environment: NodeJS.ProcessEnv = {}, options: { detached?: boolean } = {}): Promise<CommandRun> {
     const run = this.run(['up'], environment, options);
     await eventually(
-      'the stack is ready',
+      () => `the stack is ready; it said: ${run.stdout()}${run.stderr()}`,
       () => {
         if (run.process.exitCode !== null) throw new Error(`it ended: ${run.stderr()}`);
         return run.stdout().includes('Longhaul is ready');
