@@ -28,15 +28,6 @@ module.exports = {
       },
     })),
     {
-      name: 'workflows-know-activities-by-type-only',
-      severity: 'error',
-      from: { path: '^workflows/' },
-      to: {
-        path: '^(activities|worker|engine|platform|stack|mcp-server|cli)/',
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
       name: 'no-face-imports-another',
       severity: 'error',
       from: { path: '^mcp-server/faces/([^/]+)/' },

@@ -4,9 +4,13 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { NativeConnection } from '@temporalio/worker';
 import { LonghaulError } from '../operations/errors.js';
-import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
+import {
+  addSearchAttributes,
+  missingSearchAttributes,
+  SEARCH_ATTRIBUTE_NAMES,
+} from '../platform/search-attributes.js';
 import type { Storage } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 
@@ -17,9 +21,6 @@ export const CALL_DEADLINE_MS = 2_000;
 const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 const CANCELLED = 1;
-/** Temporal's number for the type of an attribute that holds a keyword. */
-const KEYWORD = 2;
-const SEARCH_ATTRIBUTE_NAMES = Object.values(SEARCH_ATTRIBUTES);
 
 /** How long what was read of Temporal counts, and how long reading it may take, in milliseconds. */
 const FACTS_FRESH_MS = 60_000;
@@ -122,23 +123,14 @@ export class EngineTemporal {
   }
 
   async #ensureSearchAttributes(): Promise<boolean> {
-    const missing = async () => {
-      const { customAttributes } = await operator.listSearchAttributes({ namespace: this.namespace });
-      return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
-    };
-    const operator = this.#connection!.operatorService;
+    const { operatorService } = this.#connection!;
     try {
-      const names = await missing();
-      if (names.length === 0) return true;
-      await operator.addSearchAttributes({
-        namespace: this.namespace,
-        searchAttributes: Object.fromEntries(names.map((name) => [name, KEYWORD])),
-      });
+      await addSearchAttributes(operatorService, this.namespace);
       return true;
     } catch (error) {
       if (isOutOfReach(error)) throw error;
       // Another process may have created them at the same time.
-      return missing().then(
+      return missingSearchAttributes(operatorService, this.namespace).then(
         (names) => names.length === 0,
         () => false,
       );

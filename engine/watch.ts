@@ -160,10 +160,7 @@ class Watch {
   /** Follows the history from its beginning, then waits for each new event; goes on with the run that follows. */
   async #follow(): Promise<void> {
     let nextPageToken: Uint8Array | undefined;
-    let isStarted = false;
-    for (;;) {
-      if (isStarted && this.#watchers.size === 0) break;
-      isStarted = true;
+    do {
       try {
         const { client } = this.engine;
         const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
@@ -186,7 +183,7 @@ class Watch {
         if (!isOutOfReach(error)) this.#tell();
       }
       if (this.#watchers.size > 0) await delay(RETRY_MS);
-    }
+    } while (this.#watchers.size > 0);
     this.onUnused();
   }
 }

@@ -1,21 +1,11 @@
 /** What Longhaul needs of the embedded server's namespace, beyond what `start-dev` makes. */
 import { Connection } from '@temporalio/client';
+import { addSearchAttributes } from '../platform/search-attributes.js';
 
 const NAMESPACE = 'default';
 /** Upper bound of every keepAlive on the embedded server. */
 const RETENTION_HOURS = 72;
-/** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
-const KEYWORD = 2;
 const ANSWER_LIMIT_MS = 2_000;
-
-/** Search attributes that Longhaul's operations carry; all are keywords. */
-export const SEARCH_ATTRIBUTES = [
-  'LonghaulPrincipal',
-  'LonghaulTool',
-  'LonghaulStatus',
-  'LonghaulSession',
-  'LonghaulIdempotencyKey',
-];
 
 /** Sets the retention and makes the search attributes that aren't there; fails when the server doesn't answer. */
 export async function prepareNamespace(address: string): Promise<void> {
@@ -23,7 +13,7 @@ export async function prepareNamespace(address: string): Promise<void> {
   try {
     await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
       await setRetention(connection);
-      await addSearchAttributes(connection);
+      await addSearchAttributes(connection.operatorService, NAMESPACE);
     });
   } finally {
     await connection.close();
@@ -37,15 +27,5 @@ async function setRetention({ workflowService }: Connection): Promise<void> {
   await workflowService.updateNamespace({
     namespace: NAMESPACE,
     config: { workflowExecutionRetentionTtl: { seconds: seconds as never } },
-  });
-}
-
-async function addSearchAttributes({ operatorService }: Connection): Promise<void> {
-  const { customAttributes } = await operatorService.listSearchAttributes({ namespace: NAMESPACE });
-  const missing = SEARCH_ATTRIBUTES.filter((name) => !(name in customAttributes));
-  if (missing.length === 0) return;
-  await operatorService.addSearchAttributes({
-    namespace: NAMESPACE,
-    searchAttributes: Object.fromEntries(missing.map((name) => [name, KEYWORD])),
   });
 }

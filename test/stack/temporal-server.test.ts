@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { loadSettings, type Settings } from '../../platform/config.js';
 import { readStackState } from '../../platform/temporal-address.js';
-import { SEARCH_ATTRIBUTES } from '../../stack/temporal-namespace.js';
+import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
 import { eventually, freePort, isRunning, kill } from './cli-process.js';
 
@@ -48,7 +48,7 @@ test('it comes with 72 h of retention and the search attributes, also on a datab
     expect(temporal.address).toBe(`127.0.0.1:${settings.temporalPort}`);
     const { retention, names } = await namespaceOf(temporal);
     expect(retention).toBe(72 * 3_600);
-    expect(names).toEqual(expect.arrayContaining(SEARCH_ATTRIBUTES));
+    expect(names).toEqual(expect.arrayContaining([...SEARCH_ATTRIBUTE_NAMES]));
     await temporal.stop();
     expect(isRunning(temporal.pid)).toBe(false);
     expect(readStackState(home)).toEqual({});

@@ -1,0 +1,35 @@
+/** Longhaul's search attributes in a namespace: made where they are missing. */
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+
+/** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
+const KEYWORD = 2;
+
+export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
+
+/** What is needed of Temporal's operator service, over whichever connection. */
+interface OperatorService {
+  listSearchAttributes(request: {
+    namespace: string;
+  }): Promise<{ customAttributes?: Record<string, unknown> | null }>;
+  addSearchAttributes(request: {
+    namespace: string;
+    searchAttributes: Record<string, number>;
+  }): Promise<unknown>;
+}
+
+/** Those of Longhaul's search attributes that the namespace lacks. */
+export async function missingSearchAttributes(
+  operator: OperatorService,
+  namespace: string,
+): Promise<string[]> {
+  const { customAttributes } = await operator.listSearchAttributes({ namespace });
+  return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
+}
+
+/** Makes those that are missing; fails where Temporal doesn't let it. */
+export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<void> {
+  const missing = await missingSearchAttributes(operator, namespace);
+  if (missing.length === 0) return;
+  const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
+  await operator.addSearchAttributes({ namespace, searchAttributes });
+}
