@@ -12,12 +12,12 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
+import { bodyLimit } from './body-limit.js';
 import { createServer } from './faces/tasks-2026-07-28/handlers.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
 
@@ -60,7 +60,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       ? c.json({ status: 'unavailable', missing }, 503)
       : c.json({ status: 'ready', tools: [...engine.tools.keys()] });
   });
-  app.post('/mcp', bodyLimit({ maxSize: BODY_LIMIT_BYTES, onError: tooLarge }), (c) =>
+  app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), (c) =>
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
     c.req.header('mcp-method') === 'subscriptions/listen'
       ? listen(c, subscriptions)
@@ -148,8 +148,6 @@ async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
 }
 
 function tooLarge(c: Context): Response {
-  // The rest of the body is not read, so the connection can't be used again.
-  c.header('Connection', 'close');
   return c.json(rpcError(null, -32000, `the request body is over ${BODY_LIMIT_BYTES} bytes`), 413);
 }
 

@@ -87,13 +87,30 @@ describe('the endpoint refuses', () => {
     expect(response.status).toBe(415);
   });
 
-  test('a body over 4 MiB with 413, and goes on serving', async () => {
+  test.each([5, 50])('a body over 4 MiB with 413, and goes on serving: %d MiB', async (mebibytes) => {
     const huge = JSON.stringify(
-      parts.client.envelope('tools/list', { padding: 'x'.repeat(4 * 1024 * 1024) }),
+      parts.client.envelope('tools/list', { padding: 'x'.repeat(mebibytes * 1024 * 1024) }),
     );
     const response = await parts.client.post(huge, headers());
     expect(response.status).toBe(413);
+    const streamed = await fetch(parts.client.url, {
+      method: 'POST',
+      headers: headers(),
+      body: new Blob([huge]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(streamed.status).toBe(413);
     expect((await parts.client.request('tools/list')).result.tools.length).toBeGreaterThan(0);
+  });
+
+  test('nothing that comes without a length', async () => {
+    const response = await fetch(parts.client.url, {
+      method: 'POST',
+      headers: headers(),
+      body: new Blob([body()]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(response.status).toBe(200);
   });
 
   test.each([
