@@ -1,16 +1,16 @@
 /** What each room may import. `npm run layers` also fails when it finds nothing to check. */
 const ROOMS = {
   operations: [],
-  platform: ['operations'],
+  platform: ['operations', 'pipelines'],
   tools: ['operations'],
   pipelines: ['operations'],
-  workflows: ['operations', 'tools'],
-  activities: ['operations', 'platform', 'tools'],
+  workflows: ['operations', 'pipelines', 'tools'],
+  activities: ['operations', 'pipelines', 'platform', 'tools'],
   engine: ['operations', 'platform'],
-  worker: ['operations', 'platform', 'activities'],
+  worker: ['operations', 'pipelines', 'platform', 'activities'],
   'mcp-server': ['engine', 'operations', 'platform'],
   stack: ['operations', 'platform'],
-  cli: ['operations', 'platform', 'stack', 'worker', 'mcp-server'],
+  cli: ['operations', 'pipelines', 'platform', 'stack', 'worker', 'mcp-server'],
 };
 const all = Object.keys(ROOMS);
 

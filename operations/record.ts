@@ -48,6 +48,38 @@ export interface InputRequest {
 export type Answer =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
+export type ChildStatus =
+  'pending' | 'working' | 'input_required' | 'completed' | 'failed' | 'canceled' | 'timed_out' | 'skipped';
+
+/** A part of an operation that runs for itself: a job of a pipeline, or one item of a job that runs for each. */
+export interface ChildRecord {
+  /** `build`; with the item's position, `test[3]`. */
+  name: string;
+  status: ChildStatus;
+  /** One short line for people: why it failed, what it waits for. */
+  statusMessage?: string;
+  /** The item that it runs for. */
+  item?: unknown;
+  steps: StepRecord[];
+  /** Its outputs by name. */
+  outputs?: Record<string, string>;
+  /** Files that it left. */
+  artifacts?: { name: string; path: string; bytes: number; workflowId: string }[];
+  /** Where it runs. */
+  host?: string;
+}
+
+export interface StepRecord {
+  name: string;
+  status: ChildStatus;
+  exitCode?: number;
+  /** ISO 8601, UTC. */
+  startedAt?: string;
+  closedAt?: string;
+  /** Workflow ID of the operation whose log this step's is, when it ran in an earlier one. */
+  logsOf?: string;
+}
+
 export interface OperationRecord {
   /** What callers know the operation by. */
   token: string;
@@ -70,6 +102,8 @@ export interface OperationRecord {
   inputRequests: Record<string, InputRequest>;
   /** What is finished so far; kept after cancel, failure and time-out. */
   partial?: unknown;
+  /** Parts that run for themselves, when the record was read live or is closed. */
+  children?: ChildRecord[];
   result?: unknown;
   error?: OperationError;
   estimateSeconds?: number;

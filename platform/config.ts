@@ -3,7 +3,7 @@
  * environment, else from `longhaul.config.(ts|js|json)` in the working folder, else from its default.
  */
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { createJiti } from 'jiti';
 import { z } from 'zod';
@@ -37,6 +37,12 @@ const fileSchema = z.strictObject({
   ),
   /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
   dataFolders: list,
+  /** Folders with pipelines, `*.yml` and `*.yaml`. Default: the project's `pipelines/`. */
+  pipelineFolders: list,
+  /** Steps of pipelines that a worker runs at once. Default: its cores. */
+  maxSteps: z.coerce.number().int().min(1).max(1000),
+  /** Environment variables of the worker that steps of pipelines get beside the usual ones. Default: none. */
+  stepEnvironment: list,
   /** Host names beside loopback's under which the server may be called (DNS rebinding protection). */
   allowedHosts: list,
   /** Least severe level that is logged. Default: `info`. */
@@ -57,6 +63,9 @@ export const SETTING_VARIABLES: Record<SettingName, string> = {
   project: 'LONGHAUL_PROJECT',
   shippedTools: 'LONGHAUL_SHIPPED_TOOLS',
   dataFolders: 'LONGHAUL_DATA_FOLDERS',
+  pipelineFolders: 'LONGHAUL_PIPELINE_FOLDERS',
+  maxSteps: 'LONGHAUL_MAX_STEPS',
+  stepEnvironment: 'LONGHAUL_STEP_ENVIRONMENT',
   allowedHosts: 'LONGHAUL_ALLOWED_HOSTS',
   logLevel: 'LONGHAUL_LOG_LEVEL',
 };
@@ -80,6 +89,9 @@ export interface Settings {
   project: string;
   shippedTools: boolean;
   dataFolders: string[];
+  pipelineFolders: string[];
+  maxSteps: number;
+  stepEnvironment: string[];
   allowedHosts: string[];
   logLevel: z.infer<typeof fileSchema>['logLevel'];
 }
@@ -133,6 +145,11 @@ export async function loadSettings(
     project,
     shippedTools: given.shippedTools ?? true,
     dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(base, path)),
+    pipelineFolders: (given.pipelineFolders ?? [join(project, 'pipelines')]).map((path) =>
+      resolve(base, path),
+    ),
+    maxSteps: given.maxSteps ?? availableParallelism(),
+    stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],
     logLevel: given.logLevel ?? 'info',
   };
@@ -148,6 +165,17 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   }
   return Object.fromEntries(entries);
 }
+
+/** The value of a secret of pipelines: the worker's variable LONGHAUL_SECRET_{name}. */
+export function secretValueOf(
+  name: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+  return environment[SECRET_VARIABLE_PREFIX + name];
+}
+
+/** What the names of the variables that hold pipelines' secrets begin with. */
+export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 
 /** Is this process a part of `longhaul up`, which starts, restarts and ends it? */
 export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {

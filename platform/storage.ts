@@ -3,7 +3,7 @@
  * is what another store (S3) has to offer.
  */
 import { createReadStream } from 'node:fs';
-import { copyFile, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { appendFile, copyFile, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -14,6 +14,8 @@ export interface Storage {
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Moves a local file into storage. */
   putFile(key: string, path: string): Promise<void>;
+  /** Adds bytes at the end of a value; makes it when there is none. One writer a key. */
+  append(key: string, bytes: Uint8Array): Promise<void>;
   /** Reads a range; the whole value without one. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
   /** Streams the whole value. @throws LonghaulError `not_found` */
@@ -61,6 +63,11 @@ export function folderStorage(folder: string): Storage {
         await unlink(from);
       }
     },
+    async append(key, bytes) {
+      const path = pathOf(key);
+      await mkdir(dirname(path), { recursive: true });
+      await appendFile(path, bytes, { mode: 0o600 });
+    },
     async read(key, range) {
       let file;
       try {
@@ -105,4 +112,9 @@ export function storageOf(settings: { home: string }): Storage {
 /** Key of an operation's artifact. */
 export function artifactKey(workflowId: string, name: string): string {
   return `artifacts/${encodeURIComponent(workflowId)}/${encodeURIComponent(name)}`;
+}
+
+/** Key of a step's log. Steps are counted from 1. */
+export function logKey(workflowId: string, child: string, step: number): string {
+  return `logs/${encodeURIComponent(workflowId)}/${encodeURIComponent(child)}/${step}`;
 }

@@ -1,5 +1,5 @@
 /** `longhaul down`: ends the stack of a home, wherever it was started. */
-import { signalProcess, goneWithin } from './process-identity.js';
+import { signalProcess, goneWithin } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
 import { endLeftOvers } from './supervisor.js';

@@ -9,7 +9,7 @@ import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { openLog } from './log-files.js';
-import { goneWithin, processIdentity, signalProcess } from './process-identity.js';
+import { goneWithin, processIdentity, signalProcess } from '../platform/process-identity.js';
 import { messageOf } from './stack-error.js';
 
 // The program's PID goes to standard output, its own output to the log on descriptor 2. Background commands of a

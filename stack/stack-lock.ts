@@ -4,7 +4,7 @@
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity } from './process-identity.js';
+import { processIdentity } from '../platform/process-identity.js';
 
 /** Who runs the stack of a home. */
 export interface StackHolder {

@@ -7,7 +7,7 @@ import { isTemporalNamed, readStackState } from '../platform/temporal-address.js
 import { keepLogBounded } from './log-files.js';
 import { keepRunning, type KeptProcess } from './keep-running.js';
 import { isPartOf, startPart, type Part } from './node-child.js';
-import { endProcess } from './process-identity.js';
+import { endProcess } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
 import { clearStackState, updateStackState } from './stack-state.js';
 import { endLeftOverTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal-server.js';

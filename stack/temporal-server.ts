@@ -10,7 +10,7 @@ import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';
 import { keepLogBounded, logPath, logSize, logTail } from './log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
-import { endProcess, processIdentity } from './process-identity.js';
+import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 import { updateStackState } from './stack-state.js';
 import { findTemporalBinary } from './temporal-binary.js';

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStackState, type StackState } from '../../platform/temporal-address.js';
 import { isPortFree } from '../../stack/ports.js';
-import { processIdentity, signalProcess } from '../../stack/process-identity.js';
+import { processIdentity, signalProcess } from '../../platform/process-identity.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
