@@ -12,6 +12,9 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
   shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
+  pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
+  maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
+  stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };

@@ -120,10 +120,10 @@ async function startWorkflow(
   ];
   const start = () =>
     engine.call((client) =>
-      client.workflow.start(tool.name, {
+      client.workflow.start(tool.workflow, {
         workflowId,
         taskQueue: engine.taskQueue,
-        args: [args],
+        args: [tool.toWorkflowInput(args)],
         memo: { [MARKER_MEMO]: marker },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -69,6 +69,10 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
 /** A tool as the server and the engine know it. */
 export interface Tool {
   name: string;
+  /** Temporal's name of the workflow that does its work: the tool's own, unless many tools share one. */
+  workflow: string;
+  /** What that workflow gets for a call's arguments: those, unless many tools share it. */
+  toWorkflowInput: (args: Record<string, unknown>) => unknown;
   title: string;
   description: string;
   inputSchema: JsonSchema;
@@ -166,6 +170,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
   return {
     name: options.name,
+    workflow: options.name,
+    toWorkflowInput: (args) => args,
     title: options.title ?? options.name.replaceAll('_', ' '),
     description: describe(options.description, options.estimate, deadlineSeconds, options.cleanup),
     inputSchema,
