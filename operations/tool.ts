@@ -6,6 +6,9 @@ import { assertFlat, toJsonSchema, type AnySchema, type Infer, type JsonSchema }
 /** Names that belong to every long tool's call and so can't be arguments of one. */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
 
+/** What the names of Longhaul's own tools about operations begin with: no other tool's may. */
+export const OPERATION_TOOL_PREFIX = 'operation_';
+
 /** What the description of a tool is put together from. */
 export interface DescriptionParts {
   /** What the tool does, in a sentence or two. */
@@ -119,6 +122,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(options.name)) {
     fail('name: expected a letter, then letters, digits or _, at most 64 characters');
   }
+  if (options.name.startsWith(OPERATION_TOOL_PREFIX))
+    fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
   // Tools' files are loaded without a check of their types.
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');

@@ -17,6 +17,8 @@ export interface PipelineResume {
   /** Workflow ID of the operation that this one goes on from. */
   workflowId: string;
   children: ChildRecord[];
+  /** Where to go on; else after the last finished step of each job. */
+  from?: { child: string; step: number };
 }
 
 /** One job, or one item of a job that runs for each of a list: what has a workspace of its own. */
@@ -99,6 +101,8 @@ export interface SaveArtifacts {
   child: ChildId;
   patterns: string[];
   secrets: string[];
+  /** The job has failed: what is there is saved, and a pattern that finds nothing is no failure. */
+  isOptional?: boolean;
 }
 
 /** A file of a job that is kept in storage. */

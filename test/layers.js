@@ -9,6 +9,7 @@ const ROOMS = [
   'workflows',
   'activities',
   'tools',
+  'pipelines',
   'worker',
   'mcp-server',
   'platform',

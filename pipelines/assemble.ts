@@ -1,0 +1,97 @@
+/** From a file's data, which has been checked, to the pipeline that runs. */
+import type { JsonSchema } from '../operations/schema.js';
+import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
+import type { KeyPath } from './problems.js';
+import type { FileJob, FileStep, PipelineFile } from './schema.js';
+
+/** A number as it is written, `1.10`, where texts are wanted. */
+export type SourceOf = (path: KeyPath) => string | undefined;
+
+/** Puts a pipeline together, its defaults filled in. */
+export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): Pipeline {
+  return {
+    name,
+    description: file.description ?? `Runs the pipeline ${name}: ${listed(Object.keys(file.jobs))}.`,
+    inputs: objectSchema(file.inputs ?? {}),
+    outputs: mapValues(file.outputs, outputOf),
+    env: envOf(file.env, [], sourceOf),
+    secrets: file.secrets,
+    concurrency: file.concurrency,
+    timeoutMinutes: file['timeout-minutes'],
+    jobs: mapValues(file.jobs, (job, key) => jobOf(job, ['jobs', key], sourceOf)),
+  };
+}
+
+function jobOf(job: FileJob, path: KeyPath, sourceOf: SourceOf): Job {
+  return {
+    needs: typeof job.needs === 'string' ? [job.needs] : job.needs,
+    if: job.if,
+    ...optional('forEach', job['for-each']),
+    env: envOf(job.env, path, sourceOf),
+    steps: job.steps.map((step, index) => stepOf(step, index, [...path, 'steps', index], sourceOf)),
+    artifacts: job.artifacts,
+    outputs: job.outputs,
+  };
+}
+
+function stepOf(step: FileStep, index: number, path: KeyPath, sourceOf: SourceOf): Step {
+  const { retry } = step;
+  return {
+    name: step.name ?? `step ${index + 1}`,
+    ...optional('run', step.run),
+    ...optional('workingDirectory', step['working-directory']),
+    env: envOf(step.env, path, sourceOf),
+    ...optional('timeoutMinutes', step['timeout-minutes']),
+    ...optional('retry', retry && { attempts: retry.attempts, backoffSeconds: retry.backoff }),
+    idempotent: step.idempotent,
+    continueOnError: step['continue-on-error'],
+    if: step.if,
+    ...optional('approval', step.approval && approvalOf(step.approval)),
+  };
+}
+
+function approvalOf({ message, fields }: NonNullable<FileStep['approval']>): Approval {
+  return { message, ...optional('fields', fields && objectSchema(fields)) };
+}
+
+function outputOf(output: PipelineFile['outputs'][string]): PipelineOutput {
+  const { value, ...schema } = typeof output === 'string' ? { value: output } : output;
+  const [job, key] = value.split('.') as [string, string];
+  return { job, key, schema: { type: 'string', ...schema } };
+}
+
+/** A schema of an object; names that it doesn't know are refused unless it says otherwise. */
+function objectSchema(schema: JsonSchema): JsonSchema {
+  return {
+    ...schema,
+    type: 'object',
+    properties: schema['properties'] ?? {},
+    additionalProperties: schema['additionalProperties'] ?? false,
+  };
+}
+
+function envOf(env: PipelineFile['env'], path: KeyPath, sourceOf: SourceOf): Record<string, string> {
+  return mapValues(env, (value, name) =>
+    typeof value === 'number' ? (sourceOf([...path, 'env', name]) ?? String(value)) : String(value),
+  );
+}
+
+function mapValues<From, To>(
+  map: Record<string, From>,
+  change: (value: From, key: string) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
+}
+
+function optional<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): Partial<Record<Key, Value>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}
+
+function listed(names: string[]): string {
+  return names.length <= 8
+    ? names.join(', ')
+    : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
+}

@@ -1,0 +1,125 @@
+/** Jobs: what they need, run for, keep and give. */
+import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { MAX_JOBS } from '../schema.js';
+import { at, entriesOf, isMap, textsOf } from '../values.js';
+import { contradictions, orderOf, type Needs } from './order.js';
+
+/** Checks all jobs. */
+export function checkJobs(file: unknown, report: Report): void {
+  const jobs = at(file, 'jobs');
+  const names = entriesOf(jobs).map(([name]) => name);
+  if (isMap(jobs) && (names.length === 0 || names.length > MAX_JOBS))
+    report(['jobs'], `expected 1 to ${MAX_JOBS} jobs; got ${names.length}`, names.length ? 'key' : 'value');
+  checkNeeds(jobs, report);
+  for (const [name, job] of entriesOf(jobs)) {
+    checkForEach(file, at(job, 'for-each'), ['jobs', name, 'for-each'], report);
+    checkTwice(at(job, 'outputs'), ['jobs', name, 'outputs'], report);
+    checkTwice(at(job, 'artifacts'), ['jobs', name, 'artifacts'], report);
+    for (const [index, pattern] of textsOf(at(job, 'artifacts')))
+      checkArtifact(pattern, ['jobs', name, 'artifacts', index], report);
+  }
+}
+
+/** Checks that the pipeline's outputs name what there is. */
+export function checkOutputs(file: unknown, report: Report): void {
+  const jobs = at(file, 'jobs');
+  for (const [name, output] of entriesOf(at(file, 'outputs'))) {
+    const path = isMap(output) ? ['outputs', name, 'value'] : ['outputs', name];
+    const value = isMap(output) ? at(output, 'value') : output;
+    const [, job, key] = /^([^.\s]+)\.([^.\s]+)$/.exec(typeof value === 'string' ? value : '') ?? [];
+    if (job === undefined || key === undefined || !isMap(jobs)) continue;
+    if (!Object.hasOwn(jobs, job)) {
+      report(path, () => `there is no job "${job}"${didYouMean(job, Object.keys(jobs))}`);
+      continue;
+    }
+    const keys = textsOf(at(jobs[job], 'outputs')).map(([, one]) => one);
+    if (!keys.includes(key)) {
+      const near = () => didYouMean(key, keys) || `; add it to jobs.${job}.outputs`;
+      report(path, () => `the job "${job}" has no output "${key}"${near()}`);
+    }
+  }
+}
+
+function checkNeeds(jobs: unknown, report: Report): void {
+  const known = new Map<string, string[]>();
+  const conditions = new Map<string, unknown>();
+  for (const [name, job] of entriesOf(jobs)) {
+    const needs = at(job, 'needs');
+    const condition = at(job, 'if') ?? 'success';
+    conditions.set(name, condition);
+    const kept = new Set<string>();
+    for (const [index, need] of typeof needs === 'string' ? [[0, needs] as const] : textsOf(needs)) {
+      const path = needPath(name, needs, index);
+      if (kept.has(need)) report(path, `"${need}" is there already; list it once`);
+      else if (at(jobs, need) !== undefined) kept.add(need);
+      else report(path, () => `there is no job "${need}"${didYouMean(need, Object.keys(jobs as object))}`);
+    }
+    known.set(name, [...kept]);
+    if (condition === 'failure' && (needs === undefined || (Array.isArray(needs) && needs.length === 0)))
+      report(
+        ['jobs', name, 'if'],
+        'the job can never run: failure is that of the jobs in `needs`, which it lacks',
+      );
+  }
+  checkOrder(jobs, known, conditions, report);
+}
+
+function checkOrder(jobs: unknown, needs: Needs, conditions: Map<string, unknown>, report: Report): void {
+  const { sorted, cycles } = orderOf(needs);
+  for (const cycle of cycles) {
+    const [job, need] = cycle as [string, string];
+    const written = at(at(jobs, job), 'needs');
+    const index = Array.isArray(written) ? written.indexOf(need) : 0;
+    report(
+      needPath(job, written, index),
+      () => `jobs need each other: ${arrows(cycle)}; remove one of the needs`,
+    );
+  }
+  if (cycles.length > 0) return;
+  for (const { job, because } of contradictions(sorted, needs, (name) => conditions.get(name))) {
+    report(
+      ['jobs', job, 'needs'],
+      `the job can never run: it waits for "${because}" to succeed and, through another job, to fail; use \`if: always\``,
+    );
+  }
+}
+
+function needPath(job: string, needs: unknown, index: number): KeyPath {
+  return typeof needs === 'string' ? ['jobs', job, 'needs'] : ['jobs', job, 'needs', index];
+}
+
+/** `a -> b -> a`; of a long one the two ends. */
+function arrows(cycle: string[]): string {
+  const shown =
+    cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), `(${cycle.length - 10} more)`, ...cycle.slice(-4)];
+  return shown.join(' -> ');
+}
+
+function checkForEach(file: unknown, input: unknown, path: KeyPath, report: Report): void {
+  if (typeof input !== 'string') return;
+  const inputs = at(at(file, 'inputs'), 'properties');
+  const schema = at(inputs, input);
+  if (schema === undefined) {
+    const known = entriesOf(inputs).map(([name]) => name);
+    const near = () => didYouMean(input, known) || '; add it to inputs.properties, with `type: array`';
+    report(path, () => `there is no input "${input}"${near()}`);
+  } else if (at(schema, 'type') !== 'array') {
+    report(path, `expected an input that is a list; "${input}" has not \`type: array\``);
+  }
+}
+
+function checkTwice(list: unknown, path: KeyPath, report: Report): void {
+  const seen = new Set<string>();
+  for (const [index, one] of textsOf(list)) {
+    if (seen.has(one)) report([...path, index], `"${one}" is there already; list it once`);
+    seen.add(one);
+  }
+}
+
+function checkArtifact(pattern: string, path: KeyPath, report: Report): void {
+  const plain = pattern.replaceAll('\\', '');
+  const parts = plain.split(/[/{}(),|]/);
+  const isOutside = /^!?(\/|~|[A-Za-z]:)/.test(plain) || parts.includes('..');
+  if (isOutside) report(path, `expected a path or pattern within the workspace; got "${pattern}"`);
+  else if (plain.includes('$')) report(path, `variables aren't filled in here; got "${pattern}"`);
+}

@@ -1,0 +1,132 @@
+/** Schemas of inputs, outputs and fields: names, defaults, and what the keywords alone don't say. */
+import { assertFlat, check } from '../../operations/schema.js';
+import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
+import { approvalVariable, inputVariable, NAME } from '../names.js';
+import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
+
+/** Checks the pipeline's `inputs`. */
+export function checkInputs(file: unknown, report: Report): void {
+  const schema = at(file, 'inputs');
+  checkObjectSchema(schema, ['inputs'], inputVariable, report);
+  for (const reserved of RESERVED_ARGUMENTS) {
+    if (at(at(schema, 'properties'), reserved) !== undefined)
+      report(
+        ['inputs', 'properties', reserved],
+        "the name is reserved for every tool's calls; choose another",
+        'key',
+      );
+  }
+}
+
+/** Checks the `fields` of an approval, which clients show as a form. */
+export function checkFields(fields: unknown, path: KeyPath, report: Report): void {
+  if (!isMap(fields)) return;
+  if (at(fields, 'properties') === undefined)
+    report([...path, 'properties'], 'missing; expected the names of the fields and their schemas');
+  checkObjectSchema(fields, path, approvalVariable, report);
+  for (const [name, property] of entriesOf(at(fields, 'properties'))) {
+    try {
+      assertFlat({ type: 'object', properties: { [name]: property } }, name);
+    } catch {
+      report(
+        [...path, 'properties', name],
+        'expected `type: string`, number, integer or boolean, or `enum`: clients show fields as a form',
+      );
+    }
+  }
+}
+
+/** Checks the schemas of the pipeline's `outputs`. */
+export function checkOutputSchemas(file: unknown, report: Report): void {
+  for (const [name, output] of entriesOf(at(file, 'outputs'))) checkSchema(output, ['outputs', name], report);
+}
+
+function checkObjectSchema(
+  schema: unknown,
+  path: KeyPath,
+  variableOf: (name: string) => string,
+  report: Report,
+): void {
+  const type = at(schema, 'type');
+  if (typeof type === 'string' && type !== 'object')
+    report([...path, 'type'], `expected object; got "${type}"`);
+  const properties = at(schema, 'properties');
+  const variables = new Map<string, string>();
+  for (const [name] of entriesOf(properties)) {
+    const place = [...path, 'properties', name];
+    if (!NAME.test(name)) {
+      report(
+        place,
+        `expected a name: a letter or _, then letters, digits, _ or -, at most 64 characters; got ${JSON.stringify(name.slice(0, 80))}`,
+        'key',
+      );
+      continue;
+    }
+    const variable = variableOf(name);
+    const other = variables.get(variable);
+    if (other !== undefined)
+      report(place, `it would be the variable ${variable}, as "${other}" is; rename one of them`, 'key');
+    else variables.set(variable, name);
+  }
+  checkSchema(schema, path, report);
+}
+
+/** Checks a schema and those within it. */
+function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
+  if (!isMap(schema)) return;
+  const pattern = at(schema, 'pattern');
+  if (typeof pattern === 'string') checkPattern(pattern, [...path, 'pattern'], report, 'value');
+  for (const [one] of entriesOf(at(schema, 'patternProperties')))
+    checkPattern(one, [...path, 'patternProperties', one], report, 'key');
+  checkRequired(schema, path, report);
+  checkDefault(schema, path, report);
+  for (const keyword of [
+    'items',
+    'contains',
+    'additionalProperties',
+    'propertyNames',
+    'not',
+    'if',
+    'then',
+    'else',
+  ])
+    checkSchema(at(schema, keyword), [...path, keyword], report);
+  for (const keyword of ['properties', 'patternProperties', 'dependentSchemas'])
+    for (const [name, one] of entriesOf(at(schema, keyword)))
+      checkSchema(one, [...path, keyword, name], report);
+  for (const keyword of ['prefixItems', 'allOf', 'anyOf', 'oneOf'])
+    for (const [index, one] of itemsOf(at(schema, keyword)).entries())
+      checkSchema(one, [...path, keyword, index], report);
+}
+
+function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'key' | 'value'): void {
+  try {
+    new RegExp(pattern, 'u');
+  } catch (error) {
+    report(path, `expected a regular expression; ${(error as Error).message}`, place);
+  }
+}
+
+/** A misspelt name would refuse every call. */
+function checkRequired(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
+  const properties = at(schema, 'properties');
+  if (!isMap(properties) || at(schema, 'patternProperties') || at(schema, 'additionalProperties')) return;
+  for (const [index, name] of textsOf(at(schema, 'required'))) {
+    if (Object.hasOwn(properties, name)) continue;
+    report(
+      [...path, 'required', index],
+      () => `expected a name in \`properties\`; got "${name}"${didYouMean(name, Object.keys(properties))}`,
+    );
+  }
+}
+
+function checkDefault(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
+  if (!Object.hasOwn(schema, 'default')) return;
+  try {
+    const [problem] = check(schema, schema['default'], '');
+    if (problem !== undefined) report([...path, 'default'], problem.replace(/^: /, ''));
+  } catch {
+    // The schema has a mistake, which is told where it stands.
+  }
+}

@@ -1,0 +1,70 @@
+/** Steps: what they do, when they run, where. */
+import { posix } from 'node:path';
+import { MAX_STEP_RUNS } from '../pipeline.js';
+import type { KeyPath, Report } from '../problems.js';
+import { at, entriesOf, isMap, itemsOf } from '../values.js';
+import { checkFields } from './schemas.js';
+
+/** Keys that say nothing about a step that runs nothing. */
+const OF_SCRIPTS = ['working-directory', 'timeout-minutes', 'retry', 'idempotent'];
+
+/** Checks the steps of all jobs. */
+export function checkSteps(file: unknown, report: Report): void {
+  let total = 0;
+  for (const [name, job] of entriesOf(at(file, 'jobs'))) {
+    const steps = itemsOf(at(job, 'steps'));
+    total += steps.length;
+    const names = new Map<string, number>();
+    for (const [index, step] of steps.entries()) {
+      const path = ['jobs', name, 'steps', index];
+      if (isMap(step)) checkStep(step, index, path, report);
+      checkName(step, index, names, path, report);
+    }
+  }
+  if (total > MAX_STEP_RUNS)
+    report(['jobs'], `expected at most ${MAX_STEP_RUNS} steps in all jobs; got ${total}`, 'key');
+}
+
+function checkStep(step: Record<string, unknown>, index: number, path: KeyPath, report: Report): void {
+  const approval = at(step, 'approval');
+  if (at(step, 'run') === undefined) {
+    if (approval === undefined && !FOREIGN.some((key) => key in step))
+      report([...path, 'run'], 'missing; expected a script, or `approval`');
+    for (const key of OF_SCRIPTS)
+      if (key in step) report([...path, key], 'a step without `run` has no use for it; remove it', 'key');
+  }
+  if (index === 0 && at(step, 'if') === 'failure')
+    report(
+      [...path, 'if'],
+      'the step can never run: failure is that of earlier steps of its job; it is the first',
+    );
+  checkFields(at(approval, 'fields'), [...path, 'approval', 'fields'], report);
+  const folder = at(step, 'working-directory');
+  if (typeof folder === 'string') checkFolder(folder, [...path, 'working-directory'], report);
+}
+
+/** What others have in place of `run`; it is told as an unknown key. */
+const FOREIGN = ['uses', 'script', 'command', 'cmd'];
+
+/** Logs and resume find a step by its name. */
+function checkName(
+  step: unknown,
+  index: number,
+  names: Map<string, number>,
+  path: KeyPath,
+  report: Report,
+): void {
+  const given = at(step, 'name');
+  const name = typeof given === 'string' ? given : `step ${index + 1}`;
+  const other = names.get(name);
+  if (other === undefined) names.set(name, index);
+  else report([...path, 'name'], `"${name}" is the name of step ${other + 1} too; give each its own`);
+}
+
+function checkFolder(folder: string, path: KeyPath, report: Report): void {
+  const isOutside =
+    /^(\/|~|[A-Za-z]:)/.test(folder) || posix.normalize(folder.replaceAll('\\', '/')).split('/')[0] === '..';
+  if (isOutside) report(path, `expected a folder within the workspace; got "${folder}"`);
+  else if (folder.includes('$'))
+    report(path, `variables aren't filled in here; got "${folder}"; use cd in the script`);
+}

@@ -1,0 +1,38 @@
+/** `env` and `secrets`: names that are ours, and names that are taken. */
+import { RESERVED_PREFIXES } from '../names.js';
+import type { KeyPath, Report } from '../problems.js';
+import { at, entriesOf, itemsOf, textsOf } from '../values.js';
+
+/** Longest value of a variable, in bytes: the system takes no longer ones. */
+const MAX_VALUE_BYTES = 32 * 1024;
+
+/** Checks all variables that the file names. */
+export function checkVariables(file: unknown, report: Report): void {
+  const secrets = new Set<string>();
+  for (const [index, name] of textsOf(at(file, 'secrets'))) {
+    const path = ['secrets', index];
+    if (secrets.has(name)) report(path, `"${name}" is there already; list it once`);
+    secrets.add(name);
+    checkName(name, path, 'value', report);
+  }
+  const checkEnv = (owner: unknown, path: KeyPath) => {
+    for (const [name, value] of entriesOf(at(owner, 'env'))) {
+      const place = [...path, 'env', name];
+      checkName(name, place, 'key', report);
+      if (secrets.has(name)) report(place, `"${name}" is a secret too; rename one of them`, 'key');
+      if (typeof value === 'string' && Buffer.byteLength(value) > MAX_VALUE_BYTES)
+        report(place, `expected at most 32 KiB; got ${Buffer.byteLength(value)} bytes; write it to a file`);
+    }
+  };
+  checkEnv(file, []);
+  for (const [name, job] of entriesOf(at(file, 'jobs'))) {
+    checkEnv(job, ['jobs', name]);
+    for (const [index, step] of itemsOf(at(job, 'steps')).entries())
+      checkEnv(step, ['jobs', name, 'steps', index]);
+  }
+}
+
+function checkName(name: string, path: KeyPath, place: 'key' | 'value', report: Report): void {
+  const prefix = RESERVED_PREFIXES.find((one) => name.startsWith(one));
+  if (prefix) report(path, `names with ${prefix} are Longhaul's own; choose another`, place);
+}

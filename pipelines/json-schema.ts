@@ -1,0 +1,87 @@
+/**
+ * The JSON Schema keywords that inputs, outputs and the fields of an approval may use. Closed, so that a misspelt
+ * keyword, or an input that isn't under `properties`, is found where it stands.
+ */
+import { z } from 'zod';
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'] as const;
+
+const typeName = z.enum(TYPES, {
+  error: 'expected string, number, integer, boolean, array, object or null',
+});
+const text = z.string({ error: 'expected text' });
+const flag = z.boolean({ error: 'expected true or false' });
+const count = z.int({ error: 'expected a whole number from 0' }).min(0, 'expected a whole number from 0');
+const number = z.number({ error: 'expected a number' });
+// Whatever YAML holds besides: the reader has refused what JSON can't hold.
+const anything = z.unknown();
+const values = z.array(anything, { error: 'expected a list of values' });
+const names = z.array(text, { error: 'expected a list of names' });
+
+const schema: z.ZodType<boolean | Record<string, unknown>> = z.lazy(() =>
+  z.union([z.boolean(), jsonSchema], { error: 'expected a schema, such as `{ type: string }`' }),
+);
+const schemas = z.array(schema, { error: 'expected a list of schemas' }).min(1, 'expected a schema at least');
+const schemasByName = z.record(z.string(), schema, { error: 'expected a map of names and their schemas' });
+
+const keywords = {
+  type: z
+    .union([typeName, z.array(typeName, { error: 'expected a type or a list of types' })], {
+      error: 'expected string, number, integer, boolean, array, object or null',
+    })
+    .meta({ description: 'Type of the value.' }),
+  title: text.meta({ description: 'Name for people.' }),
+  description: text.meta({ description: 'What it means, for people and models.' }),
+  default: anything.meta({ description: 'The value when a call gives none.' }),
+  examples: values.meta({ description: 'Values as examples.' }),
+  deprecated: flag.meta({ description: 'Not to be used any more.' }),
+  enum: values
+    .min(1, 'expected a value at least')
+    .meta({ description: 'The values that are allowed: a choice.' }),
+  enumNames: names.meta({ description: 'Names for people of the values in `enum`.' }),
+  const: anything.meta({ description: 'The only value that is allowed.' }),
+  minLength: count.meta({ description: 'Fewest characters of a text.' }),
+  maxLength: count.meta({ description: 'Most characters of a text.' }),
+  pattern: text.meta({ description: 'Regular expression that a text must match somewhere.' }),
+  format: text.meta({ description: 'Form of a text, such as `date`, `email` or `uri`.' }),
+  minimum: number.meta({ description: 'Smallest number.' }),
+  maximum: number.meta({ description: 'Largest number.' }),
+  exclusiveMinimum: number.meta({ description: 'The number must be above it.' }),
+  exclusiveMaximum: number.meta({ description: 'The number must be below it.' }),
+  multipleOf: z
+    .number({ error: 'expected a number above 0' })
+    .gt(0, 'expected a number above 0')
+    .meta({ description: 'The number must be a multiple of it.' }),
+  items: schema.meta({ description: "Schema of a list's items." }),
+  prefixItems: schemas.meta({ description: "Schemas of a list's first items." }),
+  contains: schema.meta({ description: 'Schema that an item of a list must fit.' }),
+  minContains: count.meta({ description: 'Fewest items that fit `contains`.' }),
+  maxContains: count.meta({ description: 'Most items that fit `contains`.' }),
+  minItems: count.meta({ description: 'Fewest items of a list.' }),
+  maxItems: count.meta({ description: 'Most items of a list.' }),
+  uniqueItems: flag.meta({ description: 'May no item of a list come twice?' }),
+  properties: schemasByName.meta({ description: 'Values of an object: name and schema.' }),
+  required: names.meta({ description: 'Names in `properties` that must be given.' }),
+  additionalProperties: schema.meta({ description: 'Schema of values that `properties` does not name.' }),
+  patternProperties: schemasByName.meta({ description: 'Schemas of values whose names match a pattern.' }),
+  propertyNames: schema.meta({ description: "Schema of an object's names." }),
+  minProperties: count.meta({ description: 'Fewest values of an object.' }),
+  maxProperties: count.meta({ description: 'Most values of an object.' }),
+  dependentRequired: z
+    .record(z.string(), names, { error: 'expected a map of names and the names that they require' })
+    .meta({ description: 'Names that must be given when another one is.' }),
+  dependentSchemas: schemasByName.meta({ description: 'Schemas of the object when a name is given.' }),
+  allOf: schemas.meta({ description: 'The value fits all of them.' }),
+  anyOf: schemas.meta({ description: 'The value fits one of them at least.' }),
+  oneOf: schemas.meta({ description: 'The value fits exactly one of them.' }),
+  not: schema.meta({ description: 'The value does not fit it.' }),
+  if: schema.meta({ description: 'Decides between `then` and `else`.' }),
+  then: schema.meta({ description: 'The schema when `if` fits.' }),
+  else: schema.meta({ description: 'The schema when `if` does not fit.' }),
+};
+
+/** A JSON Schema as a pipeline's file may have it. */
+export const jsonSchema = z
+  .strictObject(keywords, { error: 'expected a schema, such as `{ type: string }`' })
+  .partial()
+  .meta({ id: 'jsonSchema' });

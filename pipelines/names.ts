@@ -1,0 +1,30 @@
+/** Names in pipelines, and the variables that steps see them under. */
+
+/** Name of a tool; `operation_` is for Longhaul's own. */
+export const TOOL_NAME = /^(?!operation_)[A-Za-z][A-Za-z0-9_]{0,63}$/;
+/** Name of an input, an output, a job, or a field of an approval. */
+export const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** Name of an environment variable. */
+export const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
+
+/** What the names of Longhaul's own variables begin with. */
+export const RESERVED_PREFIXES = ['LONGHAUL_', 'INPUT_', 'APPROVAL_'] as const;
+
+/** The variable of an input: `INPUT_DRY_RUN` for `dry-run`. */
+export function inputVariable(name: string): string {
+  return `INPUT_${variablePart(name)}`;
+}
+
+/** The variable of a field of an approval: `APPROVAL_REASON` for `reason`. */
+export function approvalVariable(name: string): string {
+  return `APPROVAL_${variablePart(name)}`;
+}
+
+/** Names that every JavaScript object has already. */
+export function isBuiltIn(name: string): boolean {
+  return name in Object.prototype;
+}
+
+function variablePart(name: string): string {
+  return name.toUpperCase().replaceAll('-', '_');
+}

@@ -1,0 +1,81 @@
+/** What is wrong with a pipeline's file, and where. */
+
+export interface Problem {
+  /** The file, as the caller named it. */
+  path: string;
+  /** From 1. */
+  line: number;
+  /** From 1, in UTF-16 units. */
+  column: number;
+  /** Which key, what was expected, what came, what to use instead. */
+  message: string;
+}
+
+/** `file:line:column: message`, as editors and terminals link it. */
+export function formatProblem({ path, line, column, message }: Problem): string {
+  return `${path}:${line}:${column}: ${message}`;
+}
+
+/** Where in the file's data: keys and positions from the top. */
+export type KeyPath = readonly (string | number)[];
+
+/** Tells a problem of what stands at `path`: of the key itself, or of its value (default). */
+export type Report = (path: KeyPath, message: string | (() => string), at?: 'key' | 'value') => void;
+
+/** `jobs.build.steps[0].run` */
+export function formatKeyPath(path: KeyPath): string {
+  return path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** A value in a message, in one short line. */
+export function preview(value: unknown): string {
+  if (value === undefined || value === null) return 'nothing';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
+  if (typeof value === 'object') return 'a map';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}..."` : text;
+}
+
+/** `; did you mean "steps"?`, or nothing when no name is near. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const near = nearest(name, known);
+  return near === undefined ? '' : `; did you mean "${near}"?`;
+}
+
+/** The known name that was most likely meant: at most a third of it, and 3 characters, are wrong. */
+export function nearest(name: string, known: Iterable<string>): string | undefined {
+  if (name.length > 100) return undefined;
+  let best: string | undefined;
+  let limit = Math.min(3, Math.ceil(name.length / 3)) + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= limit) continue;
+    const edits = plain(candidate) === plain(name) ? 0 : editDistance(name, candidate);
+    if (edits < limit) [best, limit] = [candidate, edits];
+  }
+  return best;
+}
+
+/** `timeoutMinutes` and `timeout_minutes` are `timeout-minutes`. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** Letters to add, leave out, replace or swap. */
+function editDistance(from: string, to: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const isSame = from[i - 1] === to[j - 1];
+      row[j] = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (isSame ? 0 : 1));
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
+        row[j] = Math.min(row[j]!, before[j - 2]! + 1);
+    }
+    [before, last] = [last, row];
+  }
+  return last[to.length]!;
+}

@@ -1,0 +1,69 @@
+/** The table of keys in docs/pipelines-language.md. */
+import { z } from 'zod';
+import { LEVELS, pipelineFile, type Level } from './schema.js';
+
+interface KeySchema {
+  type?: string | string[];
+  enum?: unknown[];
+  items?: KeySchema;
+  anyOf?: KeySchema[];
+  allOf?: KeySchema[];
+  $ref?: string;
+  default?: unknown;
+  description?: string;
+}
+
+const TITLES: [Level, string][] = [
+  ['pipeline', 'The pipeline'],
+  ['job', 'A job: `jobs.NAME`'],
+  ['step', 'A step: `jobs.NAME.steps[]`'],
+  ['retry', 'Its `retry`'],
+  ['approval', 'Its `approval`'],
+];
+
+/** Tables of the keys of every map, in Markdown. */
+export function keyTables(): string {
+  return TITLES.map(([level, title]) => `### ${title}\n\n${keyTable(level)}`).join('\n\n');
+}
+
+function keyTable(level: Level): string {
+  const { properties, required = [] } = z.toJSONSchema(
+    level === 'pipeline' ? pipelineFile : z.strictObject(LEVELS[level]),
+    { target: 'draft-7', io: 'input' },
+  ) as { properties: Record<string, KeySchema>; required?: string[] };
+  const rows = Object.entries(properties).map(([key, schema]) => [
+    `\`${key}\``,
+    formOf(schema),
+    required.includes(key) ? 'required' : defaultOf(schema.default),
+    schema.description ?? '',
+  ]);
+  return table([['key', 'holds', 'default', 'what it says'], ...rows]);
+}
+
+function formOf(schema: KeySchema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(formOf))].join(' or ');
+  if (schema.allOf || schema.$ref) return 'schema';
+  if (schema.type === 'array') return schema.items?.type === 'object' ? 'list of maps' : 'list of texts';
+  return FORMS[String(schema.type)] ?? String(schema.type);
+}
+
+const FORMS: Partial<Record<string, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  boolean: '`true`, `false`',
+  object: 'map',
+};
+
+function defaultOf(value: unknown): string {
+  return value === undefined || typeof value === 'object'
+    ? ''
+    : `\`${JSON.stringify(value)}\``.replaceAll('"', '');
+}
+
+/** Padded as the formatter does it. */
+function table([head = [], ...rows]: string[][]): string {
+  const widths = head.map((title, at) => Math.max(title.length, ...rows.map((row) => row[at]!.length)));
+  const line = (cells: string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,230 @@
+/**
+ * The language: every key, what it means and what it may hold. The schema for editors and the table of keys in
+ * docs/pipelines-language.md are made from it.
+ */
+import { z } from 'zod';
+import { jsonSchema } from './json-schema.js';
+import { NAME, TOOL_NAME, VARIABLE } from './names.js';
+
+/** Most jobs of a file. */
+export const MAX_JOBS = 1_000;
+/** Most steps of a job. */
+export const MAX_STEPS = 200;
+/** Longest time-out: a year. */
+const MAX_MINUTES = 365 * 24 * 60;
+
+const named = (what: string) =>
+  `expected ${what}: a letter or _, then letters, digits, _ or -, at most 64 characters`;
+const VARIABLE_NAME = 'expected the name of a variable: a letter or _, then letters, digits or _';
+
+const text = (expected: string) => z.string({ error: expected }).min(1, expected);
+const list = <Item extends z.ZodType>(item: Item, expected: string) => z.array(item, { error: expected });
+const oneOf = <const Values extends readonly string[]>(values: Values, expected: string) =>
+  z.enum(values, { error: expected });
+
+const minutes = z
+  .number({ error: 'expected minutes above 0' })
+  .gt(0, 'expected minutes above 0')
+  .max(MAX_MINUTES, `expected at most ${MAX_MINUTES} minutes`);
+const flag = z.boolean({ error: 'expected true or false' });
+const condition = oneOf(['success', 'failure', 'always'], 'expected success, failure or always');
+
+const ENV = 'expected a map of names and values';
+const env = z.record(
+  z.string().regex(VARIABLE, VARIABLE_NAME),
+  z.union([z.string(), z.number(), z.boolean()], { error: 'expected text, a number, true or false' }),
+  { error: ENV },
+);
+
+const retry = z.strictObject(
+  {
+    attempts: z
+      .int({ error: 'expected a whole number from 1 to 100' })
+      .min(1, 'expected a whole number from 1 to 100')
+      .max(100, 'expected a whole number from 1 to 100')
+      .meta({ description: 'How often the step is run, the first time included: 1 to 100.' }),
+    backoff: z
+      .number({ error: 'expected seconds from 0 to 3600' })
+      .min(0, 'expected seconds from 0 to 3600')
+      .max(3600, 'expected seconds from 0 to 3600')
+      .default(5)
+      .meta({
+        description: 'Seconds before the second attempt; doubled before each further one, up to an hour.',
+      }),
+  },
+  { error: 'expected a map such as `{ attempts: 3, backoff: 10 }`' },
+);
+
+const approval = z.strictObject(
+  {
+    message: text('expected a question').meta({ description: 'What the person is asked.' }),
+    fields: jsonSchema.optional().meta({
+      description:
+        'What the person fills in: the JSON Schema of a flat object, with `properties`. Answers come as APPROVAL_* variables.',
+    }),
+  },
+  { error: 'expected a map such as `{ message: Deploy? }`' },
+);
+
+const step = z.strictObject(
+  {
+    name: text('expected a name')
+      .max(200, 'expected a name of at most 200 characters')
+      .regex(/^\P{Cc}*$/u, 'expected a name of one line')
+      .optional()
+      .meta({ description: 'Name for people, `longhaul logs` and `longhaul resume`. Default: `step 3`.' }),
+    run: text('expected a script')
+      .optional()
+      .meta({ description: 'Script for `bash -eo pipefail`. A step without one only asks for approval.' }),
+    'working-directory': text('expected a folder of the workspace')
+      .optional()
+      .meta({ description: 'Folder that the script runs in, relative to the workspace.' }),
+    env: env.default({}).meta({ description: 'Variables of this step.' }),
+    'timeout-minutes': minutes
+      .optional()
+      .meta({ description: 'Longest time that one attempt may take; fractions are allowed.' }),
+    retry: retry
+      .optional()
+      .meta({ description: 'Try again when the script exits with another code than 0.' }),
+    idempotent: flag
+      .default(false)
+      .meta({ description: 'May it run again, without asking, after its worker died half-way?' }),
+    'continue-on-error': flag
+      .default(false)
+      .meta({ description: 'Go on, and let the job succeed, when this step fails.' }),
+    if: condition.default('success').meta({
+      description:
+        'Run when the earlier steps of the job succeeded, when one of them failed (also one that was forgiven), or in any case.',
+    }),
+    approval: approval.optional().meta({ description: 'Ask a person before the step runs.' }),
+  },
+  { error: 'expected a step: a map with `run` or `approval`' },
+);
+
+const reference = text('expected `job.key`').regex(
+  /^[^.\s]+\.[^.\s]+$/,
+  'expected `job.key`: a job, and a key of its outputs',
+);
+
+const output = jsonSchema
+  .extend({
+    value: reference.meta({ description: '`job.key`: a job, and a key of its outputs.' }),
+  })
+  .meta({ description: 'Which output of a job it is, and the JSON Schema of its value. Default: text.' });
+
+const job = z.strictObject(
+  {
+    needs: z
+      .union([z.string(), z.array(z.string())], { error: 'expected a job, or a list of jobs' })
+      .default([])
+      .meta({ description: 'Jobs that come first. Their artifacts are under $LONGHAUL_ARTIFACTS/JOB/.' }),
+    if: condition.default('success').meta({
+      description: 'Run when the jobs in `needs` succeeded, when one of them failed, or in any case.',
+    }),
+    'for-each': text('expected the name of an input that is a list').optional().meta({
+      description:
+        'Name of an input that is a list: the job runs for each item, side by side. The item is $LONGHAUL_ITEM, its position, from 0, $LONGHAUL_ITEM_INDEX.',
+    }),
+    env: env.default({}).meta({ description: 'Variables of all steps of this job.' }),
+    steps: list(step, 'expected a list of steps')
+      .min(1, 'expected a step at least')
+      .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
+      .meta({ description: `Run one after another in one workspace; at most ${MAX_STEPS}.` }),
+    artifacts: list(text('expected a path or pattern'), 'expected a list of paths and patterns')
+      .default([])
+      .meta({
+        description: 'Files to keep once the steps have ended: paths and glob patterns in the workspace.',
+      }),
+    outputs: list(
+      z.string({ error: 'expected a key' }).regex(NAME, named('a key')),
+      'expected a list of the keys that steps write to $LONGHAUL_OUTPUT',
+    )
+      .default([])
+      .meta({ description: 'Keys that steps write to $LONGHAUL_OUTPUT.' }),
+  },
+  { error: 'expected a job: a map with `steps`' },
+);
+
+/** A pipeline as its file has it. */
+export const pipelineFile = z
+  .strictObject(
+    {
+      name: z
+        .string({ error: 'expected the name of a tool' })
+        .regex(
+          TOOL_NAME,
+          'expected the name of a tool: a letter, then letters, digits or _, at most 64 characters, and not operation_ at the beginning',
+        )
+        .optional()
+        .meta({ description: "Name of the tool. Default: the file's name, with _ for each -." }),
+      description: text('expected a sentence or two')
+        .optional()
+        .meta({ description: 'What the tool does, for people and models.' }),
+      inputs: jsonSchema.optional().meta({
+        description:
+          "The tool's arguments: the JSON Schema of an object, with `properties` and `required`. They come as INPUT_* variables and, whole, in the file $LONGHAUL_INPUTS.",
+      }),
+      outputs: z
+        .record(
+          z.string().regex(NAME, named('a name')),
+          z.union([reference, output], { error: 'expected `job.key`, or a map with `value: job.key`' }),
+          {
+            error: 'expected a map of names and `job.key`',
+          },
+        )
+        .default({})
+        .meta({ description: "The tool's structured result: a name, and `job.key` or a map." }),
+      env: env.default({}).meta({ description: 'Variables of all steps.' }),
+      secrets: list(
+        z.string({ error: VARIABLE_NAME }).regex(VARIABLE, VARIABLE_NAME),
+        'expected a list of names',
+      )
+        .default([])
+        .meta({
+          description:
+            "Names of secrets. NAME is set on the worker as LONGHAUL_SECRET_NAME, and is the steps' variable NAME.",
+        }),
+      concurrency: z
+        .int({ error: 'expected a whole number from 1 to 200' })
+        .min(1, 'expected a whole number from 1 to 200')
+        .max(200, 'expected a whole number from 1 to 200')
+        .default(32)
+        .meta({ description: 'Jobs, and items of for-each, that run side by side, at most: 1 to 200.' }),
+      'timeout-minutes': minutes.default(1440).meta({
+        description: "Longest time that the pipeline may take, people's time to answer not counted.",
+      }),
+      jobs: z
+        .record(z.string().regex(NAME, named('the name of a job')), job, {
+          error: 'expected a map of names and jobs',
+        })
+        .meta({
+          description: `What is done: names and jobs, at most ${MAX_JOBS}. Those that don't need each other run side by side.`,
+          minProperties: 1,
+          maxProperties: MAX_JOBS,
+        }),
+    },
+    { error: 'expected a pipeline: a map with `jobs`' },
+  )
+  .meta({ title: 'Longhaul pipeline' });
+
+export type PipelineFile = z.output<typeof pipelineFile>;
+export type FileJob = PipelineFile['jobs'][string];
+export type FileStep = FileJob['steps'][number];
+
+/** The closed maps of the language and their keys. */
+export const LEVELS = {
+  pipeline: pipelineFile.shape,
+  job: job.shape,
+  step: step.shape,
+  retry: retry.shape,
+  approval: approval.shape,
+  output: { value: output.shape.value },
+  schema: jsonSchema.shape,
+} as const;
+
+export type Level = keyof typeof LEVELS;
+
+/** The JSON Schema of a pipeline's file, for editors: draft 7, which all of them know. */
+export function editorSchema(): Record<string, unknown> {
+  return z.toJSONSchema(pipelineFile, { target: 'draft-7', io: 'input' });
+}

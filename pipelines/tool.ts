@@ -1,0 +1,66 @@
+/** A pipeline as a tool. */
+import type { JsonSchema } from '../operations/schema.js';
+import { defineTool, type Tool } from '../operations/tool.js';
+import { PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
+import type { PipelineRun } from './run.js';
+
+/** Longest value in the result's text, in characters. */
+const MAX_SHOWN = 2_000;
+
+/**
+ * Makes the tool.
+ *
+ * @throws LonghaulError `invalid_arguments` for a pipeline that `parsePipeline` didn't make
+ */
+export function pipelineTool(pipeline: Pipeline): Tool {
+  const returns = returnsOf(pipeline);
+  const tool = defineTool({
+    name: pipeline.name,
+    description: { does: pipeline.description, ...(returns ? { returns } : {}) },
+    input: pipeline.inputs,
+    output: outputSchema(pipeline),
+    toText: (output) => textOf(pipeline, output),
+    taskSupport: 'optional',
+    deadlineSeconds: pipeline.timeoutMinutes * 60,
+    estimate: { seconds: 60 },
+    cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
+  });
+  return {
+    ...tool,
+    workflow: PIPELINE_WORKFLOW,
+    toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,
+  };
+}
+
+/** No output is required: a job may have been skipped, or its steps may have written nothing. */
+function outputSchema({ outputs, jobs }: Pipeline): JsonSchema {
+  const properties = Object.entries(outputs).map(([name, { job, schema }]) => {
+    if (jobs[job]?.forEach === undefined) return [name, schema];
+    // An item whose steps wrote nothing has null.
+    return [name, { type: 'array', items: { anyOf: [schema, { type: 'null' }] } }];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
+}
+
+function returnsOf({ outputs, jobs }: Pipeline): string {
+  const each = Object.entries(outputs).map(([name, { job, schema }]) => {
+    const items = jobs[job]?.forEach === undefined ? '' : ' (a list)';
+    const { description } = schema;
+    return `${name}${items}${typeof description === 'string' ? `: ${description.replace(/\.$/, '')}` : ''}`;
+  });
+  return each.length === 0 ? '' : `${each.join('; ')}.`;
+}
+
+function textOf({ name, outputs }: Pipeline, result: Record<string, unknown>): string {
+  const lines = Object.keys(outputs)
+    .filter((key) => result[key] !== undefined)
+    .map((key) => `${key}: ${shown(result[key])}`);
+  return lines.length === 0 ? `${name} is done.` : lines.join('\n');
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  const short =
+    text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}... (${text.length} characters in all)` : text;
+  return short.includes('\n') ? `\n${short.replace(/^/gm, '  ')}` : short;
+}

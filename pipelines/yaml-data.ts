@@ -1,0 +1,214 @@
+/** What a YAML document holds, as data that JSON can hold, and where in the text each part stands. */
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Document,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
+import { expressionMessage, expressionsIn } from './expressions.js';
+import { isBuiltIn } from './names.js';
+import { formatKeyPath, type KeyPath } from './problems.js';
+
+/** Longest file, in bytes; what its aliases stand for may add as much again. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+/** Tells a problem at an offset in the text. */
+export type ReportAt = (offset: number, message: string) => void;
+
+/** A file's data, and where it stands. */
+export interface YamlData {
+  value: unknown;
+  /** Where a key or value stands in the text; what is missing stands where it would have to be. */
+  offsetOf(path: KeyPath, at: 'key' | 'value'): number;
+  /** A scalar as it is written: `1.10`. */
+  sourceOf(path: KeyPath): string | undefined;
+  /** Is there an expression in this key or value? Then nothing else is worth telling about it. */
+  isExpression(offset: number): boolean;
+}
+
+type MapPair = Pair<Node, Node | null>;
+
+/** Reads a document whose nesting is bounded: it recurses. */
+export class YamlReader implements YamlData {
+  readonly value: unknown;
+  readonly #root: Node | null;
+  readonly #anchors = new Map<string, Node>();
+  readonly #open = new Set<Node>();
+  readonly #pairs = new WeakMap<YAMLMap, Map<string, MapPair>>();
+  readonly #expressions = new Set<number>();
+  readonly #path: (string | number)[] = [];
+  #aliasBytes = 0;
+
+  constructor(
+    document: Document.Parsed,
+    private readonly text: string,
+    private readonly report: ReportAt,
+  ) {
+    this.#root = document.contents;
+    this.value = this.#root ? this.#read(this.#root) : null;
+  }
+
+  offsetOf(path: KeyPath, at: 'key' | 'value'): number {
+    let node = this.#root;
+    let offset = node?.range?.[0] ?? 0;
+    for (const [depth, step] of path.entries()) {
+      const target: Node | null | undefined = node && this.#target(node);
+      if (isMap(target)) {
+        const pair = this.#pairs.get(target)?.get(String(step));
+        if (!pair) return offset;
+        offset = startOf(pair.key) ?? offset;
+        node = pair.value;
+      } else if (isSeq(target) && target.items[step as number]) {
+        node = target.items[step as number] as Node;
+        offset = startOf(node) ?? offset;
+      } else return offset;
+      if (at === 'value' && depth === path.length - 1) return startOf(node) ?? offset;
+    }
+    return offset;
+  }
+
+  sourceOf(path: KeyPath): string | undefined {
+    let node: Node | null | undefined = this.#root;
+    for (const step of path) {
+      const target: Node | null | undefined = node && this.#target(node);
+      if (isMap(target)) node = this.#pairs.get(target)?.get(String(step))?.value;
+      else if (isSeq(target)) node = target.items[step as number] as Node | undefined;
+      else return undefined;
+    }
+    const target = node && this.#target(node);
+    return isScalar(target) ? target.source : undefined;
+  }
+
+  isExpression(offset: number): boolean {
+    return this.#expressions.has(offset);
+  }
+
+  #target(node: Node): Node | undefined {
+    return isAlias(node) ? this.#anchors.get(node.source) : node;
+  }
+
+  #read(node: Node): unknown {
+    if (isAlias(node)) return this.#readAlias(node.source, startOf(node) ?? 0);
+    if ('anchor' in node && node.anchor) this.#anchors.set(node.anchor, node);
+    if (isScalar(node)) return this.#readScalar(node);
+    this.#open.add(node);
+    try {
+      if (isMap(node)) return this.#readMap(node);
+      if (isSeq(node)) return node.items.map((item, index) => this.#readAt(index, item as Node));
+      return undefined;
+    } finally {
+      this.#open.delete(node);
+    }
+  }
+
+  #readAt(key: string | number, node: Node | null): unknown {
+    this.#path.push(key);
+    try {
+      return node ? this.#read(node) : null;
+    } finally {
+      this.#path.pop();
+    }
+  }
+
+  #readAlias(name: string, offset: number): unknown {
+    const target = this.#anchors.get(name);
+    if (!target) {
+      this.report(offset, `*${name}: there is no &${name} before it`);
+      return null;
+    }
+    if (this.#open.has(target)) {
+      this.report(offset, `*${name}: expected an alias of something else; it is within &${name}`);
+      return null;
+    }
+    const [from = 0, to = 0] = target.range ?? [];
+    const isSpent = this.#aliasBytes > MAX_FILE_BYTES;
+    this.#aliasBytes += Math.max(16, to - from);
+    if (isSpent) return null;
+    if (this.#aliasBytes > MAX_FILE_BYTES) {
+      this.report(offset, `*${name}: expected aliases of at most 1 MiB when written out; got more`);
+      return null;
+    }
+    return this.#read(target);
+  }
+
+  #readMap(map: YAMLMap): Record<string, unknown> {
+    const pairs = new Map<string, MapPair>();
+    this.#pairs.set(map, pairs);
+    const value: Record<string, unknown> = {};
+    for (const pair of map.items as MapPair[]) {
+      const key = this.#readKey(pair.key);
+      if (key === undefined) continue;
+      const twice = pairs.get(key);
+      if (twice) {
+        this.report(
+          startOf(pair.key) ?? 0,
+          `${this.#where(key)}: this key is there already; keep one of them`,
+        );
+        continue;
+      }
+      pairs.set(key, pair);
+      value[key] = this.#readAt(key, pair.value);
+    }
+    return value;
+  }
+
+  #readKey(node: Node): string | undefined {
+    const key = this.#target(node);
+    const offset = startOf(node) ?? 0;
+    if (!isScalar(key)) {
+      this.report(
+        offset,
+        `${this.#where()}: expected a key that is text; got ${isMap(key) ? 'a map' : 'a list'}`,
+      );
+      return undefined;
+    }
+    const name = typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
+    if (name === '<<' && key.type === 'PLAIN') {
+      this.report(offset, `${this.#where(name)}: YAML 1.2 has no merge keys; repeat the keys`);
+      return undefined;
+    }
+    if (isBuiltIn(name)) {
+      this.report(offset, `${this.#where(name)}: the name is reserved; choose another`);
+      return undefined;
+    }
+    this.#findExpressions(key, this.#where(name));
+    return name;
+  }
+
+  #readScalar(node: Scalar): unknown {
+    const { value } = node;
+    this.#findExpressions(node, this.#where());
+    const isNumber = typeof value === 'number' || typeof value === 'bigint';
+    const refused =
+      (isNumber && !Number.isFinite(Number(value)) && 'a number that JSON has not') ||
+      (typeof value === 'string' && value.includes('\0') && 'a NUL, which no variable or script can hold');
+    if (!refused) return value;
+    this.report(startOf(node) ?? 0, `${this.#where()}: expected a value that JSON can hold; got ${refused}`);
+    return isNumber ? 0 : '';
+  }
+
+  #findExpressions(node: Scalar, where: string): void {
+    const [from = 0, to = 0] = node.range ?? [];
+    if (this.#expressions.has(from)) return;
+    const source = this.text.slice(from, to);
+    for (const { offset, content } of expressionsIn(source)) {
+      this.#expressions.add(from);
+      this.report(from + offset, `${where}: ${expressionMessage(content)}`);
+    }
+  }
+
+  #where(key?: string): string {
+    return formatKeyPath(key === undefined ? this.#path : [...this.#path, key]) || 'the file';
+  }
+}
+
+/** Where a node begins; nowhere, when nothing is written. */
+function startOf(node: Node | null | undefined): number | undefined {
+  const [from, to] = node?.range ?? [];
+  return from === to ? undefined : from;
+}

@@ -1,0 +1,76 @@
+/**
+ * YAML as pipelines have it: version 1.2, one document, only what JSON can hold, bounded in size and depth. The data
+ * keeps its places in the text.
+ */
+import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
+import { expressionMessage, expressionsIn } from './expressions.js';
+import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
+
+/** Deepest nesting. The library's own limit is the stack's end, where a regular expression ends the whole process. */
+const MAX_DEPTH = 100;
+
+/** Reads a text; gives nothing when it isn't YAML. */
+export function readYaml(text: string, lines: LineCounter, report: ReportAt): YamlData | undefined {
+  const control = /[^\P{Cc}\t\r\n\u0085]/u.exec(text);
+  if (control) {
+    lines.addNewLine(0);
+    for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1);
+    const code = control[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    report(control.index, `expected text; got the control character U+${code}`);
+    return undefined;
+  }
+  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tooDeep = tooDeepAt(tokens);
+  if (tooDeep !== undefined) {
+    report(tooDeep, `expected at most ${MAX_DEPTH} levels of nesting; got more`);
+    return undefined;
+  }
+  // Duplicate keys are looked for below: the library compares each key with all others.
+  const composer = new Composer({ version: '1.2', prettyErrors: false, uniqueKeys: false });
+  const documents = [...composer.compose(tokens, true, text.length)];
+  const document = documents[0]!;
+  if (documents[1]) report(documents[1].range[0], 'expected one document; `---` begins another');
+  if (!isYaml(document, text, lines, report)) return undefined;
+  return new YamlReader(document, text, report);
+}
+
+function isYaml(document: Document.Parsed, text: string, lines: LineCounter, report: ReportAt): boolean {
+  const { explicit, version } = document.directives.yaml;
+  if (explicit && version !== '1.2') report(0, `expected YAML 1.2; got ${version}`);
+  for (const { pos, message } of document.warnings) report(pos[0], `${message}; remove it`);
+  let lastLine = 0;
+  for (const { code, pos, message } of document.errors) {
+    const { line } = lines.linePos(pos[0]);
+    // One mistake makes several of the library's errors.
+    if (line === lastLine) continue;
+    lastLine = line;
+    report(pos[0], `not YAML: ${SYNTAX[code] ?? message}`);
+  }
+  if (document.errors.length === 0) return true;
+  for (const { offset, content } of expressionsIn(text)) {
+    const lineStart = text.lastIndexOf('\n', offset) + 1;
+    if (!/(^|\s)#/.test(text.slice(lineStart, offset))) report(offset, expressionMessage(content));
+  }
+  return false;
+}
+
+/** The library's errors that are easier said in other words. */
+const SYNTAX: Partial<Record<string, string>> = {
+  TAB_AS_INDENT: "a tab can't indent; use spaces",
+  BLOCK_AS_IMPLICIT_KEY: 'a text that holds ": " needs quotes',
+};
+
+function tooDeepAt(tokens: CST.Token[]): number | undefined {
+  const left: [CST.Token, number][] = tokens.map((token) => [token, 0]);
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [token, depth] = next;
+    if (depth > MAX_DEPTH) return token.offset;
+    if (token.type === 'document' && token.value) left.push([token.value, depth]);
+    if (!('items' in token)) continue;
+    for (const { key, value } of token.items) {
+      if (key) left.push([key, depth + 1]);
+      if (value) left.push([value, depth + 1]);
+    }
+  }
+  return undefined;
+}

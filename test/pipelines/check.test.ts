@@ -1,0 +1,118 @@
+/** `longhaul check` as a process. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const GOOD = 'jobs:\n  one: { steps: [{ run: a }, { run: b }] }\n  two: { steps: [{ run: c }] }\n';
+
+function file(name: string, content: string | Buffer): string {
+  mkdirSync(join(folder, name, '..'), { recursive: true });
+  writeFileSync(join(folder, name), content);
+  return name;
+}
+
+function longhaul(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const options = { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' }, timeout: 60_000 };
+  return new Promise((settle) => {
+    execFile(process.execPath, [resolve('dist/cli/main.js'), ...args], options, (error, stdout, stderr) =>
+      settle({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+test('a good file is told with its tool, jobs and steps', async () => {
+  expect(await longhaul('check', file('nightly-build.yml', GOOD))).toEqual({
+    code: 0,
+    stdout: 'nightly-build.yml: ok, tool nightly_build, 2 jobs, 3 steps\n',
+    stderr: '',
+  });
+});
+
+test('every problem of every file is told, and the exit code is 1', async () => {
+  const files = [file('bad.yml', `on: push\n${GOOD}ifs: 1\n`), file('good.yml', GOOD), 'missing.yml'];
+  const { code, stdout } = await longhaul('check', ...files);
+  expect(code).toBe(1);
+  expect(stdout.split('\n').map((line) => line.split(' ').slice(0, 3).join(' '))).toEqual([
+    'bad.yml:1:1: on: unknown',
+    'bad.yml:5:1: ifs: unknown',
+    'good.yml: ok, tool',
+    'missing.yml:1:1: no such',
+    '',
+  ]);
+});
+
+test('a folder stands for the pipelines in it', async () => {
+  file('some/b.yaml', GOOD);
+  file('some/a.yml', GOOD);
+  file('some/notes.txt', 'not a pipeline');
+  file('some/deeper/c.yml', 'not a pipeline');
+  const { code, stdout } = await longhaul('check', 'some');
+  expect(stdout).toBe('some/a.yml: ok, tool a, 2 jobs, 3 steps\nsome/b.yaml: ok, tool b, 2 jobs, 3 steps\n');
+  expect(code).toBe(0);
+});
+
+test("without files, the project's pipelines are checked", async () => {
+  file('pipelines/own.yml', 'jobs: { one: { steps: [{ run: a }] } }');
+  expect((await longhaul('check')).stdout).toBe(
+    `${join(folder, 'pipelines/own.yml')}: ok, tool own, 1 job, 1 step\n`,
+  );
+});
+
+test('where there is nothing to check, that is wrong usage', async () => {
+  mkdirSync(join(folder, 'empty'));
+  const { code, stderr } = await longhaul('check', 'empty');
+  expect(stderr).toBe('longhaul: no .yml or .yaml file in empty; name the files to check\n');
+  expect(code).toBe(2);
+});
+
+test('programs get JSON', async () => {
+  file('json/bad.yml', 'jobs: {}');
+  file('json/good.yml', GOOD);
+  const { code, stdout } = await longhaul('check', '--json', 'json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toEqual({
+    ok: false,
+    files: [
+      {
+        file: 'json/bad.yml',
+        ok: false,
+        problems: [
+          { path: 'json/bad.yml', line: 1, column: 7, message: 'jobs: expected 1 to 1000 jobs; got 0' },
+        ],
+      },
+      { file: 'json/good.yml', ok: true, tool: 'good', jobs: 2, steps: 3, problems: [] },
+    ],
+  });
+});
+
+test.each([
+  ['an empty file', '', 'expected a pipeline: a map with `jobs`; got an empty file'],
+  ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a]), 'expected text in UTF-8; got other bytes'],
+  [
+    'a program',
+    Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]),
+    'expected text; got the control character U+007F',
+  ],
+  ['a huge file', Buffer.alloc(64 * 1024 * 1024, 'a'), 'expected at most 1 MiB; got 67108864 bytes'],
+])('%s is told as such', async (_, content, message) => {
+  const { code, stdout } = await longhaul('check', file('odd.yml', content));
+  expect(stdout).toBe(`odd.yml:1:1: ${message}\n`);
+  expect(code).toBe(1);
+});
+
+test('what is no file is not read', async () => {
+  expect((await longhaul('check', '/dev/zero')).stdout).toBe(
+    '/dev/zero:1:1: expected a file; got something else\n',
+  );
+});
+
+test('--schema prints the schema for editors', async () => {
+  const { code, stdout } = await longhaul('check', '--schema');
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(readFileSync('pipelines/pipeline.schema.json', 'utf8')));
+  expect(code).toBe(0);
+});

@@ -1,0 +1,96 @@
+/**
+ * What editors and readers get is made from the language's own schema: pipelines/pipeline.schema.json and the tables in
+ * docs/pipelines-language.md. `LONGHAUL_RECORD=1` writes them anew.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Validator, type Schema } from '@cfworker/json-schema';
+import { beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { parsePipelineFile } from '../../pipelines/file.js';
+import { keyTables } from '../../pipelines/reference.js';
+import { editorSchema } from '../../pipelines/schema.js';
+import { JOBS, pipelineOf, withStep } from './language-support.js';
+
+const SCHEMA = 'pipelines/pipeline.schema.json';
+const REFERENCE = 'docs/pipelines-language.md';
+const [BEGIN, END] = ['<!-- keys: made from pipelines/schema.ts -->', '<!-- end of keys -->'];
+const EXAMPLES = 'examples/pipelines';
+
+const written = () => JSON.parse(readFileSync(SCHEMA, 'utf8')) as Schema;
+/** Before, between and behind the marks. */
+function reference(): [string, string, string] {
+  const text = readFileSync(REFERENCE, 'utf8');
+  const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
+  return [text.slice(0, from), text.slice(from, to), text.slice(to)];
+}
+
+beforeAll(async () => {
+  if (!process.env['LONGHAUL_RECORD']) return;
+  const { format, resolveConfig } = await import('prettier');
+  const json = JSON.stringify(editorSchema());
+  writeFileSync(SCHEMA, await format(json, { ...(await resolveConfig(SCHEMA)), filepath: SCHEMA }));
+  const [before, , after] = reference();
+  writeFileSync(REFERENCE, `${before}\n\n${keyTables()}\n\n${after}`);
+});
+
+test('the schema for editors is that of the language', () => {
+  expect(written()).toEqual(editorSchema());
+});
+
+test('the tables of keys are those of the language', () => {
+  expect(reference()[1].trim()).toBe(keyTables());
+});
+
+test('every key has a description', () => {
+  const undescribed = keyTables()
+    .split('\n')
+    .filter((line) => /\|\s*\|$/.test(line));
+  expect(undescribed).toEqual([]);
+});
+
+test('the example of the reference is a pipeline', () => {
+  const [, example = ''] = /```yaml\n([\s\S]*?)```/.exec(readFileSync(REFERENCE, 'utf8')) ?? [];
+  expect(pipelineOf(example).jobs).not.toEqual({});
+  expect(new Validator(written(), '7').validate(parse(example)).valid).toBe(true);
+});
+
+test('every shipped example is a pipeline, to the parser and to editors', () => {
+  const files = readdirSync(EXAMPLES).filter((name) => /\.ya?ml$/.test(name));
+  expect(files).not.toEqual([]);
+  for (const file of files) {
+    const path = join(EXAMPLES, file);
+    expect(parsePipelineFile(path).problems).toEqual([]);
+    expect(new Validator(written(), '7').validate(parse(readFileSync(path, 'utf8'))).errors).toEqual([]);
+  }
+});
+
+test.each([
+  ['a small pipeline', JOBS, true],
+  ['inputs', `inputs: { properties: { a: { type: array, items: { type: string } } } }\n${JOBS}`, true],
+  [
+    'an approval',
+    withStep('approval: { message: x, fields: { properties: { a: { type: string } } } }'),
+    true,
+  ],
+  ['a null', 'jobs:', false],
+  ['no jobs', 'name: x', false],
+  ['an empty map of jobs', 'jobs: {}', false],
+  ['a key of GitHub Actions', `on: push\n${JOBS}`, false],
+  ['an input that is not under properties', `inputs: { a: { type: string } }\n${JOBS}`, false],
+  [
+    'a misspelt keyword deep down',
+    `inputs: { properties: { a: { items: { tipe: string } } } }\n${JOBS}`,
+    false,
+  ],
+  ['a job with an odd name', 'jobs: { 1x: { steps: [{ run: x }] } }', false],
+  ['a job without steps', 'jobs: { a: {} }', false],
+  ['a step with an action', withStep('uses: x'), false],
+  ['an unknown condition', withStep('run: x\nif: sometimes'), false],
+  ['retry without attempts', withStep('run: x\nretry: { backoff: 1 }'), false],
+  ['no time at all', `timeout-minutes: 0\n${JOBS}`, false],
+  ['too many at once', `concurrency: 201\n${JOBS}`, false],
+  ['an output of nothing', `outputs: { a: build }\n${JOBS}`, false],
+])('editors are right about %s', (_, text, isValid) => {
+  expect(new Validator(written(), '7').validate(parse(text)).valid).toBe(isValid);
+});

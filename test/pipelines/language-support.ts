@@ -1,0 +1,34 @@
+/** Pipelines as texts, and the places of their problems. */
+import { parsePipeline, type Problem } from '../../pipelines/parse.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+
+/** What the problems of a text have to be: `line:column: message`. */
+export function problemsOf(text: string, path = 'demo.yml'): string[] {
+  return parsePipeline(text, path).problems.map(
+    ({ line, column, message }) => `${line}:${column}: ${message}`,
+  );
+}
+
+/** The pipeline of a text that has no problems. */
+export function pipelineOf(text: string, path = 'demo.yml'): Pipeline {
+  const { pipeline, problems } = parsePipeline(text, path);
+  if (!pipeline) throw new Error(problems.map((problem: Problem) => JSON.stringify(problem)).join('\n'));
+  return pipeline;
+}
+
+/** A text without its mark `▸`, and the line and column where that stood. */
+export function marked(text: string): { text: string; place: string } {
+  const offset = text.indexOf('▸');
+  if (offset < 0) throw new Error(`no mark in: ${text}`);
+  const before = text.slice(0, offset);
+  const column = offset - (before.lastIndexOf('\n') + 1) + 1;
+  return { text: text.replace('▸', ''), place: `${before.split('\n').length}:${column}` };
+}
+
+/** One job with one step: what the other parts of a text can be tried with. */
+export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
+
+/** A step in a job. */
+export function withStep(step: string): string {
+  return `jobs:\n  build:\n    steps:\n      - ${step.replaceAll('\n', '\n        ')}\n`;
+}

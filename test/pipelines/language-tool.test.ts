@@ -1,0 +1,68 @@
+import { expect, test } from '@jest/globals';
+import { check } from '../../operations/schema.js';
+import { pipelineTool } from '../../pipelines/tool.js';
+import { JOBS, pipelineOf } from './language-support.js';
+
+const pipeline = pipelineOf(`
+name: deploy
+description: Deploys the site.
+inputs:
+  properties:
+    version: { type: string }
+    regions: { type: array, items: { type: string } }
+  required: [version]
+outputs:
+  url: { value: build.url, description: Where it is. }
+  seconds: { value: roll-out.seconds, type: number }
+timeout-minutes: 90
+jobs:
+  build: { outputs: [url], steps: [{ run: make }] }
+  roll-out: { for-each: regions, needs: build, outputs: [seconds], steps: [{ run: ./deploy }] }
+`);
+
+test('a pipeline is a tool of its name, and says what it does, returns and takes', () => {
+  const tool = pipelineTool(pipeline);
+  expect(tool).toMatchObject({
+    name: 'deploy',
+    workflow: 'pipeline',
+    taskSupport: 'optional',
+    deadlineSeconds: 90 * 60,
+    inputSchema: pipeline.inputs,
+  });
+  expect(tool.description.split('\n')).toEqual([
+    'Deploys the site.',
+    'Returns: url: Where it is; seconds (a list).',
+    'Usually takes about 60 s, at most 2 h.',
+    'On cancel or time-out: running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
+  ]);
+});
+
+test('misspelt arguments are refused, whether there are inputs or none', () => {
+  expect(check(pipelineTool(pipeline).inputSchema, { version: '1', verison: '2' }, 'arguments')).toEqual([
+    'arguments.verison: unknown; remove it',
+  ]);
+  expect(check(pipelineTool(pipelineOf(JOBS)).inputSchema, { a: 1 }, 'arguments')).toHaveLength(1);
+});
+
+test('its workflow gets the whole pipeline beside the arguments', () => {
+  expect(pipelineTool(pipeline).toWorkflowInput({ version: '1' })).toEqual({
+    pipeline,
+    inputs: { version: '1' },
+  });
+});
+
+test('outputs have their types, those of for-each are lists, and none has to be there', () => {
+  const schema = pipelineTool(pipeline).outputSchema!;
+  expect(check(schema, {}, 'result')).toEqual([]);
+  expect(check(schema, { url: 'https://example.org', seconds: [1.5, null] }, 'result')).toEqual([]);
+  expect(check(schema, { url: 3 }, 'result')).toEqual(['result.url: expected string; got 3']);
+  expect(check(schema, { seconds: 3 }, 'result')).toEqual(['result.seconds: expected array; got 3']);
+});
+
+test('the result reads well as text; a long value is shortened', () => {
+  const { toText } = pipelineTool(pipeline);
+  expect(toText({ url: 'https://example.org', seconds: [] })).toBe('url: https://example.org\nseconds: []');
+  expect(toText({ url: 'one\ntwo' })).toBe('url: \n  one\n  two');
+  expect(toText({ url: 'x'.repeat(5000) })).toBe(`url: ${'x'.repeat(2000)}... (5000 characters in all)`);
+  expect(toText({})).toBe('deploy is done.');
+});
