@@ -10,10 +10,13 @@ import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAnswer } from './commands/answer.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
+import { registerCheck } from './commands/check.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerList } from './commands/list.js';
+import { registerLogs } from './commands/logs.js';
 import { registerResult } from './commands/result.js';
+import { registerResume } from './commands/resume.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -27,8 +30,9 @@ import { addSettingsFlags } from './settings-flags.js';
 
 const COMMANDS = [
   ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
+  registerCheck,
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
-  ...[registerAnswer, registerCancel, registerList, registerDoctor],
+  ...[registerLogs, registerAnswer, registerCancel, registerResume, registerList, registerDoctor],
 ];
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -24,6 +24,8 @@ export async function describeClosed(
   record.closedAt = (closeTime ?? new Date()).toISOString();
   record.updatedAt = record.closedAt;
   if (state.progress) record.progress = state.progress;
+  if (state.children) record.children = state.children;
+  if (state.areChildrenLarge) record.areChildrenLarge = true;
   if (Date.parse(record.closedAt) + record.keepAliveSeconds * 1000 < Date.now()) {
     record.status = 'expired';
     return;
@@ -54,7 +56,7 @@ export async function describeClosed(
         retryable: false,
       };
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
-      record.statusMessage = record.error.message;
+      record.statusMessage = record.error.message.split('\n', 1)[0]!;
   }
 }
 

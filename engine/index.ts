@@ -4,16 +4,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { LonghaulError } from '../operations/errors.js';
+import type { LogPage, LogQuery } from '../operations/log-page.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check, withDefaults } from '../operations/schema.js';
 import { workflowIdOf } from '../operations/token.js';
 import { fixedEstimateSeconds, type Tool } from '../operations/tool.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { artifactKey, type Storage } from '../platform/storage.js';
+import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
 import { Estimates } from './estimates.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
+import { readStepLog } from './logs/index.js';
 import { readOperation } from './read.js';
+import { resumeOperation } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { EngineTemporal } from './temporal.js';
 import { Watches, type WatchOptions } from './watch.js';
@@ -30,7 +34,7 @@ export class Engine {
 
   constructor(
     readonly temporal: EngineTemporal,
-    readonly tools: ReadonlyMap<string, Tool>,
+    readonly tools: Tools,
     private readonly secret: Buffer,
     private readonly storage: Storage,
   ) {
@@ -40,13 +44,16 @@ export class Engine {
 
   /** @throws LonghaulError `unknown_tool` */
   tool(name: string): Tool {
+    this.tools.refresh();
     const tool = this.tools.get(name);
-    if (!tool)
-      throw new LonghaulError(
-        'unknown_tool',
-        `unknown tool "${name}"; known are ${[...this.tools.keys()].join(', ') || 'none'}`,
-      );
-    return tool;
+    if (tool) return tool;
+    const problem = this.tools.problemOf(name);
+    throw new LonghaulError(
+      'unknown_tool',
+      problem === undefined
+        ? `unknown tool "${name}"; known are ${this.tools.keys().join(', ') || 'none'}`
+        : `tool "${name}" can't be used until its file is mended:\n${problem}`,
+    );
   }
 
   /**
@@ -112,17 +119,23 @@ export class Engine {
   }
 
   /**
-   * Reads an operation with what only its workflow holds (large partial results); falls back to {@link read}, with
+   * Reads an operation with what only its workflow holds (large partial results, children); falls back to {@link read}, with
    * `live: false`, when no worker answers.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
     const record = await this.read(principal, token);
-    if (isTerminal(record.status)) return record;
+    if (record.status === 'expired' || (isTerminal(record.status) && !record.areChildrenLarge)) return record;
     try {
-      const { partial } = await this.#query(workflowIdOf(principal, token, this.secret));
-      return { ...record, ...(partial === undefined ? {} : { partial }), live: true };
+      const { partial, children } = await this.#query(workflowIdOf(principal, token, this.secret));
+      const { areChildrenLarge: _read, ...rest } = record;
+      return {
+        ...rest,
+        ...(partial === undefined ? {} : { partial }),
+        ...(children === undefined ? {} : { children }),
+        live: true,
+      };
     } catch {
       return record;
     }
@@ -193,6 +206,20 @@ export class Engine {
   }
 
   /**
+   * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one.
+   *
+   * @param options.from the step to go on from, e.g. `build/2`; else after the last finished one
+   * @returns the new operation's record
+   * @throws LonghaulError `wrong_state` when it is open, has completed, or is none that can be resumed;
+   *   `invalid_arguments` for a step that there isn't, `conflict` when it was resumed from another step already,
+   *   `expired`, `not_found`, `unavailable`
+   */
+  async resume(principal: string, token: string, options: { from?: string } = {}): Promise<OperationRecord> {
+    const record = await this.read(principal, token);
+    return resumeOperation(this.temporal, this.secret, record, options.from);
+  }
+
+  /**
    * Reads an artifact of an operation.
    *
    * @throws LonghaulError `not_found`, `too_large` over the limit, `unavailable`
@@ -216,5 +243,15 @@ export class Engine {
    */
   list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
     return listOperations(this.temporal, principal, filter);
+  }
+
+  /**
+   * Reads a page of a step's log, while the step runs and after.
+   *
+   * @throws LonghaulError `invalid_arguments`, `not_found` for an operation or log that isn't there, `expired`, `unavailable`
+   */
+  async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
+    const record = await this.readLive(principal, token);
+    return readStepLog(this.storage, workflowIdOf(principal, token, this.secret), record, query);
   }
 }

@@ -55,42 +55,70 @@ export async function startOperation(
 ): Promise<OperationRecord> {
   const { principal, tool, args, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
-  const workflowId = workflowIdOf(principal, token, secret);
   const { retentionSeconds, searchAttributes } = await engine.facts();
-  const createdAt = new Date().toISOString();
-  const marker: MarkerMemo = {
-    version: 1,
-    tool: tool.name,
-    principal,
-    argumentsDigest: digestOf(tool.name, args, secret),
-    deadlineSeconds: tool.deadlineSeconds,
-    keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
-    estimateSeconds,
-    searchAttributes,
-    attempt: 1,
-    createdAt,
-    ...(options.session === undefined ? {} : { session: options.session }),
-  };
+  return beginOperation(engine, {
+    token,
+    workflowId: workflowIdOf(principal, token, secret),
+    workflow: tool.workflow,
+    input: tool.toWorkflowInput(args),
+    summary: tool.title,
+    marker: {
+      version: 1,
+      tool: tool.name,
+      principal,
+      argumentsDigest: digestOf(tool.name, args, secret),
+      deadlineSeconds: tool.deadlineSeconds,
+      keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
+      estimateSeconds,
+      searchAttributes,
+      attempt: 1,
+      createdAt: new Date().toISOString(),
+      ...(options.session === undefined ? {} : { session: options.session }),
+    },
+    ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+  });
+}
+
+/** An operation as Temporal is asked for it. */
+export interface Beginning {
+  token: string;
+  workflowId: string;
+  /** Temporal's name of the workflow. */
+  workflow: string;
+  input: unknown;
+  /** One line for Temporal's UI. */
+  summary: string;
+  marker: MarkerMemo & { createdAt: string };
+  idempotencyKey?: string;
+}
+
+/**
+ * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
+ * @throws LonghaulError `conflict`, `unavailable`
+ */
+export async function beginOperation(engine: EngineTemporal, beginning: Beginning): Promise<OperationRecord> {
+  const { token, workflowId, marker } = beginning;
   try {
-    await startWorkflow(engine, start, workflowId, marker);
+    await startWorkflow(engine, beginning);
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    await assertSame(engine, principal, workflowId, marker.argumentsDigest);
-    return readOperation(engine, principal, token, workflowId);
+    await assertSame(engine, beginning);
+    return readOperation(engine, marker.principal, token, workflowId);
   }
   return {
     token,
     runId: '',
-    tool: tool.name,
-    principal,
-    createdAt,
-    updatedAt: createdAt,
+    tool: marker.tool,
+    principal: marker.principal,
+    createdAt: marker.createdAt,
+    updatedAt: marker.createdAt,
     status: 'submitted',
     inputRequests: {},
-    estimateSeconds,
     keepAliveSeconds: marker.keepAliveSeconds,
-    attempt: 1,
+    attempt: marker.attempt,
     live: false,
+    ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
+    ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
   };
 }
 
@@ -103,32 +131,27 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-async function startWorkflow(
-  engine: EngineTemporal,
-  { tool, args, options }: Start,
-  workflowId: string,
-  marker: MarkerMemo,
-): Promise<void> {
+async function startWorkflow(engine: EngineTemporal, beginning: Beginning): Promise<void> {
+  const { marker, idempotencyKey } = beginning;
+  const { session, deadlineSeconds } = marker;
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, marker.principal),
-    keyword(SEARCH_ATTRIBUTES.tool, tool.name),
+    keyword(SEARCH_ATTRIBUTES.tool, marker.tool),
     keyword(SEARCH_ATTRIBUTES.status, 'working'),
-    ...(options.session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, options.session)]),
-    ...(options.idempotencyKey === undefined
-      ? []
-      : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, options.idempotencyKey)]),
+    ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
+    ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
   const start = () =>
     engine.call((client) =>
-      client.workflow.start(tool.workflow, {
-        workflowId,
+      client.workflow.start(beginning.workflow, {
+        workflowId: beginning.workflowId,
         taskQueue: engine.taskQueue,
-        args: [tool.toWorkflowInput(args)],
+        args: [beginning.input],
         memo: { [MARKER_MEMO]: marker },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowExecutionTimeout: (tool.deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
-        staticSummary: tool.title,
+        workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
+        staticSummary: beginning.summary,
         ...(marker.searchAttributes ? { typedSearchAttributes: attributes } : {}),
       }),
     );
@@ -142,21 +165,18 @@ async function startWorkflow(
 }
 
 /** Refuses another request under the same token, without a word on what is there. */
-async function assertSame(
-  engine: EngineTemporal,
-  principal: string,
-  workflowId: string,
-  digest: string,
-): Promise<void> {
+async function assertSame(engine: EngineTemporal, { token, workflowId, marker }: Beginning): Promise<void> {
   const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
   try {
-    if (markerOf(description, principal).argumentsDigest === digest) return;
+    if (markerOf(description, marker.principal).argumentsDigest === marker.argumentsDigest) return;
   } catch {
     // Not even an operation of this principal: the same refusal.
   }
   throw new LonghaulError(
     'conflict',
-    'the token or idempotency key is in use by another request; choose a new one',
+    marker.resumedFrom === undefined
+      ? 'the token or idempotency key is in use by another request; choose a new one'
+      : `the operation was resumed already, from another step, as ${token}; resume that one`,
   );
 }
 

@@ -28,14 +28,18 @@ export async function troubleOf(
     const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
     if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
   }
-  for (const activity of raw.pendingActivities ?? []) {
+  const activities = raw.pendingActivities ?? [];
+  const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } = PendingActivityState;
+  // Others may wait their turn while something runs.
+  const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
+  for (const activity of activities) {
     const name = activity.activityType?.name ?? 'an activity';
-    const isScheduled = activity.state === PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED;
+    const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
     if ((activity.attempt ?? 1) > 1) {
       const failure = await decodeOptionalFailureToOptionalError(engine.dataConverter, activity.lastFailure);
       return `${name} is tried again (attempt ${activity.attempt})${failure ? `: ${failure.message}` : ''}`;
     }
-    if (isScheduled && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
+    if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
       return `no worker has taken ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
     }
   }

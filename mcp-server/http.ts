@@ -58,7 +58,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     const missing = await engine.temporal.missing();
     return missing.length
       ? c.json({ status: 'unavailable', missing }, 503)
-      : c.json({ status: 'ready', tools: [...engine.tools.keys()] });
+      : c.json({ status: 'ready', tools: engine.tools.keys() });
   });
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), (c) =>
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.

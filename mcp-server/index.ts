@@ -5,9 +5,9 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Engine, EngineTemporal } from '../engine/index.js';
 import { SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
-import { loadTools } from '../platform/project.js';
 import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
+import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
 import { serveStdioFaces } from './stdio.js';
 
@@ -45,7 +45,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   }
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const url = `http://${host}:${settings.port}/mcp`;
-  logger.info({ url, tools: [...engine.tools.keys()] }, 'server runs');
+  logger.info({ url, tools: engine.tools.keys() }, 'server runs');
   return {
     url,
     async stop() {
@@ -73,7 +73,7 @@ export async function serveStdio(settings: Settings, logger: Logger): Promise<vo
 
 /** The engine of these settings: what every face calls. */
 export async function createEngine(settings: Settings, logger: Logger): Promise<Engine> {
-  const tools = await loadTools(settings);
+  const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
   const temporal = new EngineTemporal(settings.home, storage, settings.taskQueue, logger);
   return new Engine(temporal, tools, loadSecret(settings.home), storage);

@@ -104,6 +104,8 @@ export interface OperationRecord {
   partial?: unknown;
   /** Parts that run for themselves, when the record was read live or is closed. */
   children?: ChildRecord[];
+  /** There are children, but too many for a record that isn't read live. */
+  areChildrenLarge?: true;
   result?: unknown;
   error?: OperationError;
   estimateSeconds?: number;

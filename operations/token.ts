@@ -40,6 +40,13 @@ export function tokenOfIdempotencyKey(principal: string, tool: string, key: stri
     .slice(0, 32);
 }
 
+/** The token of the operation that goes on from another one. */
+export function tokenOfResumed(principal: string, token: string, attempt: number, secret: Buffer): string {
+  return Buffer.from(hmac(secret, 'resume', principal, token, String(attempt)), 'base64url')
+    .toString('hex')
+    .slice(0, 32);
+}
+
 /** Tells a repeated start from another one under the same token. */
 export function digestOf(tool: string, args: unknown, secret: Buffer): string {
   return hmac(secret, 'arguments', tool, canonicalJson(args)).slice(0, 32);

@@ -3,10 +3,12 @@
  * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
  */
 import type { OperationError } from './errors.js';
-import type { Answer, InputRequest, Progress } from './record.js';
+import type { Answer, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Query: the whole record's live part. Answers a {@link StateMemo} with `partial`. */
 export const OPERATION_QUERY = 'operation';
+/** Query of workflows that can be resumed: takes a {@link ResumeRequest}, answers a {@link ResumePlan}. */
+export const RESUME_QUERY = 'resume';
 /** Update and signal: takes a {@link ProvidedInput}. */
 export const PROVIDE_INPUT = 'provide_input';
 /** Signal: cancels like Temporal's own cancel request, for whoever can only signal. Takes a reason. */
@@ -72,7 +74,22 @@ export interface StateMemo {
   partial?: unknown;
   /** The partial result is too large for the memo: the query has it. */
   isPartialLarge?: boolean;
+  /** In the memo only once the operation is closed, while they are small. */
+  children?: ChildRecord[];
+  /** There are too many children for the memo: the query has them. */
+  areChildrenLarge?: boolean;
 }
+
+/** Where a closed operation is to be taken up again. */
+export interface ResumeRequest {
+  /** Workflow ID of the operation that is asked. */
+  workflowId: string;
+  /** Name of the step to go on from; else after the last finished one. */
+  from?: string;
+}
+
+/** What the new operation's workflow gets, or why there can't be one. */
+export type ResumePlan = { input: unknown } | { problem: string };
 
 /** An answer on its way. */
 export interface ProvidedInput {

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createJiti } from 'jiti';
 import type { Tool } from '../operations/tool.js';
@@ -39,17 +39,23 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 type Kind = 'tools' | 'workflows' | 'activities';
 
+/** What runs pipelines: there whether or not the shipped tools are served. */
+const PIPELINES = 'pipeline';
+
 /** The files of one kind: shipped ones first, then the project's. */
 export function filesOf(kind: Kind, settings: Settings): string[] {
-  const folders = [...(settings.shippedTools ? [join(CODE_ROOT, kind)] : []), ownFolder(kind, settings)];
-  return folders.flatMap((folder) =>
-    folder && existsSync(folder)
-      ? readdirSync(folder)
-          .filter((name) => /\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name))
-          .sort()
-          .map((name) => join(folder, name))
-      : [],
+  const shipped = codeIn(join(CODE_ROOT, kind)).filter(
+    (path) => settings.shippedTools || basename(path, extname(path)) === PIPELINES,
   );
+  return [...shipped, ...codeIn(ownFolder(kind, settings))];
+}
+
+function codeIn(folder: string | undefined): string[] {
+  if (folder === undefined || !existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => /\.(ts|js|mts|mjs)$/.test(name) && !/\.(test|d)\.ts$/.test(name))
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /**

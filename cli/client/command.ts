@@ -1,5 +1,5 @@
 /** What all client commands have in common: flags, how errors are told, how the connection ends. */
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import { toFailure } from './failures.js';
 import type { Session } from './session.js';
@@ -73,4 +73,12 @@ export function isJson(command: Command): boolean {
 /** One line of JSON on standard output. */
 export function printJson(document: unknown): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
+/** Reads a flag's value. @throws InvalidArgumentError for anything but a whole number from 1 on */
+export function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('expected a whole number from 1 on.');
+  return number;
 }

@@ -1,12 +1,14 @@
 /** Operations in words: one in full, many as a table. */
+import type { ChildRecord } from '../../operations/record.js';
 import { howToAnswer } from './answers.js';
 import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
+import { stepsTree } from './steps-tree.js';
 import { oneLine, textTable } from './table.js';
 import { isClosed, progressOf, statusNote, statusWords, type ListedOperation, type Task } from './wire.js';
 
 /** What `longhaul status` prints. */
-export function describeTask(session: Session, task: Task): string {
+export function describeTask(session: Session, task: Task, children?: ChildRecord[]): string {
   const { progress, total, message, stage } = progressOf(task);
   const numbers =
     progress === undefined ? undefined : `${progress}${total === undefined ? '' : ` of ${total}`}`;
@@ -28,7 +30,8 @@ export function describeTask(session: Session, task: Task): string {
   const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
     howToAnswer(session, task.taskId, key, question),
   );
-  return [textTable(shown), ...questions].join('\n');
+  const jobs = children ? [stepsTree(children)] : [];
+  return [textTable(shown), ...jobs, ...questions].join('\n');
 }
 
 /** What `longhaul list` prints. */

@@ -2,29 +2,17 @@
  * Watching one task: a subscription, else polling, over and over until the task is closed. A server that goes away
  * is waited for; nothing about that touches the work.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { RpcError, Unreachable } from './connection.js';
+import { RpcError } from './connection.js';
+import { Patience, pause, type PatienceOptions } from './patience.js';
 import { asTask, type Session } from './session.js';
 import { isClosed, type Task } from './wire.js';
 
 /** How long a subscription may be silent before the task is read, in milliseconds: a dead connection says nothing. */
 const SILENCE_MS = 30_000;
 const POLL_MS = 5_000;
-const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 5_000;
-/** How long a server may be gone before nobody waits for it any more, in milliseconds: 15 minutes. */
-const GONE_LIMIT_MS = 15 * 60_000;
 
 const METHOD_NOT_FOUND = -32601;
 const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
-
-export interface WatchOptions {
-  signal: AbortSignal;
-  /** Is the task known to exist, so that even a first attempt is worth repeating? */
-  isKnown: boolean;
-  /** Told when the server is gone, with the reason, and without one when it is back. */
-  onTrouble: (reason?: string) => void;
-}
 
 /**
  * Every state of a task that differs from the one before; the last is a closed one, unless the signal fires first.
@@ -34,21 +22,15 @@ export interface WatchOptions {
 export async function* watchTask(
   session: Session,
   taskId: string,
-  { signal, isKnown, onTrouble }: WatchOptions,
+  options: PatienceOptions,
 ): AsyncGenerator<Task> {
+  const { signal } = options;
+  const patience = new Patience(options);
   let last = '';
-  let isReached = isKnown;
-  let isTroubled = false;
-  let contactMs = Date.now();
-  let retryMs = FIRST_RETRY_MS;
   while (!signal.aborted) {
     try {
       for await (const task of observe(session, taskId, signal)) {
-        if (isTroubled) onTrouble();
-        isReached = true;
-        isTroubled = false;
-        contactMs = Date.now();
-        retryMs = FIRST_RETRY_MS;
+        patience.reached();
         const json = JSON.stringify(task);
         if (json !== last) yield task;
         last = json;
@@ -56,17 +38,10 @@ export async function* watchTask(
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (!isReached || !isPassing(error) || Date.now() - contactMs > GONE_LIMIT_MS) throw error;
-      if (!isTroubled) onTrouble((error as Error).message);
-      isTroubled = true;
+      patience.failed(error);
     }
-    await pause(retryMs, signal);
-    retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+    await patience.pause();
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return error instanceof Unreachable || (error instanceof RpcError && error.isRetryable);
 }
 
 /** States over one subscription; ends when it does. Servers without subscriptions are polled. */
@@ -132,10 +107,6 @@ async function* poll(session: Session, taskId: string, signal: AbortSignal): Asy
 function fromNotification({ _meta, ...task }: Task): Task {
   const { [SUBSCRIPTION_META]: _subscription, ...meta } = _meta ?? {};
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
 type Mail = Task | Error | 'ready' | 'end';

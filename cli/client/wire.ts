@@ -1,4 +1,5 @@
 /** What comes over the wire, as far as the commands look at it (specs: ext-tasks; 2026-07-28). */
+import type { ChildRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
@@ -68,6 +69,39 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
+}
+
+/** The answer of `longhaul/operations/read`. */
+export interface OperationSteps {
+  token: string;
+  tool: string;
+  status: string;
+  attempt: number;
+  createdAt: string;
+  closedAt?: string;
+  resumedFrom?: string;
+  /** Jobs of a pipeline, with their steps. */
+  children?: ChildRecord[];
+  /** False: no worker could be asked, so children are unknown. */
+  isLive: boolean;
+}
+
+/** The result of the tool `operation_logs`. */
+export interface LogAnswer {
+  step: string;
+  name?: string;
+  lines: LogAnswerLine[];
+  cursor?: string;
+  is_at_end: boolean;
+  is_complete: boolean;
+}
+
+export interface LogAnswerLine {
+  number: number;
+  text: string;
+  is_continued?: true;
+  is_unfinished?: true;
+  line_bytes?: number;
 }
 
 /** Progress in numbers: Longhaul's own addition to a task. */

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { clientCommand, isJson, printJson, runs } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
-import type { Task, ToolDeclaration, ToolResult } from '../client/wire.js';
-import { print, say } from '../console.js';
+import type { ToolDeclaration, ToolResult } from '../client/wire.js';
+import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 const HELP = `
@@ -78,21 +78,8 @@ async function call(
   );
   if (answer.resultType !== 'task') return finishedAtOnce(command, answer);
   const task = asTask(answer);
-  if (!flags.detach) return waitFor(session, command, tool.name, task);
-  if (isJson(command)) printJson(task);
-  else print(task.taskId);
-  return EXIT.ok;
-}
-
-async function waitFor(session: Session, command: Command, tool: string, task: Task): Promise<number> {
-  if (!isJson(command)) say(`${tool} runs as ${task.taskId}`);
-  const [{ follow }, { exitCodeOf, printOutcome }] = await Promise.all([
-    import('../client/follow.js'),
-    import('../client/outcome.js'),
-  ]);
-  const closed = await follow(session, command, task.taskId, { isKnown: true });
-  if (!isJson(command)) printOutcome(closed);
-  return exitCodeOf(closed);
+  const { detach, waitFor } = await import('../client/wait.js');
+  return flags.detach ? detach(command, task) : waitFor(session, command, tool.name, task);
 }
 
 /** Short work comes back as a result, and so does a call that was refused. */

@@ -1,5 +1,5 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { Option, type Command } from 'commander';
+import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, say } from '../console.js';
@@ -18,7 +18,7 @@ export function registerList(program: Command): void {
   const command = clientCommand(program, 'list', 'list operations, newest first')
     .option('--tool <name>', 'only those of this tool')
     .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
-    .option('--limit <number>', 'at most so many', parseLimit, 20);
+    .option('--limit <number>', 'at most so many', wholeNumber, 20);
   runs(command, async (session) => {
     const { tool, status, limit } = command.opts<{ tool?: string; status?: string; limit: number }>();
     const operations: ListedOperation[] = [];
@@ -41,11 +41,4 @@ export function registerList(program: Command): void {
     }
     return EXIT.ok;
   });
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!Number.isInteger(limit) || limit < 1)
-    throw new InvalidArgumentError('expected a whole number from 1 on.');
-  return limit;
 }

@@ -7,11 +7,12 @@ import { print } from '../console.js';
 export function registerStatus(program: Command): void {
   const command = clientCommand(program, 'status', 'say where an operation stands').argument('<token>');
   runs(command, async (session, token: string) => {
-    const task = await session.task(token);
-    if (isJson(command)) printJson(task);
+    const { readChildren } = await import('../client/operation-tools.js');
+    const [task, children] = await Promise.all([session.task(token), readChildren(session, token)]);
+    if (isJson(command)) printJson(children ? { ...task, children } : task);
     else {
       const { describeTask } = await import('../client/describe.js');
-      print(describeTask(session, task));
+      print(describeTask(session, task, children));
     }
     return EXIT.ok;
   });

@@ -6,6 +6,7 @@ import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
+import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
 
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const storage = storageOf({ home });
   engine = new Engine(
     new EngineTemporal(home, storage, parts.taskQueue, createLogger('test', 'warn')),
-    tools,
+    new Tools(tools, [], createLogger('test', 'warn')),
     secret,
     storage,
   );

@@ -3,6 +3,7 @@ import {
   inputRequired,
   ProtocolError,
   ProtocolErrorCode,
+  type CallToolResult,
   type InputRequiredResult,
   type Result,
   type ServerContext,
@@ -12,6 +13,7 @@ import { humanDuration } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
+import { operationTools } from '../../operation-tools/index.js';
 import { renderFailure, renderResult } from '../../results.js';
 import { missingTasksCapability, renderCreated, renderRefusal } from './render.js';
 import { capabilitiesOf, elicitResult } from './schemas.js';
@@ -29,6 +31,8 @@ export async function callTool(
   given: Record<string, unknown>,
   context: ServerContext,
 ): Promise<Result> {
+  const operationTool = operationTools.get(name);
+  if (operationTool) return orRefusal(() => operationTool.call(engine, principal, given));
   const tool = engine.tool(name);
   const capabilities = capabilitiesOf(context);
   const isTask = capabilities.tasks && tool.taskSupport !== 'forbidden';
@@ -49,6 +53,15 @@ export async function callTool(
   }
   if (isTask) return { ...renderCreated(record, { elicitation: capabilities.elicitation, tool }) };
   return wait(engine, principal, record.token, tool, context);
+}
+
+async function orRefusal(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof LonghaulError) return renderRefusal(error);
+    throw error;
+  }
 }
 
 /**

@@ -4,14 +4,16 @@ import type { Engine, ListFilter } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Tool } from '../../../operations/tool.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../../identity.js';
+import { operationTools, type OperationTool } from '../../operation-tools/index.js';
 import { readResource, RESOURCE_LIMIT_BYTES } from '../../resources.js';
 import { callTool } from './call.js';
-import { missingTasksCapability, renderDetailed, renderError } from './render.js';
+import { missingTasksCapability, renderDetailed, renderError, renderSteps } from './render.js';
 import {
   anyResult,
   capabilitiesOf,
   elicitResult,
   listOperationsParams,
+  readOperationParams,
   TASKS_EXTENSION,
   taskParams,
 } from './schemas.js';
@@ -38,7 +40,9 @@ export function createServer(engine: Engine, principal: string, transport: 'http
     capabilities: { tools: {}, resources: {}, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
-  server.setRequestHandler('tools/list', () => ({ tools: [...engine.tools.values()].map(renderTool) }));
+  server.setRequestHandler('tools/list', () => ({
+    tools: [...engine.tools.values(), ...operationTools.values()].map(renderTool),
+  }));
   server.setRequestHandler('resources/list', () => ({ resources: [] }));
   server.setRequestHandler('resources/read', ({ params }) =>
     readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport]),
@@ -106,10 +110,22 @@ export function createServer(engine: Engine, principal: string, transport: 'http
       }
     },
   );
+  // A task has no steps. These too are for people at the command line.
+  server.setRequestHandler(
+    'longhaul/operations/read',
+    { params: readOperationParams, result: anyResult },
+    async ({ token }) => {
+      try {
+        return { resultType: 'complete', ...renderSteps(await engine.readLive(principal, token)) };
+      } catch (error) {
+        throw renderError(error);
+      }
+    },
+  );
   return server;
 }
 
-function renderTool(tool: Tool) {
+function renderTool(tool: Tool | OperationTool) {
   return {
     name: tool.name,
     title: tool.title,

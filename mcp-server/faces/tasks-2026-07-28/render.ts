@@ -136,6 +136,22 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
   );
 }
 
+/** Where an operation and its parts stand, which no task says; `isLive`: its workflow itself was asked, or it is closed. */
+export function renderSteps(record: OperationRecord) {
+  const { token, tool, status, attempt, createdAt, closedAt, resumedFrom, children, live } = record;
+  return {
+    token,
+    tool,
+    status,
+    attempt,
+    createdAt,
+    ...(closedAt === undefined ? {} : { closedAt }),
+    ...(resumedFrom === undefined ? {} : { resumedFrom }),
+    ...(children === undefined ? {} : { children }),
+    isLive: live || closedAt !== undefined,
+  };
+}
+
 /** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;

@@ -37,6 +37,9 @@ export const listOperationsParams = z.looseObject({
   cursor: z.string().optional(),
 });
 
+/** Of `longhaul/operations/read`, another one. */
+export const readOperationParams = z.looseObject({ token: taskId });
+
 /** Any result: these methods' results are made by `render.ts`. */
 export const anyResult = z.looseObject({});
 

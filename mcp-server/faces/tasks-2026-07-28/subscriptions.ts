@@ -115,7 +115,7 @@ export class Subscriptions {
       });
     };
     try {
-      // The tools of a process don't change while it runs, so only taskIds can be honoured.
+      // An edited pipeline is noticed when tools are next listed, so only taskIds can be honoured.
       const notifications = taskIds === undefined ? {} : { taskIds };
       await subscriber.send({
         jsonrpc: '2.0',

@@ -1,0 +1,81 @@
+/** Lines of logs on standard output: as they were printed, with numbers, or as JSON. */
+import { harmless, splitStyle } from './terminal-text.js';
+import type { LogAnswer, LogAnswerLine } from './wire.js';
+
+const PLAIN_STYLE = '\u001b[0m';
+
+export interface WriterOptions {
+  json: boolean;
+  numbers: boolean;
+  /** Does a terminal act upon what is written? */
+  isTerminal: boolean;
+}
+
+export class LogWriter {
+  /** Number of the line that the output stands in the middle of. */
+  #openLine: number | undefined;
+  #held = '';
+  /** Nobody reads any more: a pager that was left, `| head`. */
+  isGone = false;
+  #isStyled = false;
+
+  constructor(
+    private readonly options: WriterOptions,
+    private readonly output: NodeJS.WritableStream = process.stdout,
+  ) {}
+
+  async page({ step, lines }: LogAnswer): Promise<void> {
+    await this.#put(
+      this.options.json
+        ? lines.map((line) => `${JSON.stringify({ step, ...line })}\n`).join('')
+        : lines.map((line) => this.#text(line)).join(''),
+    );
+  }
+
+  /** A line between the logs of two steps. */
+  async header(line: string): Promise<void> {
+    if (!this.options.json) await this.#put(`${this.#ended()}== ${harmless(line)}\n`);
+  }
+
+  /** The last of it: a terminal gets back its style and its prompt a line of its own. */
+  async end(): Promise<void> {
+    if (this.options.isTerminal && !this.options.json) await this.#put(this.#ended());
+  }
+
+  #text({ number, text, is_continued, is_unfinished, line_bytes }: LogAnswerLine): string {
+    const isSame = is_continued === true && this.#openLine === number;
+    const begin = isSame ? '' : `${this.#closedLine()}${this.options.numbers ? `${number}: ` : ''}`;
+    const isUnfinished = is_unfinished === true && line_bytes === undefined;
+    this.#openLine = isUnfinished ? number : undefined;
+    return `${begin}${this.#shown(text, isUnfinished)}${isUnfinished ? '' : '\n'}`;
+  }
+
+  #shown(text: string, isUnfinished: boolean): string {
+    if (!this.options.isTerminal) return text;
+    const [whole, rest] = isUnfinished
+      ? splitStyle(this.#held + text)
+      : [this.#held + text.replace(/\r$/, ''), ''];
+    this.#held = rest;
+    const shown = harmless(whole);
+    this.#isStyled ||= shown.includes('\u001b');
+    return shown;
+  }
+
+  #closedLine(): string {
+    const text = `${harmless(this.#held)}${this.#openLine === undefined ? '' : '\n'}`;
+    this.#held = '';
+    this.#openLine = undefined;
+    return text;
+  }
+
+  #ended(): string {
+    const text = `${this.#isStyled ? PLAIN_STYLE : ''}${this.#closedLine()}`;
+    this.#isStyled = false;
+    return text;
+  }
+
+  async #put(text: string): Promise<void> {
+    if (text !== '' && !this.isGone)
+      this.isGone = await new Promise((settle) => this.output.write(text, (error) => settle(Boolean(error))));
+  }
+}

@@ -1,0 +1,166 @@
+/** Reading steps' logs page by page, and following an operation from step to step. */
+import {
+  chooseStep,
+  isStepEnded,
+  likeliestStep,
+  stepReference,
+  stepsOf,
+  type ChosenStep,
+} from '../../operations/steps.js';
+import type { ChildRecord } from '../../operations/record.js';
+import { CommandFailure } from '../failure.js';
+import { EXIT } from './exit-codes.js';
+import type { LogWriter } from './log-writer.js';
+import { callOperationTool, readSteps } from './operation-tools.js';
+import { pause, type Patience } from './patience.js';
+import type { Session } from './session.js';
+import type { LogAnswer, OperationSteps } from './wire.js';
+
+/** How long nothing new is waited for before it is looked again, in milliseconds. */
+const FIRST_POLL_MS = 1_000;
+const LAST_POLL_MS = 5_000;
+
+export interface LogRequest {
+  token: string;
+  step: string | undefined;
+  /** Lines from the end. */
+  tail: number | undefined;
+  from: number | undefined;
+  to: number | undefined;
+  pattern: string | undefined;
+}
+
+/** One command's way to its server: asks until there is an answer, or nobody waits any more. */
+export interface Reach {
+  session: Session;
+  patience: Patience;
+  signal: AbortSignal;
+}
+
+/** Reads a log to its present end; with `isFollowed` until its step has ended. */
+export async function showLog(
+  { session, patience, signal }: Reach,
+  request: LogRequest,
+  writer: LogWriter,
+  isFollowed: boolean,
+): Promise<void> {
+  const ask = (query: Record<string, unknown>) =>
+    patience.answered(() =>
+      callOperationTool<LogAnswer>(session, 'operation_logs', { token: request.token, ...query }, { signal }),
+    );
+  let query: Record<string, unknown> | undefined = await firstQuery(ask, request);
+  let pollMs = FIRST_POLL_MS;
+  while (query !== undefined) {
+    const page = await ask(query);
+    if (page !== undefined) await writer.page(page);
+    if (page?.cursor === undefined || writer.isGone) return;
+    query = { cursor: page.cursor };
+    if (!page.is_at_end) continue;
+    if (!isFollowed) return;
+    pollMs = page.lines.length > 0 ? FIRST_POLL_MS : Math.min(pollMs * 2, LAST_POLL_MS);
+    await pause(pollMs, signal);
+  }
+}
+
+/** The last lines are asked for by number: a page from the end holds only so many. */
+async function firstQuery(
+  ask: (query: Record<string, unknown>) => Promise<LogAnswer | undefined>,
+  { step, tail, from, to, pattern }: LogRequest,
+): Promise<Record<string, unknown> | undefined> {
+  const query = {
+    ...(step === undefined ? {} : { step }),
+    ...(from === undefined ? {} : { from_line: from }),
+    ...(to === undefined ? {} : { to_line: to }),
+    ...(pattern === undefined ? {} : { pattern }),
+  };
+  if (tail === undefined) return query;
+  const end = await ask({ ...(step === undefined ? {} : { step }), tail: 1 });
+  if (end === undefined) return undefined;
+  const last = end.lines.at(-1)?.number ?? 0;
+  return { ...query, step: end.step, from_line: Math.max(1, last - tail + 1) };
+}
+
+/**
+ * Follows an operation until it is closed, or the one step that is named has ended.
+ *
+ * @returns the operation as it was last seen; undefined when the signal fired first
+ * @throws CommandFailure when it has no steps, or not that one
+ */
+export async function followLogs(
+  reach: Reach,
+  request: LogRequest,
+  writer: LogWriter,
+): Promise<OperationSteps | undefined> {
+  const { session, patience, signal } = reach;
+  const chain = new Chain(request.step);
+  let pollMs = FIRST_POLL_MS;
+  while (!signal.aborted && !writer.isGone) {
+    const operation = await patience.answered(() => readSteps(session, request.token, { signal }));
+    if (operation === undefined) return undefined;
+    const next = chain.next(childrenOf(operation));
+    if (next) {
+      if (!chain.isOneStep) await writer.header(`${stepReference(next)} ${next.step.name}`);
+      const first = chain.count === 1 ? request : { ...request, from: undefined, tail: undefined };
+      await showLog(reach, { ...first, step: stepReference(next) }, writer, true);
+      pollMs = FIRST_POLL_MS;
+      continue;
+    }
+    if (operation.closedAt !== undefined || chain.isDone) return operation;
+    await pause(pollMs, signal);
+    pollMs = Math.min(pollMs * 2, LAST_POLL_MS);
+  }
+  return undefined;
+}
+
+/** The parts of an operation; empty while no worker says which there are. */
+function childrenOf({ token, children, isLive, status }: OperationSteps): ChildRecord[] {
+  if (children) return children;
+  if (status === 'expired') throw new CommandFailure(`${token}: the operation has expired`, EXIT.notFound);
+  if (isLive)
+    throw new CommandFailure(`${token}: no steps are known; only pipelines keep logs`, EXIT.notFound);
+  return [];
+}
+
+/** Which step comes after which: each that has started once, by the time of its start. */
+class Chain {
+  readonly #shown = new Set<string>();
+  #since = '';
+  /** Is only one step meant, whatever comes after it? */
+  isOneStep = false;
+  isDone = false;
+
+  constructor(private readonly wanted: string | undefined) {}
+
+  get count(): number {
+    return this.#shown.size;
+  }
+
+  next(children: ChildRecord[]): ChosenStep | undefined {
+    if (children.length === 0) return undefined;
+    const chosen = this.#choose(children);
+    if (!chosen) return undefined;
+    this.#shown.add(stepReference(chosen));
+    if (this.#since === '') this.#since = chosen.step.startedAt ?? '';
+    this.isDone = this.isOneStep;
+    return chosen;
+  }
+
+  #choose(children: ChildRecord[]): ChosenStep | undefined {
+    const { wanted } = this;
+    const steps = wanted === undefined ? stepsOf(children) : stepsOf(children, wanted);
+    this.isOneStep = wanted !== undefined && steps.length === 0;
+    if (this.isOneStep) {
+      const chosen = chooseStep(children, wanted);
+      const { startedAt, status } = chosen.step;
+      // One that was never run has no log.
+      this.isDone = startedAt === undefined && isStepEnded({ status });
+      return startedAt === undefined || this.#shown.size > 0 ? undefined : chosen;
+    }
+    const own = steps.filter(({ step }) => step.startedAt !== undefined && step.logsOf === undefined);
+    const isOver = steps.every(({ step }) => isStepEnded(step));
+    if (this.#shown.size === 0) return likeliestStep(own) ?? (isOver ? likeliestStep(steps) : undefined);
+    return own
+      .filter((one) => one.step.startedAt! >= this.#since && !this.#shown.has(stepReference(one)))
+      .sort((one, other) => (one.step.startedAt! < other.step.startedAt! ? -1 : 1))[0];
+  }
+}

@@ -1,0 +1,83 @@
+/** Waiting for a server that is gone: nothing about that touches the work, so a command that waits tries again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RpcError, Unreachable } from './connection.js';
+import { ToolRefusal } from './operation-tools.js';
+
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 5_000;
+/** How long a server may be gone before nobody waits for it any more, in milliseconds: 15 minutes. */
+const GONE_LIMIT_MS = 15 * 60_000;
+
+export interface PatienceOptions {
+  signal: AbortSignal;
+  /** Is what is waited for known to exist, so that even a first attempt is worth repeating? */
+  isKnown: boolean;
+  /** Told when the server is gone, with the reason, and without one when it is back. */
+  onTrouble: (reason?: string) => void;
+}
+
+export class Patience {
+  #isReached: boolean;
+  #isTroubled = false;
+  #contactMs = Date.now();
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(private readonly options: PatienceOptions) {
+    this.#isReached = options.isKnown;
+  }
+
+  /** The server answered. */
+  reached(): void {
+    if (this.#isTroubled) this.options.onTrouble();
+    this.#isReached = true;
+    this.#isTroubled = false;
+    this.#contactMs = Date.now();
+    this.#retryMs = FIRST_RETRY_MS;
+  }
+
+  /** @throws the error, when another attempt would be no use or it took too long already */
+  failed(error: unknown): void {
+    const isOver = Date.now() - this.#contactMs > GONE_LIMIT_MS;
+    if (!this.#isReached || !isPassing(error) || isOver) throw error;
+    if (!this.#isTroubled) this.options.onTrouble((error as Error).message);
+    this.#isTroubled = true;
+  }
+
+  /** Waits until the next attempt is due, or the signal fires. */
+  async pause(): Promise<void> {
+    await pause(this.#retryMs, this.options.signal);
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+
+  /**
+   * Asks until there is an answer.
+   *
+   * @returns undefined once the signal has fired
+   */
+  async answered<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    while (!this.options.signal.aborted) {
+      try {
+        const answer = await ask();
+        this.reached();
+        return answer;
+      } catch (error) {
+        if (this.options.signal.aborted) return undefined;
+        this.failed(error);
+      }
+      await this.pause();
+    }
+    return undefined;
+  }
+}
+
+/** Waits, unless the signal fires first. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof Unreachable ||
+    ((error instanceof RpcError || error instanceof ToolRefusal) && error.isRetryable)
+  );
+}

@@ -1,0 +1,47 @@
+/** A pipeline's jobs and steps in words. */
+import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import { elapsed } from './status-line.js';
+import { oneLine, textTable } from './table.js';
+
+/** Up to so many steps are all shown; of more, only those of jobs in which something is to be seen. */
+const ALL_STEPS = 40;
+const QUIET = new Set(['pending', 'completed', 'skipped']);
+
+/** A line for each job, and below it its steps. */
+export function stepsTree(children: ChildRecord[], nowMs: number = Date.now()): string {
+  const count = children.reduce((sum, { steps }) => sum + steps.length, 0);
+  const rows = children.flatMap((child) => {
+    const isOpened = count <= ALL_STEPS || !QUIET.has(child.status);
+    const steps = isOpened ? child.steps.map((step, index) => stepRow(step, index + 1, nowMs)) : [];
+    return [jobRow(child), ...steps];
+  });
+  return ['jobs', textTable(rows)].join('\n');
+}
+
+function jobRow({ name, status, statusMessage, steps }: ChildRecord): string[] {
+  const done = steps.filter((step) => step.status === 'completed').length;
+  const words = statusMessage ?? (QUIET.has(status) ? '' : `${done} of ${steps.length} steps`);
+  return [`  ${name}`, statusWords(status), oneLine(words)];
+}
+
+function stepRow(
+  { name, status, exitCode, startedAt, closedAt, logsOf }: StepRecord,
+  number: number,
+  nowMs: number,
+): string[] {
+  const isOver = closedAt !== undefined || QUIET.has(status);
+  const end = closedAt === undefined ? nowMs : Date.parse(closedAt);
+  const facts = [
+    exitCode === undefined || exitCode === 0 ? undefined : `exit code ${exitCode}`,
+    startedAt === undefined || (isOver && closedAt === undefined)
+      ? undefined
+      : elapsed(end - Date.parse(startedAt)),
+    logsOf === undefined ? undefined : 'in an earlier operation',
+  ];
+  const label = name === `step ${number}` ? name : `${number} ${oneLine(name)}`;
+  return [`    ${label}`, statusWords(status), facts.filter(Boolean).join(', ')];
+}
+
+function statusWords(status: string): string {
+  return status.replaceAll('_', ' ');
+}

@@ -1,0 +1,24 @@
+/** Waiting in front of somebody for work that the command itself has started. */
+import type { Command } from 'commander';
+import { print, say } from '../console.js';
+import { isJson, printJson } from './command.js';
+import { EXIT } from './exit-codes.js';
+import { follow } from './follow.js';
+import { exitCodeOf, printOutcome } from './outcome.js';
+import type { Session } from './session.js';
+import type { Task } from './wire.js';
+
+/** Says what was started, waits for it, and shows how it ended. @returns the exit code */
+export async function waitFor(session: Session, command: Command, tool: string, task: Task): Promise<number> {
+  if (!isJson(command)) say(`${tool} runs as ${task.taskId}`);
+  const closed = await follow(session, command, task.taskId, { isKnown: true });
+  if (!isJson(command)) printOutcome(closed);
+  return exitCodeOf(closed);
+}
+
+/** Tells the token of what was started, and waits for nothing. @returns the exit code */
+export function detach(command: Command, task: Task): number {
+  if (isJson(command)) printJson(task);
+  else print(task.taskId);
+  return EXIT.ok;
+}

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, runs, wholeNumber } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { usageFailure } from '../client/failures.js';
+import type { LogRequest } from '../client/logs.js';
+import type { Session } from '../client/session.js';
+import { say } from '../console.js';
+import { CommandFailure } from '../failure.js';
+
+const HELP = `
+STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that failed, else the last.
+Ctrl-C ends the watching: the work goes on.
+`;
+
+interface LogFlags {
+  follow?: boolean;
+  numbers?: boolean;
+  tail?: number;
+  from?: number;
+  to?: number;
+  pattern?: string;
+}
+
+/** `longhaul logs`. */
+export function registerLogs(program: Command): void {
+  const command = clientCommand(program, 'logs', 'print what the steps of a pipeline have printed')
+    .argument('<token>')
+    .argument('[step]', 'which step; may be left out')
+    .option('--follow', 'go on until the operation is closed, from step to step')
+    .option('--tail <lines>', 'begin so many lines before the end', wholeNumber)
+    .option('--from <line>', 'begin at this line', wholeNumber)
+    .option('--to <line>', 'end with this line', wholeNumber)
+    .option('--pattern <regexp>', 'only lines in which this is found')
+    .option('--numbers', "print the lines' numbers")
+    .addHelpText('after', HELP);
+  runs(command, async (session, token: string, step: string | undefined) => {
+    const { tail, from, to, pattern } = command.opts<LogFlags>();
+    if (tail !== undefined && (from ?? to) !== undefined)
+      throw usageFailure('--tail: expected neither --from nor --to beside it; got both');
+    return logs(session, command, { token, step, tail, from, to, pattern });
+  });
+}
+
+async function logs(session: Session, command: Command, request: LogRequest): Promise<number> {
+  const [{ followLogs, showLog }, { LogWriter }, { Patience }] = await Promise.all([
+    import('../client/logs.js'),
+    import('../client/log-writer.js'),
+    import('../client/patience.js'),
+  ]);
+  const { follow: isFollowed = false, numbers = false } = command.opts<LogFlags>();
+  const writer = new LogWriter({ json: isJson(command), numbers, isTerminal: process.stdout.isTTY });
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const onTrouble = (reason?: string) =>
+    say(reason === undefined ? 'it is back' : `no logs just now (${reason}); the work goes on, trying again`);
+  const reach = { session, signal, patience: new Patience({ signal, isKnown: false, onTrouble }) };
+  const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
+  process.once('SIGINT', leave);
+  try {
+    if (isFollowed) {
+      const operation = await followLogs(reach, request, writer);
+      if (operation?.closedAt !== undefined && !isJson(command))
+        say(`the operation is ${operation.status.replace('_', ' ')}`);
+    } else await showLog(reach, request, writer, false);
+  } finally {
+    process.off('SIGINT', leave);
+    await writer.end();
+  }
+  if (!signal.aborted) return EXIT.ok;
+  throw new CommandFailure(
+    `no longer watching; ${request.token} goes on. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
+    EXIT.detached,
+  );
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { clientCommand, runs } from '../client/command.js';
+
+interface ResumeFlags {
+  from?: string;
+  detach?: boolean;
+}
+
+/** `longhaul resume`. */
+export function registerResume(program: Command): void {
+  const command = clientCommand(
+    program,
+    'resume',
+    'go on with a pipeline that did not complete, and wait for its result',
+  )
+    .argument('<token>')
+    .option(
+      '--from <step>',
+      'where to go on: job/2, "job/Step name" or a job; else after the last finished step',
+    )
+    .option('--detach', 'print the new token at once and wait for nothing')
+    .addHelpText('after', '\nIt goes on as a new operation. Ctrl-C detaches: the work goes on.\n');
+  runs(command, async (session, token: string) => {
+    const [{ callOperationTool }, { detach, waitFor }] = await Promise.all([
+      import('../client/operation-tools.js'),
+      import('../client/wait.js'),
+    ]);
+    const { from, detach: isDetached } = command.opts<ResumeFlags>();
+    const resumed = await callOperationTool<{ token: string; tool: string }>(session, 'operation_resume', {
+      token,
+      ...(from === undefined ? {} : { from }),
+    });
+    const task = await session.task(resumed.token);
+    return isDetached ? detach(command, task) : waitFor(session, command, resumed.tool, task);
+  });
+}

@@ -1,0 +1,48 @@
+/**
+ * Cursors of logs: where to go on, and what was asked for. They aren't sealed: whoever may read a log may read it from
+ * anywhere, and whose log it is comes from the record, never from the cursor.
+ */
+import { z } from 'zod';
+import { LonghaulError } from '../../operations/errors.js';
+import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
+
+const line = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
+
+const shape = z.strictObject({
+  /** Reference of the step. */
+  step: z.string().min(1).max(1000).optional(),
+  /** Line that `offset` is in, from 1. */
+  line,
+  /** In bytes, from 0. */
+  offset: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  fromLine: line.optional(),
+  toLine: line.optional(),
+  pattern: z.string().max(PATTERN_CHARACTERS).optional(),
+});
+
+export type LogCursor = z.infer<typeof shape>;
+
+/** A cursor as callers get it. */
+export function writeCursor(cursor: LogCursor): string {
+  return Buffer.from(JSON.stringify(cursor)).toString('base64url');
+}
+
+/** @throws LonghaulError `invalid_arguments` */
+export function readCursor(text: string): LogCursor {
+  let json: unknown;
+  try {
+    json = JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch {
+    throw invalidCursor();
+  }
+  const cursor = shape.safeParse(json);
+  if (!cursor.success) throw invalidCursor();
+  return cursor.data;
+}
+
+export function invalidCursor(): LonghaulError {
+  return new LonghaulError(
+    'invalid_arguments',
+    'cursor: expected one from an earlier page of this log, unchanged; got another text',
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * Finding a caller's regular expression in lines. JavaScript's may run for years over forty characters, and while one
+ * runs nothing else does: so it runs in a thread of its own, with little memory, that is ended when its time is up.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { LonghaulError } from '../../operations/errors.js';
+import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
+
+/** How long some thousand lines may take, in milliseconds; they usually take a few. */
+const FIND_LIMIT_MS = 3_000;
+/** Most searches of one process at once: each has a thread. */
+const MAX_SEARCHES = 8;
+
+/** Where in each line the pattern is, -1 where it is not. Text, so that it runs the same from any build. */
+const THREAD = `
+const { parentPort, workerData } = require('node:worker_threads');
+const pattern = new RegExp(workerData);
+parentPort.on('message', (lines) => parentPort.postMessage(lines.map((line) => line.search(pattern))));
+`;
+
+let openSearches = 0;
+
+export class LineMatcher {
+  readonly #thread: Worker;
+
+  /** @throws LonghaulError `invalid_arguments` for what is no regular expression, `unavailable` under too many searches */
+  constructor(pattern: string) {
+    assertPattern(pattern);
+    if (openSearches >= MAX_SEARCHES)
+      throw new LonghaulError('unavailable', 'too many logs are being searched just now; try again shortly');
+    this.#thread = new Worker(THREAD, {
+      eval: true,
+      workerData: pattern,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
+    });
+    openSearches += 1;
+    // An error while nobody waits is told to whoever waits next, by the exit.
+    this.#thread.on('error', () => undefined);
+    this.#thread.once('exit', () => (openSearches -= 1));
+  }
+
+  /** @throws LonghaulError `invalid_arguments` when it takes too long */
+  async find(lines: string[]): Promise<number[]> {
+    const done = new AbortController();
+    const timer = setTimeout(() => done.abort(), FIND_LIMIT_MS);
+    try {
+      this.#thread.postMessage(lines);
+      const [found] = (await once(this.#thread, 'message', { signal: done.signal })) as [number[]];
+      return found;
+    } catch (error) {
+      throw new LonghaulError(
+        'invalid_arguments',
+        `pattern: takes too long or too much memory on this log; expected a simpler one, without repetitions in repetitions`,
+        { cause: error },
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}
+
+function assertPattern(pattern: string): void {
+  if (pattern.length === 0 || pattern.length > PATTERN_CHARACTERS) {
+    throw new LonghaulError(
+      'invalid_arguments',
+      `pattern: expected 1 to ${PATTERN_CHARACTERS} characters; got ${pattern.length}`,
+    );
+  }
+  try {
+    new RegExp(pattern);
+  } catch (error) {
+    throw new LonghaulError('invalid_arguments', `pattern: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,140 @@
+/** The lines of a log that a pattern is found in. */
+import { PAGE_BYTES, PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
+import type { Storage } from '../../platform/storage.js';
+import { LineMatcher } from './pattern.js';
+import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
+
+/** Longest line that is searched as a whole, in bytes: 1 MiB. A longer one is searched in parts of that size. */
+const PART_BYTES = 1024 * 1024;
+/** How much of a log one page searches, in bytes. */
+const SEARCH_BYTES = 64 * 1024 * 1024;
+/** Most lines that are handed to the matcher at once. */
+const BATCH_LINES = 4_000;
+/** How much of a long line is shown before what was found, in UTF-16 units. */
+const LEAD = 512;
+
+export interface Search {
+  pattern: string;
+  from: Position;
+  toLine: number;
+  limit: number;
+  sizeBytes: number;
+  isComplete: boolean;
+}
+
+/**
+ * Searches on from a position, until a page is full, the log ends, or a good deal has been searched. A last line that
+ * is still growing is left for later.
+ *
+ * @returns what was found, and where to go on
+ * @throws LonghaulError `invalid_arguments`, `unavailable`
+ */
+export async function searchLines(
+  storage: Storage,
+  key: string,
+  search: Search,
+): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
+  const page = new FoundLines(search);
+  const matcher = new LineMatcher(search.pattern);
+  let isAtEnd = false;
+  const end = Math.min(search.sizeBytes, search.from.offset + SEARCH_BYTES);
+  try {
+    while (page.at.offset < end && !page.isFull) {
+      const before = page.at.offset;
+      for (const batch of batches(await readParts(storage, key, page.at, search))) {
+        const found = await matcher.find(batch.map(({ line }) => line.text));
+        for (let index = 0; index < batch.length && !page.isFull; index += 1)
+          page.add(batch[index]!, found[index]!);
+        if (page.isFull) break;
+      }
+      isAtEnd = !page.isFull && page.at.offset === before;
+      if (isAtEnd) break;
+    }
+  } finally {
+    await matcher.close();
+  }
+  return { lines: page.lines, at: page.at, isAtEnd };
+}
+
+class FoundLines {
+  readonly lines: LogLine[] = [];
+  at: Position;
+  isFull = false;
+  #bytes = 0;
+
+  constructor(private readonly search: Search) {
+    this.at = search.from;
+    this.isFull = this.at.line > search.toLine;
+  }
+
+  add(piece: Piece, foundAt: number): void {
+    if (foundAt >= 0) {
+      const line = excerpt(piece, foundAt);
+      const bytes = Buffer.byteLength(line.text) + 1;
+      if (this.lines.length > 0 && this.#bytes + bytes > PAGE_BYTES) {
+        this.isFull = true;
+        return;
+      }
+      this.lines.push(line);
+      this.#bytes += bytes;
+    }
+    this.at = piece.end;
+    this.isFull = this.lines.length >= this.search.limit || this.at.line > this.search.toLine;
+  }
+}
+
+/** Whole lines from a position on, or a part of one that is longer than a part may be. */
+async function readParts(
+  storage: Storage,
+  key: string,
+  at: Position,
+  { sizeBytes, isComplete, toLine }: Search,
+): Promise<Iterable<Piece>> {
+  const { bytes, isContinued } = await readFrom(storage, key, at.offset, sizeBytes, PART_BYTES);
+  const isEnd = at.offset + bytes.length >= sizeBytes;
+  const pieces = piecesOf(bytes, at, {
+    isContinued,
+    isFinal: isEnd && isComplete,
+    pieceBytes: PART_BYTES,
+  });
+  return (function* () {
+    let isFirst = true;
+    for (const piece of pieces) {
+      if (piece.line.number > toLine) return;
+      const isPart = isFirst && bytes.length === PART_BYTES;
+      if (piece.line.isUnfinished && !(isEnd && isComplete) && !isPart) return;
+      yield piece;
+      isFirst = false;
+    }
+  })();
+}
+
+function* batches(pieces: Iterable<Piece>): Generator<Piece[]> {
+  let batch: Piece[] = [];
+  for (const piece of pieces) {
+    batch.push(piece);
+    if (batch.length < BATCH_LINES) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length) yield batch;
+}
+
+/** A line that is too long to be shown is shown around what was found. */
+function excerpt({ line }: Piece, foundAt: number): LogLine {
+  const lineBytes = Buffer.byteLength(line.text);
+  if (lineBytes <= PIECE_BYTES) return line;
+  const isLow = (at: number) => (line.text.charCodeAt(at) & 0xfc00) === 0xdc00;
+  let start = Math.max(0, foundAt - LEAD);
+  if (start > 0 && isLow(start)) start -= 1;
+  const bytes = Buffer.from(line.text.slice(start, start + PIECE_BYTES));
+  const end = bytes.length > PIECE_BYTES ? characterStart(bytes, PIECE_BYTES) : bytes.length;
+  const text = bytes.toString('utf8', 0, end);
+  return {
+    number: line.number,
+    text,
+    ...(start > 0 || line.isContinued ? { isContinued: true } : {}),
+    ...(start + text.length < line.text.length || line.isUnfinished ? { isUnfinished: true } : {}),
+    lineBytes,
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Resuming: a closed operation's workflow says itself, in answer to a query, what a new one needs to go on. So the
+ * file that a pipeline was made from may have changed, or be gone.
+ */
+import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
+import { LonghaulError } from '../operations/errors.js';
+import { isTerminal, type OperationRecord } from '../operations/record.js';
+import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
+import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
+import { markerOf } from './read.js';
+import { beginOperation } from './start.js';
+import type { EngineTemporal } from './temporal.js';
+
+/** How long a worker may take to replay the closed workflow, in milliseconds. */
+const PLAN_DEADLINE_MS = 20_000;
+
+/**
+ * @param record of the operation to go on from
+ * @returns the new operation's record
+ * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`
+ */
+export async function resumeOperation(
+  engine: EngineTemporal,
+  secret: Buffer,
+  { principal, token, status, tool }: OperationRecord,
+  from: string | undefined,
+): Promise<OperationRecord> {
+  if (status === 'expired') throw new LonghaulError('expired', 'the operation has expired');
+  if (!isTerminal(status))
+    throw new LonghaulError(
+      'wrong_state',
+      `the operation is ${status}; only one that has ended can be resumed`,
+    );
+  if (status === 'completed' && from === undefined)
+    throw new LonghaulError(
+      'wrong_state',
+      'the operation has completed; name a step to run it again from there',
+    );
+  const workflowId = workflowIdOf(principal, token, secret);
+  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  const marker = markerOf(description, principal);
+  const input = await planOf(engine, tool, { workflowId, ...(from === undefined ? {} : { from }) });
+  const attempt = marker.attempt + 1;
+  const resumed = tokenOfResumed(principal, token, attempt, secret);
+  const { searchAttributes } = await engine.facts();
+  return beginOperation(engine, {
+    token: resumed,
+    workflowId: workflowIdOf(principal, resumed, secret),
+    workflow: description.type,
+    input,
+    summary: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
+    marker: {
+      ...marker,
+      searchAttributes,
+      attempt,
+      resumedFrom: token,
+      argumentsDigest: digestOf(tool, { resumed: token, from }, secret),
+      createdAt: new Date().toISOString(),
+    },
+  });
+}
+
+async function planOf(engine: EngineTemporal, tool: string, request: ResumeRequest): Promise<unknown> {
+  let plan: ResumePlan;
+  try {
+    plan = await engine.call(
+      (client) =>
+        client.workflow
+          .getHandle(request.workflowId)
+          .query<ResumePlan, [ResumeRequest]>(RESUME_QUERY, request),
+      PLAN_DEADLINE_MS,
+    );
+  } catch (error) {
+    if (error instanceof QueryNotRegisteredError)
+      throw new LonghaulError('wrong_state', `"${tool}" can't be resumed; call it again`);
+    if (error instanceof QueryRejectedError || error instanceof LonghaulError) throw error;
+    throw new LonghaulError(
+      'unavailable',
+      'no worker was there to say where the operation stopped; try again',
+      {
+        cause: error,
+      },
+    );
+  }
+  if ('problem' in plan) throw new LonghaulError('invalid_arguments', plan.problem);
+  return plan.input;
+}

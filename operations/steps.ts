@@ -1,0 +1,86 @@
+/** Which step of an operation is meant. */
+import { LonghaulError } from './errors.js';
+import type { ChildRecord, ChildStatus, StepRecord } from './record.js';
+
+/** A step, with where it stands. */
+export interface ChosenStep {
+  /** Name of its job, with the item's position: `test[3]`. */
+  child: string;
+  /** Position in the job, from 1. */
+  position: number;
+  step: StepRecord;
+}
+
+const OPEN: ReadonlySet<ChildStatus> = new Set(['pending', 'working', 'input_required']);
+/** Most steps that an error names. */
+const NAMED_STEPS = 30;
+
+/** Has the step ended, so that its log doesn't grow any more? */
+export function isStepEnded({ status }: { status: ChildStatus }): boolean {
+  return !OPEN.has(status);
+}
+
+/** `build/2`: what a step is called in answers, and can be asked for by. */
+export function stepReference({ child, position }: { child: string; position: number }): string {
+  return `${child}/${position}`;
+}
+
+/** The steps in their order; with a reference to a job, only that job's. */
+export function stepsOf(children: ChildRecord[], job?: string): ChosenStep[] {
+  return children
+    .filter(({ name }) => job === undefined || name === job || name.replace(/\[\d+\]$/, '') === job)
+    .flatMap(({ name, steps }) => steps.map((step, index) => ({ child: name, position: index + 1, step })));
+}
+
+/**
+ * Finds a step.
+ *
+ * @param reference `job/2`, `job/Step name`, `test[3]/1`; `job`, or nothing: of all that it fits, the one that runs
+ *   or waits for an answer, else the one that failed, else any; of several the one that started last
+ * @throws LonghaulError `invalid_arguments` that lists the steps there are, `not_found` when none has started
+ */
+export function chooseStep(children: ChildRecord[], reference?: string): ChosenStep {
+  if (reference === undefined) return likeliest(stepsOf(children), 'no step has started yet');
+  const ofJob = stepsOf(children, reference);
+  if (ofJob.length) return likeliest(ofJob, `no step of ${reference} has started yet`);
+  const slash = reference.indexOf('/');
+  const [job, step] = slash < 0 ? [reference, ''] : [reference.slice(0, slash), reference.slice(slash + 1)];
+  const candidates = stepsOf(children, job);
+  const byPosition = candidates.filter(({ position }) => String(position) === step);
+  const found = byPosition.length ? byPosition : candidates.filter((one) => one.step.name === step);
+  if (found.length === 1) return found[0]!;
+  throw new LonghaulError(
+    'invalid_arguments',
+    found.length
+      ? `step: expected one step; got ${JSON.stringify(reference)}, which is any of ${listOf(found)}`
+      : `step: expected one of ${listOf(candidates.length ? candidates : stepsOf(children))}; got ${JSON.stringify(reference)}`,
+  );
+}
+
+/** The step that is most likely meant; undefined when none has started. */
+export function likeliestStep(steps: ChosenStep[]): ChosenStep | undefined {
+  const started = steps
+    .filter(({ step }) => step.startedAt !== undefined)
+    .sort((one, other) => (one.step.startedAt! < other.step.startedAt! ? -1 : 1));
+  return (
+    started.findLast(({ step }) => step.status === 'working') ??
+    started.findLast(({ step }) => step.status === 'input_required') ??
+    started.findLast(({ step }) => step.status === 'failed' || step.status === 'timed_out') ??
+    started.at(-1)
+  );
+}
+
+function likeliest(steps: ChosenStep[], message: string): ChosenStep {
+  const chosen = likeliestStep(steps);
+  if (chosen) return chosen;
+  throw new LonghaulError('not_found', `${message}, so there is no log; the steps are ${listOf(steps)}`);
+}
+
+function listOf(steps: ChosenStep[]): string {
+  const named = steps.slice(0, NAMED_STEPS).map((one) => {
+    const { name, status } = one.step;
+    return `${stepReference(one)} (${name === `step ${one.position}` ? '' : `${JSON.stringify(name)}, `}${status})`;
+  });
+  const more = steps.length - named.length;
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ') || 'none';
+}

@@ -1,0 +1,244 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { check } from '../../operations/schema.js';
+import { eventually } from '../stack/cli-process.js';
+import { PipelineProject, textOf } from './support.js';
+
+const PIPELINES = {
+  /** Stands still in its first step until a file is there, and fails in its second until another one is. */
+  talk: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  build:
+    steps:
+      - name: Install
+        run: |
+          for i in $(seq 1 300); do echo "install $i"; done
+          printf half
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          echo ' whole'
+      - name: Compile
+        run: |
+          echo 'error: nothing to compile' >&2
+          test -e "$INPUT_LEDGER.mended"
+          echo compiled
+      - { name: Praise, run: echo well done }
+  report:
+    needs: build
+    steps: [{ name: 'Tell / all', run: echo told }]
+`,
+  wide: `
+inputs: { properties: { items: { type: array, items: { type: string } } }, required: [items] }
+jobs:
+  each:
+    for-each: items
+    steps: [{ run: 'echo "item $LONGHAUL_ITEM"' }, { run: 'true' }]
+`,
+};
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
+
+/** Calls one of the tools as a client without tasks does, and checks its result against its published schema. */
+async function call(name: string, args: object): Promise<any> {
+  const client = project.client.with({});
+  const { result, error } = await client.request('tools/call', { name, arguments: args });
+  if (error) throw new Error(JSON.stringify(error));
+  if (result.isError) return result;
+  const { tools } = (await client.request('tools/list')).result;
+  const { outputSchema } = tools.find((tool: any) => tool.name === name);
+  expect(check(outputSchema, result.structuredContent, 'result')).toEqual([]);
+  return result;
+}
+
+async function logs(args: object): Promise<any> {
+  const result = await call('operation_logs', args);
+  if (result.isError) throw new Error(textOf(result));
+  return result.structuredContent;
+}
+
+const texts = (page: any): string[] => page.lines.map(({ text }: { text: string }) => text);
+
+/** Starts `talk` and waits until its first step has printed all that it does before the file is there. */
+async function talking(ledger: string): Promise<string> {
+  const token = await project.startOn('talk', ledger);
+  await eventually('it has printed', async () => {
+    const result = await call('operation_logs', { token, tail: 1 });
+    return !result.isError && texts(result.structuredContent)[0] === 'half';
+  });
+  return token;
+}
+
+test('are listed behind the long tools, with schemas of what they take and give', async () => {
+  const { tools } = (await project.client.request('tools/list')).result;
+  const names = tools.map(({ name }: { name: string }) => name);
+  const isOperationTool = (name: string) => name.startsWith('operation_');
+  expect(names.filter(isOperationTool)).toEqual(
+    expect.arrayContaining(['operation_logs', 'operation_resume']),
+  );
+  expect(names.findIndex(isOperationTool)).toBe(
+    names.filter((name: string) => !isOperationTool(name)).length,
+  );
+  for (const { inputSchema, outputSchema, annotations } of tools.slice(names.findIndex(isOperationTool))) {
+    expect(inputSchema).toMatchObject({ type: 'object', required: ['token'], additionalProperties: false });
+    expect(outputSchema).toMatchObject({ type: 'object' });
+    expect(annotations).toHaveProperty('readOnlyHint');
+  }
+});
+
+test('a log is read while its step runs, and after it from where the reader was', async () => {
+  const token = await talking('half-way');
+  const first = await call('operation_logs', { token });
+  const page = first.structuredContent;
+  expect(page).toMatchObject({ step: 'build/1', name: 'Install', status: 'working', is_complete: false });
+  expect(texts(page)).toHaveLength(200);
+  expect(textOf(first)).toContain('\n200: install 200\n');
+  expect(textOf(first)).toContain(`operation_logs ${JSON.stringify({ token, cursor: page.cursor })}`);
+
+  const second = await logs({ token, cursor: page.cursor });
+  expect(second.lines[0]).toEqual({ number: 201, text: 'install 201' });
+  expect(second.lines.at(-1)).toEqual({ number: 301, text: 'half', is_unfinished: true });
+  expect(second.is_at_end).toBe(true);
+  expect(texts(await logs({ token, from_line: 7, to_line: 8 }))).toEqual(['install 7', 'install 8']);
+  expect(texts(await logs({ token, step: 'build/Install', pattern: '[15]0$' }))).toEqual(
+    [10, 50, 110, 150, 210, 250].map((number) => `install ${number}`),
+  );
+
+  touch('half-way.go');
+  await project.client.until(token, 'completed');
+  const third = await logs({ token, cursor: second.cursor });
+  expect(third).toMatchObject({ step: 'build/1', status: 'completed', is_complete: true });
+  expect(third.lines).toEqual([{ number: 301, text: ' whole', is_continued: true }]);
+  expect(third).not.toHaveProperty('cursor');
+
+  const failed = await call('operation_logs', { token });
+  expect(failed.structuredContent).toMatchObject({ step: 'build/2', status: 'failed', is_at_end: true });
+  expect(textOf(failed)).toBe(
+    'build/2: "Compile", failed, 26 bytes\n1: error: nothing to compile\n\nThis is the end of the log.',
+  );
+});
+
+test('resume goes on as a new operation, which shows the logs of the steps before it too', async () => {
+  const token = await talking('resumed');
+  touch('resumed.go');
+  await project.client.until(token, 'completed');
+  touch('resumed.mended');
+  const result = await call('operation_resume', { token });
+  const resumed = result.structuredContent;
+  expect(resumed).toMatchObject({ tool: 'talk', attempt: 2, resumed_from: token });
+  expect(textOf(result)).toContain(resumed.token);
+  const done = await project.client.until(resumed.token, 'completed');
+  expect(done.result).not.toHaveProperty('isError');
+  expect(texts(await logs({ token: resumed.token, step: 'build/1', tail: 1 }))).toEqual(['half whole']);
+  expect(texts(await logs({ token: resumed.token, step: 'build/2' }))).toContain('compiled');
+  expect(texts(await logs({ token, step: 'build/2' }))).not.toContain('compiled');
+  expect(await logs({ token: resumed.token })).toMatchObject({ step: 'report/1', name: 'Tell / all' });
+  expect(texts(await logs({ token: resumed.token, step: 'report/Tell / all' }))).toEqual(['told']);
+  const again = await call('operation_resume', { token, from: 'report' });
+  expect(again).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'conflict' } } });
+});
+
+test('a job that runs for each item has a log for each', async () => {
+  const token = await project.client.start('wide', { items: ['a', 'b'] });
+  await project.client.until(token, 'completed');
+  expect(texts(await logs({ token, step: 'each[1]/1' }))).toEqual(['item b']);
+  expect(await logs({ token, step: 'each[0]/2' })).toMatchObject({
+    lines: [],
+    total_bytes: 0,
+    is_complete: true,
+  });
+  const ambiguous = await call('operation_logs', { token, step: 'each/1' });
+  expect(textOf(ambiguous)).toBe(
+    'step: expected one step; got "each/1", which is any of each[0]/1 (completed), each[1]/1 (completed)',
+  );
+});
+
+describe('what can not be answered is refused, saying why', () => {
+  let token: string;
+  beforeAll(async () => {
+    token = await talking('refusals');
+  });
+  afterAll(() => touch('refusals.go'));
+
+  test.each<[string, () => object, string, string]>([
+    [
+      'unknown argument',
+      () => ({ token, lines: 3 }),
+      'invalid_arguments',
+      'arguments.lines: unknown; remove it',
+    ],
+    ['no token', () => ({}), 'invalid_arguments', 'arguments: missing "token"'],
+    [
+      'tail of 0',
+      () => ({ token, tail: 0 }),
+      'invalid_arguments',
+      'arguments.tail: expected minimum 1; got 0',
+    ],
+    [
+      'tail of a range',
+      () => ({ token, tail: 1, to_line: 2 }),
+      'invalid_arguments',
+      'tail: expected neither',
+    ],
+    ['pattern', () => ({ token, pattern: '[' }), 'invalid_arguments', 'pattern: Invalid regular expression'],
+    [
+      'cursor',
+      () => ({ token, cursor: 'x' }),
+      'invalid_arguments',
+      'cursor: expected one from an earlier page',
+    ],
+    ['unknown step', () => ({ token, step: 'build/9' }), 'invalid_arguments', 'build/2 ("Compile", pending)'],
+    ['unknown job', () => ({ token, step: 'nope' }), 'invalid_arguments', 'report/1 ("Tell / all", pending)'],
+    ['not begun', () => ({ token, step: 'build/2' }), 'not_found', 'step build/2: it has not started yet'],
+    ['not begun', () => ({ token, step: 'report' }), 'not_found', 'no step of report has started yet'],
+    ['token', () => ({ token: 'unknown' }), 'not_found', 'operation not found'],
+  ])('%s', async (_name, args, kind, message) => {
+    const result = await call('operation_logs', args());
+    expect(textOf(result)).toContain(message);
+    expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind } } });
+  });
+
+  test('a cursor of another step', async () => {
+    const { cursor } = await logs({ token });
+    const result = await call('operation_logs', { token, cursor, step: 'build/2' });
+    expect(textOf(result)).toContain('cursor: is of the step build/1; got step build/2');
+  });
+
+  test('the log of a tool that is no pipeline', async () => {
+    const other = await project.client.start('slow_compute', { seconds: 0 });
+    await project.client.until(other, 'completed');
+    expect(textOf(await call('operation_logs', { token: other }))).toContain('only pipelines keep logs');
+  });
+
+  test('going on with what still runs', async () => {
+    const result = await call('operation_resume', { token });
+    expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'wrong_state' } } });
+  });
+});
+
+test('logs can be read while no worker is there', async () => {
+  const token = await talking('alone');
+  const { cursor } = await logs({ token, tail: 1 });
+  const worker = project.parts.parts.at(-1)!;
+  await worker.end('SIGKILL');
+  expect(texts(await logs({ token, step: 'build/1', from_line: 300 }))).toEqual(['install 300', 'half']);
+  expect(await logs({ token, cursor })).toMatchObject({
+    step: 'build/1',
+    is_at_end: true,
+    is_complete: false,
+  });
+  expect(await call('operation_logs', { token })).toMatchObject({
+    isError: true,
+    _meta: { 'longhaul/error': { kind: 'unavailable', retryable: true } },
+  });
+  const temporal = await project.parts.temporal();
+  await temporal.workflow.getHandle(token).terminate();
+  await project.client.until(token, 'completed');
+  expect(await logs({ token, step: 'build/1', tail: 1 })).toMatchObject({ is_complete: true });
+});
