@@ -59,17 +59,25 @@ const runs: Record<string, () => Promise<string>> = {
     await parts.client.until(taskId, 'cancelled');
     return taskId;
   },
+  async 'as a pipeline'() {
+    const taskId = await parts.client.start('replayed', { items: ['a', 'b'] });
+    const task = await parts.client.until(taskId, 'input_required');
+    const [key] = Object.keys(task.inputRequests);
+    await parts.client.answer(taskId, key!, { action: 'accept', content: { approve: true } });
+    await parts.client.until(taskId, 'completed');
+    return taskId;
+  },
 };
 
 test.each(Object.keys(runs))('an operation that ended %s replays, as does the recorded one', async (kind) => {
   const taskId = await runs[kind]!();
   const history = await (await parts.temporal()).workflow.getHandle(taskId).fetchHistory();
   await replay(taskId, history);
-  const path = join(RECORDED, `${kind}.json`);
+  const path = join(RECORDED, `${kind.replaceAll(' ', '-')}.json`);
   if (process.env['LONGHAUL_RECORD'])
     writeFileSync(path, historyToJSON(history).replaceAll(`${resolve('.')}/`, ''));
   expect(existsSync(path)).toBe(true);
-  await replay(`recorded-${kind}`, JSON.parse(readFileSync(path, 'utf8')));
+  await replay(`recorded-${kind.replaceAll(' ', '-')}`, JSON.parse(readFileSync(path, 'utf8')));
 });
 
 test('a history that the code of today would not make is refused: the check can fail', async () => {

@@ -3,7 +3,7 @@
  * workflow is an ordinary workflow function that is exported under the tool's name.
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
-import type { Answer, Progress } from '../../operations/record.js';
+import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
 import { assertFlat, toJsonSchema, type AnySchema, type Infer } from '../../operations/schema.js';
 import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
 
@@ -25,6 +25,14 @@ export function stage(name: string): void {
 /** Keeps what is finished so far: it can be read while the work runs, and after cancel, failure and time-out. */
 export function partial(value: unknown): void {
   change({ partial: value });
+}
+
+/**
+ * Shows parts of the operation that run for themselves. The list is read when somebody asks, and written once, as the
+ * operation closes: change it in place as often as you like, it costs no history.
+ */
+export function children(list: ChildRecord[]): void {
+  state().children = list;
 }
 
 /**

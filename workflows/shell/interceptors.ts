@@ -135,10 +135,11 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   flush();
   saveRemaining();
   const createdAt = marker()?.createdAt ?? workflowInfo().startTime.toISOString();
+  const { children: _children, ...carried } = state();
   const memo = {
     ...input.options.memo,
     [MARKER_MEMO]: { ...marker(), createdAt },
-    [STATE_MEMO]: { ...state(), inputRequests: {} },
+    [STATE_MEMO]: { ...carried, inputRequests: {} },
   };
   return next({ ...input, options: { ...input.options, memo } });
 };

@@ -69,16 +69,30 @@ export function withdraw(key: string): void {
 export function flush(): void {
   if (!isDirty || isClosed) return;
   isDirty = false;
-  const { partial, ...small } = state();
-  const whole = partial === undefined ? small : { ...small, partial };
-  const fits = JSON.stringify(whole).length <= STATE_MEMO_LIMIT_BYTES;
-  upsertMemo({ [STATE_MEMO]: fits ? whole : { ...small, isPartialLarge: true } });
+  const { children: _queried, ...shown } = state();
+  writeMemo(shown);
   setStatus(questions.size > 0 ? 'input_required' : 'working');
+}
+
+/** Leaves out what would make the memo too large: the query has it. */
+function writeMemo(whole: StateMemo): void {
+  let memo = whole;
+  const isLarge = () => JSON.stringify(memo).length > STATE_MEMO_LIMIT_BYTES;
+  if (memo.children && isLarge()) {
+    const { children: _children, ...rest } = memo;
+    memo = { ...rest, areChildrenLarge: true };
+  }
+  if (memo.partial !== undefined && isLarge()) {
+    const { partial: _partial, ...rest } = memo;
+    memo = { ...rest, isPartialLarge: true };
+  }
+  upsertMemo({ [STATE_MEMO]: memo });
 }
 
 /** Writes what is left to write and the final status; nothing is written after it. */
 export function close(finalStatus: string): void {
-  flush();
+  if (state().children) writeMemo(state());
+  else flush();
   setStatus(finalStatus);
   isClosed = true;
 }

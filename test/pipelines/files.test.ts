@@ -1,0 +1,65 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PipelineProject, textOf } from './support.js';
+
+const waits = (word: string) => `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+outputs: { word: only.word }
+jobs:
+  only:
+    outputs: [word]
+    steps:
+      - run: 'echo started >> "$INPUT_LEDGER"; while [ ! -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done'
+      - run: 'echo "word=${word}" >> "$LONGHAUL_OUTPUT"'
+`;
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start({
+    waits: waits('first'),
+    broken: 'jobs:\n  a:\n    steps:\n      - rnu: echo hello\n',
+    twin_of_greet: 'name: greet\njobs: { a: { steps: [{ run: echo }] } }',
+  });
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+const names = async (): Promise<string[]> =>
+  (await project.client.request('tools/list')).result.tools.map(({ name }: any) => name);
+const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
+const wordOf = async (token: string) =>
+  (await project.client.until(token, 'completed', 60_000)).result.structuredContent.word;
+
+test('a file with a mistake takes away its own tool only, and a call says where the mistake is', async () => {
+  expect(await names()).toContain('waits');
+  expect(await names()).not.toContain('broken');
+  const { error } = await project.client.request('tools/call', { name: 'broken', arguments: {} });
+  expect(error!.message).toMatch(/broken\.yml:4:9: .*rnu.*run/s);
+  project.write('broken', 'jobs:\n  a:\n    steps:\n      - run: echo hello\n');
+  expect(await names()).toContain('broken');
+});
+
+test('a name that is taken by another tool is refused', async () => {
+  expect((await names()).filter((name) => name === 'greet')).toHaveLength(1);
+  const { result } = await project.client.request('tools/call', { name: 'greet', arguments: { name: 'x' } });
+  expect(textOf(result)).toBe('Hello, x!');
+});
+
+test('an edit, a new name and a deletion reach new operations only', async () => {
+  const start = async (ledger: string) => {
+    const token = await project.startOn('waits', ledger);
+    await eventually('it runs', () => project.lines(ledger).includes('started'));
+    return token;
+  };
+  const first = await start('first');
+  project.write('waits', waits('second'));
+  const second = await start('second');
+  renameSync(join(project.folder, 'waits.yml'), join(project.folder, 'waits-anew.yml'));
+  expect(await names()).toContain('waits_anew');
+  expect(await names()).not.toContain('waits');
+  rmSync(join(project.folder, 'waits-anew.yml'));
+  expect(await names()).not.toContain('waits_anew');
+  for (const ledger of ['first', 'second']) letGo(ledger);
+  expect([await wordOf(first), await wordOf(second)]).toEqual(['first', 'second']);
+}, 120_000);

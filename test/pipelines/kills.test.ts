@@ -1,0 +1,162 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { linesOf, textOf, writePipelines } from './support.js';
+
+/** Three steps that leave a line as they start and as they end; the second waits until the test lets it go. */
+const steps = (extra: string) => `
+      - { name: one, run: 'echo start 1 >> "$INPUT_LEDGER"; echo done 1 >> "$INPUT_LEDGER"' }
+      - name: two
+        ${extra}
+        run: |
+          echo start 2 >> "$INPUT_LEDGER"
+          echo "doing the second"
+          while [ ! -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          echo done 2 >> "$INPUT_LEDGER"
+      - { name: three, run: 'echo start 3 >> "$INPUT_LEDGER"; echo done 3 >> "$INPUT_LEDGER"' }
+`;
+const INPUTS = 'inputs: { properties: { ledger: { type: string } }, required: [ledger] }';
+const PIPELINES = {
+  careful: `${INPUTS}\njobs:\n  work:\n    steps:${steps('idempotent: false')}`,
+  repeatable: `${INPUTS}\njobs:\n  work:\n    steps:${steps('idempotent: true')}`,
+};
+
+let home: TestHome;
+let client: WireClient;
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-pipeline-kills-'));
+const environment = { LONGHAUL_PIPELINE_FOLDERS: folder, LONGHAUL_SHIPPED_TOOLS: 'false' };
+
+beforeAll(async () => {
+  writePipelines(folder, PIPELINES);
+  home = await TestHome.create();
+  await home.up(environment);
+  client = new WireClient(`${home.url}/mcp`);
+}, 180_000);
+afterAll(async () => {
+  await home?.remove();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+const ledgerPath = (name: string) => join(folder, name);
+const ledgerOf = (name: string) => linesOf(ledgerPath(name));
+
+async function startAndReachSecond(tool: string, name: string): Promise<string> {
+  const taskId = await client.start(tool, { ledger: ledgerPath(name) });
+  await eventually('the second step has started', () => ledgerOf(name).includes('start 2'));
+  const log = join(home.path, 'storage', 'logs', taskId, 'work', '2');
+  await eventually('its output is in its log', () => linesOf(log).includes('doing the second'));
+  return taskId;
+}
+
+/** Lets the second step end. */
+function letGo(name: string): void {
+  writeFileSync(`${ledgerPath(name)}.go`, '');
+}
+
+/** Processes whose environment names this ledger: what steps have left. */
+function leftOvers(name: string): number[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`INPUT_LEDGER=${ledgerPath(name)}`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function answerDoubt(taskId: string, decision: string): Promise<any> {
+  const task = await client.until(taskId, 'input_required', 180_000);
+  const [[key, question]] = Object.entries<any>(task.inputRequests) as [[string, any]];
+  await client.answer(taskId, key, { action: 'accept', content: { decision } });
+  return question.params;
+}
+
+describe('kill -9 while a step runs', () => {
+  test('of the MCP server: the step does not notice', async () => {
+    const taskId = await startAndReachSecond('careful', 'server');
+    kill(home.parts().server);
+    letGo('server');
+    await client.until(taskId, 'completed', 120_000);
+    expect(ledgerOf('server')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
+  }, 180_000);
+
+  test('of Temporal: the step does not notice', async () => {
+    const taskId = await startAndReachSecond('careful', 'temporal');
+    kill(home.parts().temporal);
+    letGo('temporal');
+    await client.until(taskId, 'completed', 180_000);
+    expect(ledgerOf('temporal')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
+  }, 240_000);
+
+  test('of the worker: an idempotent step runs again, and no other', async () => {
+    const taskId = await startAndReachSecond('repeatable', 'repeatable');
+    kill(home.parts().worker);
+    await eventually('the second step has started again', () => ledgerOf('repeatable').length === 4, 180_000);
+    letGo('repeatable');
+    await client.until(taskId, 'completed', 120_000);
+    expect(ledgerOf('repeatable')).toEqual([
+      ...['start 1', 'done 1'],
+      ...['start 2', 'start 2', 'done 2'],
+      ...['start 3', 'done 3'],
+    ]);
+  }, 300_000);
+
+  test.each([
+    ['run_again', ['start 2', 'start 2', 'done 2', 'start 3', 'done 3']],
+    ['take_as_done', ['start 2', 'start 3', 'done 3']],
+    ['give_up', ['start 2']],
+  ])(
+    'of the worker: any other step is asked about, and answered %s',
+    async (decision, rest) => {
+      const taskId = await startAndReachSecond('careful', decision);
+      kill(home.parts().worker);
+      await eventually('nothing of the step is left', () => leftOvers(decision).length === 0);
+      const question = await answerDoubt(taskId, decision);
+      expect(question.message).toContain('work / two');
+      expect(question.message).toContain('doing the second');
+      letGo(decision);
+      const { result } = await client.until(taskId, 'completed', 120_000);
+      expect(ledgerOf(decision)).toEqual(['start 1', 'done 1', ...rest]);
+      expect(Boolean(result.isError)).toBe(decision === 'give_up');
+      if (decision === 'give_up') expect(textOf(result)).toContain('work: step "two" is in doubt');
+    },
+    300_000,
+  );
+
+  test('of everything at once: the same token goes on, and asks', async () => {
+    const taskId = await startAndReachSecond('careful', 'all');
+    const { temporal, worker, server } = home.parts();
+    const supervisor = home.state().supervisorPid!;
+    for (const pid of [supervisor, temporal, worker, server]) kill(pid);
+    await eventually('all are gone', () =>
+      [supervisor, temporal, worker, server].every((pid) => !isRunning(pid)),
+    );
+    await eventually('nothing of the step is left', () => leftOvers('all').length === 0);
+    await home.up(environment);
+    await answerDoubt(taskId, 'run_again');
+    letGo('all');
+    await client.until(taskId, 'completed', 120_000);
+    expect(ledgerOf('all')).toEqual([
+      ...['start 1', 'done 1'],
+      ...['start 2', 'start 2', 'done 2'],
+      ...['start 3', 'done 3'],
+    ]);
+  }, 300_000);
+});
+
+test('the stack going down in good order leaves no process of a step, and the step is asked about', async () => {
+  const taskId = await startAndReachSecond('careful', 'down');
+  expect(await home.run(['down']).ended).toBe(0);
+  expect(leftOvers('down')).toEqual([]);
+  await home.up(environment);
+  await answerDoubt(taskId, 'run_again');
+  letGo('down');
+  await client.until(taskId, 'completed', 120_000);
+  expect(ledgerOf('down').filter((line) => line === 'start 2')).toHaveLength(2);
+}, 300_000);

@@ -1,0 +1,381 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PipelineProject, stepStatuses, textOf } from './support.js';
+
+const LEDGER = `
+inputs:
+  properties:
+    ledger: { type: string }
+  required: [ledger]
+`;
+
+const PIPELINES = {
+  everything: `
+description: Uses most of the language.
+inputs:
+  properties:
+    name: { type: string }
+    items: { type: array, items: { type: object } }
+    loud: { type: boolean, default: false }
+  required: [name, items]
+env: { WHO: pipeline, LEVEL: pipeline }
+outputs:
+  greeting: prepare.greeting
+  sizes: { value: measure.size, type: integer, description: The size of each item. }
+  summary: { value: collect.summary, type: object }
+jobs:
+  prepare:
+    env: { LEVEL: job }
+    outputs: [greeting, several]
+    artifacts: [out]
+    steps:
+      - name: Write
+        env: { LEVEL: step }
+        run: |
+          mkdir out
+          echo "$WHO $LEVEL $INPUT_NAME $INPUT_LOUD" > out/levels.txt
+          echo "greeting=hello $INPUT_NAME" >> "$LONGHAUL_OUTPUT"
+          printf 'several<<END\\none\\ntwo\\nEND\\n' >> "$LONGHAUL_OUTPUT"
+      - name: Below
+        working-directory: out
+        run: test -f levels.txt && pwd | grep -q '/out$'
+  measure:
+    needs: prepare
+    for-each: items
+    outputs: [size]
+    artifacts: ['*.json']
+    steps:
+      - run: |
+          printf '%s' "$LONGHAUL_ITEM" > item.json
+          echo "size=$(wc -c < item.json | tr -d ' ')" >> "$LONGHAUL_OUTPUT"
+  collect:
+    needs: [prepare, measure]
+    outputs: [summary]
+    steps:
+      - run: |
+          levels=$(cat "$LONGHAUL_ARTIFACTS/prepare/out/levels.txt")
+          second=$(cat "$LONGHAUL_ARTIFACTS/measure/1/item.json")
+          node -e '
+            const inputs = JSON.parse(require("fs").readFileSync(process.env.LONGHAUL_INPUTS, "utf8"));
+            console.log("summary=" + JSON.stringify({ levels: process.argv[1], second: process.argv[2], inputs }));
+          ' "$levels" "$second" >> "$LONGHAUL_OUTPUT"
+`,
+  conditions: `
+${LEDGER}
+jobs:
+  first:
+    steps:
+      - { name: fails and is forgiven, run: 'echo forgiven >> "$INPUT_LEDGER"; exit 3', continue-on-error: true }
+      - { name: sees the failure, if: failure, run: 'echo after forgiven >> "$INPUT_LEDGER"' }
+      - { name: goes on, run: 'echo goes on >> "$INPUT_LEDGER"' }
+      - { name: fails, run: 'for i in $(seq 1 80); do echo "line $i"; done; exit 7' }
+      - { name: not run, run: 'echo never >> "$INPUT_LEDGER"' }
+      - { name: on failure, if: failure, run: 'echo on failure >> "$INPUT_LEDGER"' }
+      - { name: in any case, if: always, run: 'echo in any case >> "$INPUT_LEDGER"' }
+  second:
+    needs: first
+    steps: [{ run: 'echo never >> "$INPUT_LEDGER"' }]
+  rescue:
+    needs: [first]
+    if: failure
+    steps: [{ run: 'echo rescued >> "$INPUT_LEDGER"' }]
+  tidy:
+    needs: [second]
+    if: always
+    steps: [{ run: 'echo tidied >> "$INPUT_LEDGER"' }]
+`,
+  retried: `
+${LEDGER}
+outputs: { tries: only.tries }
+jobs:
+  only:
+    outputs: [tries]
+    steps:
+      - name: third time lucky
+        retry: { attempts: 3, backoff: 0.2 }
+        run: |
+          echo "try $LONGHAUL_ATTEMPT" >> "$INPUT_LEDGER"
+          tries=$(wc -l < "$INPUT_LEDGER" | tr -d ' ')
+          echo "tries=$tries" >> "$LONGHAUL_OUTPUT"
+          test "$tries" -ge 3
+`,
+  approved: `
+${LEDGER}
+jobs:
+  only:
+    outputs: [found]
+    steps:
+      - run: echo "found=three problems" >> "$LONGHAUL_OUTPUT"
+      - name: Gate
+        approval:
+          message: Go on with these?
+          fields:
+            properties:
+              ticket: { type: string }
+              keep-logs: { type: boolean, default: true }
+            required: [ticket]
+        run: echo "gate $APPROVAL_TICKET $APPROVAL_KEEP_LOGS" >> "$INPUT_LEDGER"
+      - run: echo "later $APPROVAL_TICKET" >> "$INPUT_LEDGER"
+  yes_or_no:
+    needs: only
+    steps:
+      - name: Sure?
+        approval: { message: Really? }
+      - run: echo done >> "$INPUT_LEDGER"
+`,
+  slow: `
+${LEDGER}
+jobs:
+  work:
+    artifacts: [kept.txt]
+    outputs: [half]
+    steps:
+      - run: |
+          echo half-way > kept.txt
+          echo "half=done" >> "$LONGHAUL_OUTPUT"
+      - name: Long
+        run: |
+          trap 'echo terminated >> "$INPUT_LEDGER"; exit 1' TERM
+          echo started >> "$INPUT_LEDGER"
+          while true; do sleep 0.1; done
+      - { name: never, run: 'echo never >> "$INPUT_LEDGER"' }
+      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
+  later:
+    needs: work
+    steps: [{ run: 'echo never >> "$INPUT_LEDGER"' }]
+`,
+  short_of_time: `
+timeout-minutes: 0.05
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: Long, run: 'echo started >> "$INPUT_LEDGER"; sleep 600' }
+      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
+`,
+  step_short_of_time: `
+jobs:
+  work:
+    steps:
+      - { name: Long, timeout-minutes: 0.02, run: 'echo begun; sleep 600' }
+`,
+  secretive: `
+secrets: [API_KEY]
+inputs: { properties: { ledger: { type: string } } }
+outputs: { key: only.key }
+jobs:
+  only:
+    outputs: [key]
+    artifacts: ['file-*']
+    steps:
+      - run: |
+          echo "the key is $API_KEY"
+          printf '%s' "\${API_KEY:0:5}"; sleep 0.5; printf '%s\\n' "\${API_KEY:5}"
+          echo "key=$API_KEY" >> "$LONGHAUL_OUTPUT"
+          touch "file-$API_KEY"
+`,
+  missing_secret: `
+secrets: [NOT_SET_ANYWHERE]
+jobs:
+  only:
+    steps: [{ run: 'echo never' }]
+`,
+  bounded: `
+concurrency: 2
+${LEDGER.trimEnd()}
+jobs:
+  a: { steps: [{ run: &run 'echo + >> "$INPUT_LEDGER"; sleep 0.4; echo - >> "$INPUT_LEDGER"' }] }
+  b: { steps: [{ run: *run }] }
+  c: { steps: [{ run: *run }] }
+  d: { steps: [{ run: *run }] }
+  e: { steps: [{ run: *run }] }
+`,
+};
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_API_KEY: 's3cr3t-value-1234' });
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+const finish = async (token: string, limitMs = 90_000) =>
+  (await project.client.until(token, 'completed', limitMs)).result;
+
+test('a pipeline is a tool: inputs, variables, files, lists and outputs come through', async () => {
+  const { result } = await project.client.request('tools/list');
+  const tool = result.tools.find((one: any) => one.name === 'everything');
+  expect(tool.description).toContain('Uses most of the language.');
+  expect(tool.inputSchema.required).toEqual(['name', 'items']);
+
+  const items = [{ n: 1 }, { n: 22 }, { n: 333 }];
+  const token = await project.client.start('everything', { name: "Zoë's $HOME `id`", items });
+  const done = await finish(token);
+  expect(done.isError).toBeFalsy();
+  expect(done.structuredContent).toEqual({
+    greeting: "hello Zoë's $HOME `id`",
+    sizes: items.map((item) => JSON.stringify(item).length),
+    summary: {
+      levels: "pipeline step Zoë's $HOME `id` false",
+      second: '{"n":22}',
+      inputs: { name: "Zoë's $HOME `id`", items, loud: false },
+    },
+  });
+  const children = await project.children(token);
+  expect(children.map(({ name, status }) => [name, status])).toEqual([
+    ['prepare', 'completed'],
+    ['measure[0]', 'completed'],
+    ['measure[1]', 'completed'],
+    ['measure[2]', 'completed'],
+    ['collect', 'completed'],
+  ]);
+  expect(children[2].item).toEqual({ n: 22 });
+  const uri = `longhaul://operations/${token}/artifacts/${encodeURIComponent('measure[1]/item.json')}`;
+  const read = await project.client.request('resources/read', { uri });
+  expect(Buffer.from(read.result.contents[0].blob, 'base64').toString()).toBe('{"n":22}');
+}, 120_000);
+
+test('arguments that do not fit are refused before anything starts', async () => {
+  const { result } = await project.client.request('tools/call', {
+    name: 'everything',
+    arguments: { name: 'x', items: 'none', lodu: true },
+  });
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toMatch(/items.*array/s);
+  expect(textOf(result)).toContain('lodu');
+});
+
+test('conditions: what runs after a failure, and what the result says of it', async () => {
+  const token = await project.startOn('conditions', 'conditions');
+  const result = await finish(token);
+  expect(project.lines('conditions').sort()).toEqual(
+    ['forgiven', 'after forgiven', 'goes on', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
+  );
+  expect(result.isError).toBe(true);
+  const text = textOf(result);
+  expect(text).toContain('first: step "fails" failed with exit code 7');
+  expect(text).toContain('line 80\n'.trim());
+  expect(text).toContain('line 31');
+  expect(text).not.toContain('line 30\n');
+  expect(stepStatuses(await project.children(token))).toEqual({
+    'first/1': 'failed',
+    'first/2': 'completed',
+    'first/3': 'completed',
+    'first/4': 'failed',
+    'first/5': 'skipped',
+    'first/6': 'completed',
+    'first/7': 'completed',
+    'second/1': 'skipped',
+    'rescue/1': 'completed',
+    'tidy/1': 'completed',
+  });
+}, 120_000);
+
+test('retry runs a step again as often as it says', async () => {
+  const result = await finish(await project.startOn('retried', 'retried'));
+  expect(result.structuredContent).toEqual({ tries: '3' });
+  expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
+}, 120_000);
+
+describe('approval', () => {
+  const openQuestion = async (token: string) => {
+    const task = await project.client.until(token, 'input_required');
+    const [[key, question]] = Object.entries<any>(task.inputRequests) as [[string, any]];
+    return { key, question };
+  };
+
+  test('shows what the job found, and hands the answers to the steps', async () => {
+    const token = await project.startOn('approved', 'approved');
+    const first = await openQuestion(token);
+    expect(first.question.params.message).toContain('Go on with these?');
+    expect(first.question.params.message).toContain('found: three problems');
+    expect(first.question.params.requestedSchema.required).toEqual(['ticket']);
+    expect((await project.children(token))[0]).toMatchObject({ status: 'input_required' });
+    await project.client.answer(token, first.key, { action: 'accept', content: { ticket: 'OPS-1' } });
+    const second = await project.client.until(
+      token,
+      (task) => task.status === 'input_required' && !(first.key in task.inputRequests),
+    );
+    await project.client.answer(token, Object.keys(second.inputRequests)[0]!, {
+      action: 'accept',
+      content: { approve: true },
+    });
+    expect((await finish(token)).isError).toBeFalsy();
+    expect(project.lines('approved')).toEqual(['gate OPS-1 true', 'later OPS-1', 'done']);
+  }, 120_000);
+
+  test('that is declined fails the step', async () => {
+    const token = await project.startOn('approved', 'declined');
+    const { key } = await openQuestion(token);
+    await project.client.answer(token, key, { action: 'decline' });
+    const result = await finish(token);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('only: step "Gate" was not approved');
+    expect(project.lines('declined')).toEqual([]);
+  }, 120_000);
+});
+
+test('cancel ends the running step in good order, then runs what runs always', async () => {
+  const token = await project.startOn('slow', 'cancelled');
+  await eventually('the step runs', () => project.lines('cancelled').includes('started'));
+  await project.client.request('tasks/cancel', { taskId: token });
+  await project.client.until(token, 'cancelled', 90_000);
+  expect(project.lines('cancelled')).toEqual(['started', 'terminated', 'always']);
+  const children = await project.children(token);
+  expect(stepStatuses(children)).toEqual({
+    'work/1': 'completed',
+    'work/2': 'canceled',
+    'work/3': 'canceled',
+    'work/4': 'completed',
+    'later/1': 'canceled',
+  });
+  expect(children[0]).toMatchObject({ status: 'canceled', outputs: { half: 'done' } });
+  expect(children[0].artifacts).toMatchObject([{ name: 'work/kept.txt', bytes: 9 }]);
+}, 120_000);
+
+test('the end of the time does the same', async () => {
+  const token = await project.startOn('short_of_time', 'late');
+  const result = await finish(token);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain('longer than its maximum');
+  expect(project.lines('late')).toEqual(['started', 'always']);
+}, 120_000);
+
+test('a step has a time of its own', async () => {
+  const result = await finish(await project.client.start('step_short_of_time'));
+  expect(textOf(result)).toMatch(/work: step "Long" took longer|work: step "Long" .*time/);
+  expect(result._meta['longhaul/error']).toMatchObject({ kind: 'failed' });
+  expect(textOf(result)).toContain('begun');
+}, 120_000);
+
+test('a secret is seen by the step and by nobody else', async () => {
+  const token = await project.client.start('secretive');
+  const result = await finish(token);
+  expect(result.structuredContent).toEqual({ key: '***' });
+  const children = await project.children(token);
+  expect(children[0].artifacts).toMatchObject([{ name: 'only/file-***' }]);
+  const log = join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'only', '1');
+  expect(readFileSync(log, 'utf8')).toBe('the key is ***\n***\n');
+  const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
+  expect(JSON.stringify(events)).not.toContain('s3cr3t');
+  expect(JSON.stringify(events)).not.toContain(Buffer.from('s3cr3t').toString('base64').slice(0, 7));
+}, 120_000);
+
+test('a secret that is missing fails the job before its first step, and says what to set', async () => {
+  const result = await finish(await project.client.start('missing_secret'));
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain('LONGHAUL_SECRET_NOT_SET_ANYWHERE');
+}, 120_000);
+
+test('concurrency bounds how many jobs run side by side', async () => {
+  await finish(await project.startOn('bounded', 'bounded'));
+  let running = 0;
+  let most = 0;
+  for (const line of project.lines('bounded')) {
+    running += line === '+' ? 1 : -1;
+    most = Math.max(most, running);
+  }
+  expect(project.lines('bounded')).toHaveLength(10);
+  expect(most).toBe(2);
+}, 120_000);

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PipelineProject } from './support.js';
+
+/** Twenty jobs of ten steps each, four side by side, as a long pipeline would have them. */
+const LARGE = `
+concurrency: 4
+jobs:
+${Array.from(
+  { length: 20 },
+  (_, job) => `  job_${job}:
+    outputs: [last]
+    steps:
+${Array.from(
+  { length: 10 },
+  (_, step) => `      - name: Step ${step} of job ${job}
+        run: |
+          # A comment of some length, so that the script has the size that scripts have, or nearly so.
+          for line in 1 2 3; do echo "job ${job}, step ${step}, line $line"; done
+          echo "last=${step}" >> "$LONGHAUL_OUTPUT"
+`,
+).join('')}`,
+).join('')}`;
+
+const EACH = `
+inputs: { properties: { items: { type: array } }, required: [items] }
+outputs: { squares: { value: square.square, type: integer } }
+jobs:
+  square:
+    for-each: items
+    outputs: [square]
+    steps: [{ run: 'echo "square=$((LONGHAUL_ITEM * LONGHAUL_ITEM))" >> "$LONGHAUL_OUTPUT"' }]
+`;
+
+const BIG_INPUT = `
+inputs: { properties: { text: { type: string }, small: { type: string } }, required: [text] }
+outputs: { length: { value: only.length, type: integer }, variable: only.variable }
+jobs:
+  only:
+    outputs: [length, variable]
+    steps:
+      - run: |
+          length=$(node -p 'JSON.parse(require("fs").readFileSync(process.env.LONGHAUL_INPUTS, "utf8")).text.length')
+          echo "length=$length" >> "$LONGHAUL_OUTPUT"
+          echo "variable=\${INPUT_TEXT-none} $INPUT_SMALL" >> "$LONGHAUL_OUTPUT"
+`;
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start({ large: LARGE, each: EACH, big_input: BIG_INPUT });
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+test('two hundred steps stay under 2,500 events and 2 MiB of history', async () => {
+  const token = await project.client.start('large');
+  const { result } = await project.client.until(token, 'completed', 400_000);
+  expect(result.isError).toBeFalsy();
+  const description = await (await project.parts.temporal()).workflow.getHandle(token).describe();
+  expect(description.historyLength).toBeLessThan(2_500);
+  expect(description.historySize!).toBeLessThan(2 * 1024 * 1024);
+  expect((await project.children(token)).flatMap(({ steps }) => steps)).toHaveLength(200);
+}, 450_000);
+
+test('ten pipelines side by side leave tasks/get responsive', async () => {
+  const items = Array.from({ length: 12 }, (_, at) => at);
+  const tokens = await Promise.all(Array.from({ length: 10 }, () => project.client.start('each', { items })));
+  const waits: number[] = [];
+  const watch = (token: string) =>
+    eventually(
+      `${token} is completed`,
+      async () => {
+        const before = performance.now();
+        const task = await project.client.get(token);
+        waits.push(performance.now() - before);
+        return task.status === 'completed';
+      },
+      300_000,
+    );
+  await Promise.all(tokens.map(watch));
+  const median = waits.sort((one, other) => one - other)[Math.floor(waits.length / 2)]!;
+  // Generous: a held-up server would be far beyond it, a busy machine is not.
+  expect(median).toBeLessThan(2_000);
+  for (const token of tokens) {
+    const { result } = await project.client.get(token);
+    expect(result.structuredContent).toEqual({ squares: items.map((item) => item * item) });
+  }
+}, 350_000);
+
+test('an input of nearly 1 MiB is in the file, and its variable is left out', async () => {
+  const text = 'x'.repeat(1024 * 1024 - 100);
+  const token = await project.client.start('big_input', { text, small: 'small' });
+  const { result } = await project.client.until(token, 'completed', 60_000);
+  expect(result.structuredContent).toEqual({ length: text.length, variable: 'none small' });
+}, 120_000);
+
+test('an empty list runs nothing and completes', async () => {
+  const token = await project.client.start('each', { items: [] });
+  const { result } = await project.client.until(token, 'completed', 60_000);
+  expect(result.structuredContent).toEqual({ squares: [] });
+}, 120_000);
+
+test('more runs of steps than an operation may have are refused at once', async () => {
+  const token = await project.client.start('each', { items: Array.from({ length: 5_001 }, () => 1) });
+  const { result } = await project.client.until(token, 'completed', 60_000);
+  expect(result.isError).toBe(true);
+  expect(result.content[0].text).toContain('5001 runs of steps: expected at most 5000');
+}, 120_000);

@@ -1,0 +1,92 @@
+/** Pipelines as files, served by a server and run by workers of their own. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Parts } from '../support/parts.js';
+
+export class PipelineProject {
+  private constructor(
+    /** A folder that steps may write into: what they did can be counted. */
+    readonly ledgers: string,
+    readonly folder: string,
+    readonly parts: Parts,
+  ) {}
+
+  /** @param pipelines name of the file, without extension -> text */
+  static async start(
+    pipelines: Record<string, string>,
+    environment: Record<string, string> = {},
+  ): Promise<PipelineProject> {
+    const root = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
+    const folder = join(root, 'pipelines');
+    mkdirSync(folder);
+    writePipelines(folder, pipelines);
+    const parts = await Parts.start({
+      LONGHAUL_PIPELINE_FOLDERS: folder,
+      LONGHAUL_MAX_STEPS: '8',
+      ...environment,
+    });
+    return new PipelineProject(root, folder, parts);
+  }
+
+  get client() {
+    return this.parts.client;
+  }
+
+  write(name: string, text: string): void {
+    writePipelines(this.folder, { [name]: text });
+  }
+
+  /** The lines of a ledger; none while there is no such file. */
+  lines(name: string): string[] {
+    return linesOf(join(this.ledgers, name));
+  }
+
+  /** Starts a pipeline that appends to a ledger of this name. */
+  startOn(tool: string, ledger: string, args: object = {}): Promise<string> {
+    return this.client.start(tool, { ledger: join(this.ledgers, ledger), ...args });
+  }
+
+  /** The jobs and steps of an operation, as the server reads them. */
+  async children(token: string): Promise<any[]> {
+    const { result, error } = await this.client.request('longhaul/operations/read', { token });
+    if (error) throw new Error(JSON.stringify(error));
+    return result.children ?? [];
+  }
+
+  async resume(token: string, from?: string): Promise<any> {
+    const { result, error } = await this.client.request('tools/call', {
+      name: 'operation_resume',
+      arguments: { token, ...(from === undefined ? {} : { from }) },
+    });
+    if (error) throw new Error(JSON.stringify(error));
+    return result;
+  }
+
+  async stop(): Promise<void> {
+    await this.parts.stop();
+    rmSync(this.ledgers, { recursive: true, force: true });
+  }
+}
+
+export function writePipelines(folder: string, pipelines: Record<string, string>): void {
+  for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(folder, `${name}.yml`), text);
+}
+
+export function linesOf(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+}
+
+/** The text of a tool's result. */
+export function textOf(result: any): string {
+  return result.content.map((block: any) => block.text ?? '').join('\n');
+}
+
+/** Status of every step of a record's children: `build/2` -> `failed`. */
+export function stepStatuses(children: any[]): Record<string, string> {
+  return Object.fromEntries(
+    children.flatMap((child) =>
+      child.steps.map((step: any, index: number) => [`${child.name}/${index + 1}`, step.status]),
+    ),
+  );
+}

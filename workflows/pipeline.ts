@@ -1,0 +1,58 @@
+/**
+ * The workflow of every pipeline. It gets the parsed file with its arguments, so that an edit of the file never reaches
+ * an operation that has begun. Jobs and steps are in one history, not in child workflows: one place to look, and to
+ * replay.
+ */
+import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
+import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
+import { MAX_STEP_RUNS } from '../pipelines/pipeline.js';
+import type { PipelineRun } from '../pipelines/run.js';
+import type { Child } from './pipeline/child.js';
+import { plannedChildren } from './pipeline/child.js';
+import { runJobs } from './pipeline/jobs.js';
+import { outputsOf, resultOf } from './pipeline/outputs.js';
+import { planResume, takeOver } from './pipeline/resume.js';
+import { children as showChildren, cleanup, partial, progress } from './shell/index.js';
+
+const resumeQuery = defineQuery<ResumePlan, [ResumeRequest]>(RESUME_QUERY);
+
+export async function pipeline(run: PipelineRun): Promise<Record<string, unknown>> {
+  const children = plannedChildren(run);
+  const records = children.map((child) => child.record);
+  showChildren(records);
+  setHandler(resumeQuery, (request) => planResume(run, records, request), {
+    description: 'What a new operation gets that goes on from here.',
+  });
+  if (run.resume) takeOver(run.pipeline, children, run.resume);
+  const total = records.reduce((sum, { steps }) => sum + steps.length, 0);
+  if (total > MAX_STEP_RUNS) {
+    throw ApplicationFailure.nonRetryable(
+      `${total} runs of steps: expected at most ${MAX_STEP_RUNS} in one operation; give it shorter lists`,
+      'TooManySteps',
+    );
+  }
+  progress({ total });
+  cleanup(async (reason) => {
+    for (const child of children) await child.endUnfinished(reason);
+  });
+  await runJobs(run, children);
+  const failed = children.filter((child) => child.failure);
+  if (failed.length > 0) {
+    const outputs = outputsOf(run.pipeline, records);
+    if (Object.keys(outputs).length > 0) partial(outputs);
+    throw failureOf(failed);
+  }
+  return resultOf(run.pipeline, records);
+}
+
+function failureOf(failed: Child[]): ApplicationFailure {
+  const [first, ...others] = failed;
+  const more = others.length
+    ? `\n\nAlso failed: ${others
+        .map(({ record }) => record.name)
+        .slice(0, 20)
+        .join(', ')}`
+    : '';
+  const { message, type } = first!.failure!;
+  return ApplicationFailure.nonRetryable(message + more, type);
+}

@@ -1,0 +1,85 @@
+/** Going on where an earlier operation stopped: with the pipeline, the inputs and the finished steps that it had. */
+import { LonghaulError } from '../../operations/errors.js';
+import { chooseStep } from '../../operations/steps.js';
+import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import type { ResumePlan, ResumeRequest } from '../../operations/wire.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { PipelineResume, PipelineRun } from '../../pipelines/run.js';
+import type { Child } from './child.js';
+
+/** What the workflow of a new operation gets. */
+export function planResume(run: PipelineRun, records: ChildRecord[], request: ResumeRequest): ResumePlan {
+  const resume: PipelineResume = { workflowId: request.workflowId, children: records };
+  try {
+    if (request.from !== undefined) resume.from = startOf(records, request.from);
+  } catch (error) {
+    if (error instanceof LonghaulError) return { problem: error.message };
+    throw error;
+  }
+  return { input: { pipeline: run.pipeline, inputs: run.inputs, resume } satisfies PipelineRun };
+}
+
+/** A job alone means its first step. @throws LonghaulError for a step that there isn't */
+function startOf(records: ChildRecord[], reference: string): { child: string; step: number } {
+  if (records.some(({ name }) => name === reference)) return { child: reference, step: 1 };
+  const { child, position } = chooseStep(records, reference);
+  return { child, step: position };
+}
+
+/** Marks as finished what an earlier operation had finished. */
+export function takeOver(
+  pipeline: Pipeline,
+  children: Child[],
+  { workflowId, children: earlier, from }: PipelineResume,
+): void {
+  const byName = new Map(earlier.map((record) => [record.name, record]));
+  const runAgain = from ? dependents(pipeline, jobOf(from.child)) : new Set<string>();
+  for (const child of children) {
+    const before = byName.get(child.record.name);
+    if (!before || runAgain.has(child.id.job)) continue;
+    const isStart = from?.child === child.record.name;
+    if (before.status === 'completed' && !isStart) finish(child, before, workflowId);
+    else goOn(child, before, workflowId, isStart ? from.step : undefined);
+  }
+}
+
+function finish(child: Child, before: ChildRecord, workflowId: string): void {
+  Object.assign(child.record, before, { steps: before.steps.map((step) => of(step, workflowId)) });
+}
+
+/** Keeps the steps before the first one that is to run. */
+function goOn(child: Child, before: ChildRecord, workflowId: string, fromStep: number | undefined): void {
+  const first = fromStep === undefined ? firstUnfinished(child, before) : fromStep - 1;
+  if (first <= 0 || before.host === undefined) return;
+  child.record.steps.splice(0, first, ...before.steps.slice(0, first).map((step) => of(step, workflowId)));
+  if (before.outputs) child.record.outputs = before.outputs;
+  child.earlier = { workflowId, host: before.host };
+}
+
+function firstUnfinished(child: Child, { steps }: ChildRecord): number {
+  const isFinished = (step: StepRecord, at: number) =>
+    ['completed', 'skipped'].includes(step.status) ||
+    (child.job.steps[at]?.continueOnError === true && ['failed', 'timed_out'].includes(step.status));
+  const first = steps.findIndex((step, at) => !isFinished(step, at));
+  return first === -1 ? steps.length : first;
+}
+
+function of(step: StepRecord, workflowId: string): StepRecord {
+  return { ...step, logsOf: step.logsOf ?? workflowId };
+}
+
+/** The jobs that need this one, directly or not. */
+function dependents({ jobs }: Pipeline, job: string): Set<string> {
+  const found = new Set<string>();
+  let size = -1;
+  while (size !== found.size) {
+    size = found.size;
+    for (const [name, { needs }] of Object.entries(jobs))
+      if (needs.some((need) => need === job || found.has(need))) found.add(name);
+  }
+  return found;
+}
+
+function jobOf(child: string): string {
+  return child.replace(/\[\d+\]$/, '');
+}
