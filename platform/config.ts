@@ -212,3 +212,19 @@ async function readConfigFile(folder: string): Promise<{ path: string; config: L
   }
   return { path, config };
 }
+
+/** What steps of pipelines get of their worker's environment: where things are, and how the network is reached. */
+const STEP_VARIABLES =
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO|PIP_CERT|AWS_CA_BUNDLE)$/;
+
+/** The variables of this worker that steps of pipelines get: the usual ones, and those that the settings name. */
+export function stepVariables(
+  { stepEnvironment }: Pick<Settings, 'stepEnvironment'>,
+  environment: NodeJS.ProcessEnv = process.env,
+): Record<string, string> {
+  const passed = Object.entries(environment).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (STEP_VARIABLES.test(entry[0]) || stepEnvironment.includes(entry[0])),
+  );
+  return Object.fromEntries(passed);
+}

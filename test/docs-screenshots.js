@@ -1,6 +1,7 @@
 /**
- * Takes the pictures of docs/temporal-ui.md: a stack of its own, one operation of analyze_dataset, seen while it waits
- * for an answer and at its end, and one that works. Run it from the checkout's root, after a build: `node test/docs-screenshots.js`.
+ * Takes the pictures of docs/temporal-ui.md and docs/pipelines.md: a stack of its own, one operation of
+ * analyze_dataset, seen while it waits for an answer and at its end, one that works, and a pipeline of the examples.
+ * Run it from the checkout's root, after a build: `node test/docs-screenshots.js`. The pipeline needs npm's registry.
  * CHROMIUM names the browser; default: /usr/bin/chromium.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -15,6 +16,7 @@ import { chromium } from 'playwright-core';
 const IMAGES = 'docs/images';
 const LIMIT_BYTES = 150_000;
 const MAIN = 'dist/cli/main.js';
+const PACKAGES = ['is-number@7.0.0', 'is-odd@3.0.1'];
 const CALL = { path: 'flights-3m.parquet', profile: true, limit: 5, ask_over_mb: 0 };
 
 const home = mkdtempSync(join(tmpdir(), 'longhaul-screenshots-'));
@@ -23,6 +25,8 @@ const env = {
   LONGHAUL_HOME: home,
   // For an activity that takes its time.
   LONGHAUL_PROJECT: 'test/fixtures/project',
+  LONGHAUL_PIPELINE_FOLDERS: 'examples/pipelines',
+  LONGHAUL_SECRET_SIGNING_KEY: 'only for a picture',
   LONGHAUL_PORT: String(await freePort()),
   LONGHAUL_TEMPORAL_PORT: String(await freePort()),
 };
@@ -77,6 +81,11 @@ async function takeAll(ui) {
     const working = await longhaul('call', 'slow_compute', '--seconds', '120', '--detach');
     const workingTab = await tabsOf(page, `${workflows}/${working}`);
     await open(page, 'heartbeat', 'countPrimes', workingTab('pending-activities'), 760);
+
+    const pipeline = await longhaul('call', 'sign_packages', '--packages', JSON.stringify(PACKAGES), '--detach');
+    await until(pipeline, 'input_required');
+    const pipelineTab = await tabsOf(page, `${workflows}/${pipeline}`);
+    await open(page, 'pipeline', 'sign / list', pipelineTab('history'), 960);
   } finally {
     await browser.close();
   }

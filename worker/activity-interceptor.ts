@@ -6,8 +6,6 @@ import { Context } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
 import { defaultPayloadConverter } from '@temporalio/common';
-import type { Settings } from '../platform/config.js';
-import type { Storage } from '../platform/storage.js';
 import { OPERATION_HEADER, type ActivityReport, type ReportedResult } from '../operations/wire.js';
 
 /**
@@ -16,7 +14,11 @@ import { OPERATION_HEADER, type ActivityReport, type ReportedResult } from '../o
  */
 const KEEP_ALIVE_INTERVAL_MS = 2_000;
 
-export function activityInterceptor(settings: Settings, storage: Storage): ActivityInboundCallsInterceptor {
+export function activityInterceptor({
+  settings,
+  storage,
+  contact,
+}: Pick<ActivitySurroundings, 'settings' | 'storage' | 'contact'>): ActivityInboundCallsInterceptor {
   return {
     async execute(input, next) {
       const context = Context.current();
@@ -26,6 +28,7 @@ export function activityInterceptor(settings: Settings, storage: Storage): Activ
       const around: ActivitySurroundings = {
         settings,
         storage,
+        contact,
         token: defaultPayloadConverter.fromPayload<string>(header),
         progress: last?.longhaul === 'report' ? last.progress : undefined,
       };

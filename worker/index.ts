@@ -1,6 +1,6 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
 import { Context } from '@temporalio/activity';
-import { Runtime, Worker, type Logger as TemporalLogger } from '@temporalio/worker';
+import { Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
 import { REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
@@ -10,9 +10,8 @@ import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 import { activityInterceptor } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
-
-/** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
-const SHUTDOWN_GRACE_MS = 5_000;
+import { startChores, temporalContact } from './pipelines.js';
+import { createWorkers } from './workers.js';
 
 export interface RunningWorker {
   /** Takes no more work, lets what runs end within the grace time, resolves when all is down. */
@@ -36,33 +35,46 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
   const storage = storageOf(settings);
-  const interceptor = activityInterceptor(settings, storage);
-  const worker = await Worker.create({
+  const contact = temporalContact(connection);
+  const interceptor = activityInterceptor({ settings, storage, contact });
+  const workers = await createWorkers(settings, {
     connection,
     namespace,
-    taskQueue: settings.taskQueue,
     workflowBundle: { codePath },
     activities: { ...activities, [REQUEST_CANCEL_ACTIVITY]: requestCancel },
     dataConverter: dataConverterOf(storage),
     interceptors: { activity: [() => ({ inbound: interceptor })] },
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // Reports reach Temporal at most once a second, and at least that often while there is something new.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
-    // After a worker was killed, its sticky queue delays the next one by this much.
-    stickyQueueScheduleToStartTimeout: '2s',
   });
-  const done = worker.run().finally(() => connection.close());
+  const shutdown = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const running = workers.map((worker) => worker.run());
+  const endChores = startChores(settings, storage, { connection, namespace }, logger);
+  const done = allEnded(running, shutdown).finally(() => {
+    endChores();
+    return connection.close();
+  });
   done.catch(() => undefined);
   logger.info({ taskQueue: settings.taskQueue, namespace }, 'worker runs');
   return {
     done,
     async stop() {
       stopping.abort();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      shutdown();
       await done;
     },
   };
+}
+
+/** Resolves once all have ended; when one fails, the others are stopped, and this rejects as it did. */
+async function allEnded(running: Promise<void>[], shutdown: () => void): Promise<void> {
+  try {
+    await Promise.all(running);
+  } catch (error) {
+    shutdown();
+    await Promise.allSettled(running);
+    throw error;
+  }
 }
 
 /** Requests the cancellation of the workflow that asks for it. */

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
+import type { ContactWatch } from '../pipeline/contact.js';
 import type { Storage } from '../../platform/storage.js';
 
 export interface ActivitySurroundings {
@@ -9,6 +10,8 @@ export interface ActivitySurroundings {
   storage: Storage;
   /** The operation's token. */
   token: string;
+  /** Watches the worker's contact with Temporal, for work that must end without it. */
+  contact: ContactWatch;
   /** What was reported last; starts with what the last attempt reported. */
   progress: Progress | undefined;
 }

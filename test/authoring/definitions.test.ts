@@ -19,6 +19,7 @@ const define = (changes: object) => () => defineTool({ ...minimal, ...changes })
 describe('a definition is refused, naming tool and field, when', () => {
   test.each([
     ['the name has other characters', { name: 'no-dashes' }, 'tool "no-dashes": name: expected a letter'],
+    ['the name is of those that Longhaul keeps', { name: 'operation_list' }, 'choose another'],
     ['the name is too long', { name: 'x'.repeat(65) }, 'at most 64 characters'],
     [
       'there is no description',

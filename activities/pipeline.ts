@@ -1,0 +1,97 @@
+/** The activities of pipelines: a workspace on one host, the steps that run in it, and the files that they leave. */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type {
+  ArtifactReference,
+  OpenedWorkspace,
+  OpenWorkspace,
+  RunStep,
+  SaveArtifacts,
+  StepDone,
+} from '../pipelines/run.js';
+import { saveArtifacts } from './pipeline/artifacts.js';
+import { ARTIFACT_MISSING } from './pipeline/failures.js';
+import { hostId } from './pipeline/host.js';
+import type { StopCause } from './pipeline/journal.js';
+import { masking } from './pipeline/mask.js';
+import { runStep } from './pipeline/run-step.js';
+import { secretsOf } from './pipeline/secrets.js';
+import { openWorkspace } from './pipeline/workspace.js';
+import { current } from './shared/context.js';
+import { cancellationSignal, report } from './shared/index.js';
+
+/** Makes a child's workspace ready, and checks what its steps will need. */
+export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {
+  const { settings, storage } = current();
+  const { workflowExecution, namespace } = Context.current().info;
+  const host = hostId(settings.home);
+  secretsOf(opening.secrets, host);
+  try {
+    const isTakenOver = await openWorkspace(opening, {
+      home: settings.home,
+      storage,
+      workflowId: workflowExecution!.workflowId,
+      namespace,
+      signal: cancellationSignal(),
+    });
+    return { host, isTakenOver };
+  } catch (error) {
+    if ((error as { kind?: unknown }).kind !== 'not_found') throw error;
+    throw ApplicationFailure.nonRetryable(
+      `an artifact that the job needs is no longer stored: ${(error as Error).message}`,
+      ARTIFACT_MISSING,
+    );
+  }
+}
+
+/** Runs one step, or finds out how it ended when it was run already. */
+export async function runPipelineStep(step: RunStep): Promise<StepDone> {
+  const { settings, storage, token, contact } = current();
+  const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
+  const cancelled = cancellationSignal();
+  const { lost, release } = contact.watch();
+  const stop = new AbortController();
+  const onCancelled = () => stop.abort(causeOf(cancelled.reason));
+  const onLost = () => stop.abort('contact' satisfies StopCause);
+  cancelled.addEventListener('abort', onCancelled);
+  lost.addEventListener('abort', onLost);
+  if (cancelled.aborted) onCancelled();
+  try {
+    return await runStep(step, {
+      settings,
+      storage,
+      workflowId: workflowExecution!.workflowId,
+      runId: workflowExecution!.runId,
+      namespace,
+      token,
+      attempt,
+      taskToken: base64TaskToken,
+      stop: stop.signal,
+      onLine: (message) => report({ progress: 0, message }),
+    });
+  } finally {
+    cancelled.removeEventListener('abort', onCancelled);
+    lost.removeEventListener('abort', onLost);
+    release();
+  }
+}
+
+/** Keeps files of a workspace as the operation's artifacts. */
+export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<ArtifactReference[]> {
+  const { settings, storage } = current();
+  return saveArtifacts(saving, {
+    home: settings.home,
+    storage,
+    workflowId: Context.current().info.workflowExecution!.workflowId,
+    masking: masking(Object.values(secretsOf(saving.secrets, hostId(settings.home)))),
+    signal: cancellationSignal(),
+  });
+}
+
+/** Temporal says why it cancels an activity in the message of the failure. */
+function causeOf(reason: unknown): StopCause {
+  const message = reason instanceof Error ? reason.message : String(reason);
+  if (message === 'WORKER_SHUTDOWN') return 'shutdown';
+  // Temporal counts the attempt as timed out, or somebody has paused or reset it.
+  return message === 'CANCELLED' ? 'canceled' : 'given_up';
+}

@@ -1,0 +1,77 @@
+/**
+ * A worker that has lost Temporal can't heartbeat: before Temporal gives its steps up, and others may be asked whether to
+ * run them again, it has to end them.
+ */
+
+export interface ContactLimits {
+  /** Time between two calls. */
+  intervalMs: number;
+  /** How long a call may take. */
+  deadlineMs: number;
+  /** Without contact for as long, steps are ended. Less than their heartbeat time-out of 120 s. */
+  limitMs: number;
+}
+
+export const CONTACT_LIMITS: ContactLimits = { intervalMs: 5_000, deadlineMs: 4_000, limitMs: 75_000 };
+
+/** Watches the contact of one process, while somebody asks for it. */
+export interface ContactWatch {
+  /** The signal fires when the contact is lost; call `release` in the end. */
+  watch(): { lost: AbortSignal; release: () => void };
+}
+
+/** @param call a light call to Temporal; rejects, or hangs, when there is no contact */
+export function contactWatch(
+  call: (deadlineMs: number) => Promise<unknown>,
+  limits: ContactLimits = CONTACT_LIMITS,
+): ContactWatch {
+  let watchers = 0;
+  let lost = new AbortController();
+  let stop: (() => void) | undefined;
+
+  const start = () => {
+    lost = new AbortController();
+    let lastAt = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    let isStopped = false;
+    const next = async () => {
+      const isThere = await Promise.race([
+        call(limits.deadlineMs).then(
+          () => true,
+          () => false,
+        ),
+        new Promise<boolean>((resolve) => setTimeout(resolve, limits.deadlineMs, false).unref()),
+      ]);
+      if (isStopped) return;
+      if (isThere) lastAt = performance.now();
+      else if (performance.now() - lastAt >= limits.limitMs) lost.abort();
+      timer = setTimeout(() => void next(), limits.intervalMs);
+    };
+    timer = setTimeout(() => void next(), limits.intervalMs);
+    stop = () => {
+      isStopped = true;
+      clearTimeout(timer);
+    };
+  };
+
+  return {
+    watch() {
+      // After a loss the count begins anew for whoever comes next.
+      if (watchers === 0 || lost.signal.aborted) {
+        stop?.();
+        start();
+      }
+      watchers += 1;
+      let isReleased = false;
+      return {
+        lost: lost.signal,
+        release() {
+          if (isReleased) return;
+          isReleased = true;
+          watchers -= 1;
+          if (watchers === 0) stop?.();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/** How steps and their surroundings fail, in words for people. */
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  childName,
+  STEP_FAILED,
+  STEP_IN_DOUBT,
+  STEP_TIMED_OUT,
+  type RunStep,
+  type StepTrouble,
+} from '../../pipelines/run.js';
+
+/** Failure types about a step's surroundings. None is retried. */
+export const STEP_NOT_STARTED = 'StepNotStarted';
+export const STEP_LOG_LOST = 'StepLogLost';
+export const WORKSPACE_MISSING = 'WorkspaceMissing';
+export const SECRET_UNUSABLE = 'SecretUnusable';
+export const ARTIFACT_MISSING = 'ArtifactMissing';
+export const ARTIFACT_REFUSED = 'ArtifactRefused';
+
+/** Why nobody can tell how a step ended. */
+export type Doubt = 'worker' | 'shutdown' | 'contact' | 'given_up' | 'launcher';
+
+const DOUBTS: Record<Doubt, string> = {
+  worker: 'its worker went away while it ran',
+  shutdown: 'its worker was shut down while it ran, and ended it',
+  contact: 'its worker lost contact with Temporal, and ended it',
+  given_up: 'Temporal took it from its worker (paused, reset or timed out), which ended it',
+  launcher: 'the process that watched over it was killed',
+};
+
+/** An exit other than 0; Temporal tries it again as the step's `retry` says. */
+export function stepFailed(step: RunStep, trouble: StepTrouble): ApplicationFailure {
+  return ApplicationFailure.retryable(
+    `step "${step.name}" failed with ${describeExit(trouble)}`,
+    STEP_FAILED,
+    trouble,
+  );
+}
+
+/** The step ended with exit code 0, but what it wrote to $LONGHAUL_OUTPUT can't be used. */
+export function outputsUnusable(step: RunStep, problem: string, trouble: StepTrouble): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`step "${step.name}": ${problem}`, STEP_FAILED, trouble);
+}
+
+export function stepTimedOut(step: RunStep, trouble: StepTrouble): ApplicationFailure {
+  const limit = step.timeoutMinutes === undefined ? '' : ` of ${step.timeoutMinutes} min`;
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" was ended: it took longer than its timeout-minutes${limit}`,
+    STEP_TIMED_OUT,
+    trouble,
+  );
+}
+
+export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepTrouble): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" is in doubt: ${DOUBTS[doubt]}. Its log tells how far it got`,
+    STEP_IN_DOUBT,
+    trouble,
+  );
+}
+
+/** The log couldn't be written: the step was ended, because nobody would see what it does. */
+export function logLost(step: RunStep, error: unknown, trouble: StepTrouble): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" was ended: its log can't be written: ${reasonOf(error)}`,
+    STEP_LOG_LOST,
+    trouble,
+  );
+}
+
+/** Something that the step needs isn't there; what and what to do is in the message. */
+export function notStarted(step: RunStep, problem: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" couldn't be started: ${problem}`,
+    STEP_NOT_STARTED,
+  );
+}
+
+/** The host has no workspace for the step: its home was emptied, or it isn't that host's. */
+export function workspaceMissing(step: RunStep, host: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" couldn't be started: host ${host} has no workspace of ${childName(step.child)} any more; resume the operation to run the job from its start`,
+    WORKSPACE_MISSING,
+  );
+}
+
+/** An error of the system, in words. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';
+  if (code === 'E2BIG')
+    return 'its environment is too large: a variable takes 128 KiB at most; write large values to files';
+  if (code === 'EDQUOT') return 'the disk quota is used up (EDQUOT)';
+  return message;
+}
+
+const HINTS: Record<number, string> = {
+  126: ': a command could not be run',
+  127: ': a command was not found',
+  137: ': SIGKILL, often for lack of memory',
+  139: ': SIGSEGV',
+  143: ': SIGTERM',
+};
+
+function describeExit({ exitCode, signal }: StepTrouble): string {
+  if (exitCode === undefined) return signal ? `signal ${signal}` : 'no exit code';
+  return `exit code ${exitCode}${HINTS[exitCode] ?? ''}`;
+}

@@ -1,0 +1,39 @@
+/** Bringing the artifacts of needed jobs into a workspace's reach. */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { ArtifactReference } from '../../pipelines/run.js';
+import { artifactKey, type Storage } from '../../platform/storage.js';
+
+/**
+ * Puts artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Those that are there already stay: each
+ * appears whole.
+ *
+ * @throws LonghaulError `not_found` when one is no longer stored
+ */
+export async function fetchArtifacts(
+  artifacts: readonly ArtifactReference[],
+  folder: string,
+  storage: Storage,
+  signal?: AbortSignal,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { child, path, name, workflowId, bytes } of artifacts) {
+    const index = child.index === undefined ? [] : [String(child.index)];
+    const target = join(folder, child.job, ...index, path);
+    if (!target.startsWith(folder + sep)) throw new Error(`artifact ${name} leaves its folder`);
+    const there = await stat(target).catch(() => undefined);
+    if (there?.size === bytes) continue;
+    const unfinished = `${folder}.${randomUUID()}.tmp`;
+    try {
+      const stored = await storage.stream(artifactKey(workflowId, name));
+      await pipeline(stored, createWriteStream(unfinished), { ...(signal ? { signal } : {}) });
+      await mkdir(dirname(target), { recursive: true });
+      await rename(unfinished, target);
+    } finally {
+      await rm(unfinished, { force: true });
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * What a host's disk knows of the runs of a step. A folder for each run, with the worker's `start.json`, written before
+ * anything is started, and the launcher's `exit.json`: a worker that comes back learns from them whether the step has
+ * done its work, before anybody is asked.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readJson, writeJson } from './files.js';
+import { LAUNCHER_LIMIT_MS, STOP_GRACE_MS } from './launcher.js';
+import { readExit, type ExitRecord } from './launcher-record.js';
+import { LAUNCHER_FILE, LAUNCHER_SCRIPT } from './launcher-script.js';
+import { endLeftovers } from './leftovers.js';
+import type { ChildPaths } from './layout.js';
+
+/** What is on disk before a step's process is. */
+export interface StartRecord {
+  /** Marks the run's processes. */
+  stepId: string;
+  workflowId: string;
+  /** Run of the workflow: another one was made by a reset, and its attempts are others. */
+  runId: string;
+  /** Temporal's attempt of the activity. */
+  attempt: number;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+}
+
+/** Why a worker had a step ended. */
+export type StopCause = 'canceled' | 'shutdown' | 'contact' | 'given_up' | 'timeout' | 'log';
+
+/** One run of a step. */
+export interface Attempt {
+  folder: string;
+  step: number;
+  round: number;
+  number: number;
+  start: StartRecord;
+}
+
+/** All runs of a child's steps that were started, or of one step; the latest last. */
+export async function findAttempts(paths: ChildPaths, step?: number): Promise<Attempt[]> {
+  const found: Attempt[] = [];
+  for (const name of step === undefined ? await list(paths.steps) : [String(step)]) {
+    for (const run of await list(join(paths.steps, name))) {
+      const [, round, number] = /^(\d+)\.(\d+)$/.exec(run) ?? [];
+      const folder = join(paths.steps, name, run);
+      const start = number ? await readJson<StartRecord>(join(folder, 'start.json')) : undefined;
+      if (start)
+        found.push({ folder, step: Number(name), round: Number(round), number: Number(number), start });
+    }
+  }
+  return found.sort((one, other) => one.round - other.round || one.number - other.number);
+}
+
+async function list(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** File that the step writes its outputs to. */
+export function outputFile(folder: string): string {
+  return join(folder, 'output');
+}
+
+/** Makes the folder of a new run, with its script, its launcher and an empty file for its outputs. */
+export async function prepareRun(folder: string, script: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'script.sh'), script.endsWith('\n') ? script : `${script}\n`);
+  await writeFile(join(folder, LAUNCHER_FILE), LAUNCHER_SCRIPT);
+  await writeFile(outputFile(folder), '');
+}
+
+/** Once this resolves, a start is on record. */
+export function recordStart(folder: string, start: StartRecord): Promise<void> {
+  return writeJson(join(folder, 'start.json'), start);
+}
+
+/** Takes a start back: the step's process could not be made. */
+export function forgetStart(folder: string): Promise<void> {
+  return rm(join(folder, 'start.json'), { force: true });
+}
+
+/** Notes why a step is about to be ended; a full disk is no reason not to end it. */
+export async function recordStop(folder: string, cause: StopCause): Promise<void> {
+  await writeJson(join(folder, 'stop.json'), cause).catch(() => undefined);
+}
+
+/** Why the worker had it ended; undefined when it didn't, or couldn't say so. */
+export function readStop(folder: string): Promise<StopCause | undefined> {
+  return readJson(join(folder, 'stop.json'));
+}
+
+/**
+ * Waits until nothing runs any more of an earlier run, and kills what doesn't end.
+ *
+ * @returns how it ended; undefined when nobody knows
+ */
+export async function awaitEnd({ folder, start }: Attempt): Promise<ExitRecord | undefined> {
+  await endLeftovers(folder, start.stepId, STOP_GRACE_MS + LAUNCHER_LIMIT_MS);
+  return readExit(folder);
+}

@@ -1,0 +1,122 @@
+/** Starting a step's script under its launcher, so that it can't outlive its worker. */
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
+import { LAUNCHER_FILE } from './launcher-script.js';
+import { endGroup, endMarked, STEP_MARKER } from './leftovers.js';
+
+/** How long a step has between SIGTERM and SIGKILL, in milliseconds. */
+export const STOP_GRACE_MS = 10_000;
+
+/** How much longer its launcher may take, in milliseconds. */
+export const LAUNCHER_LIMIT_MS = 10_000;
+
+/** How long its last report may take to arrive after its end, in milliseconds. */
+const REPORT_LIMIT_MS = 1_000;
+
+export interface LaunchOptions {
+  /** Folder of this run; it holds the step's script and the launcher. */
+  folder: string;
+  /** Marks the step's processes, in their environment. */
+  stepId: string;
+  workingDirectory: string;
+  environment: Record<string, string>;
+  /** Path of bash. */
+  bash: string;
+  /** PATH of the worker. */
+  tools: string;
+  graceMs: number;
+}
+
+/** A step that runs. */
+export interface LaunchedStep {
+  /** What it prints, both streams in their order. */
+  output: Readable;
+  /** Ends it: SIGTERM to the group, SIGKILL after the grace time. */
+  stop(): void;
+  /**
+   * Resolves once no process of the step is left; undefined when the launcher was killed, and nobody can tell how the
+   * step ended. Rejects when it couldn't be started, for example as its environment is too large (E2BIG).
+   */
+  ended: Promise<ExitRecord | undefined>;
+}
+
+export function launchStep({
+  folder,
+  stepId,
+  workingDirectory,
+  environment,
+  bash,
+  tools,
+  graceMs,
+}: LaunchOptions): LaunchedStep {
+  const graceTenths = String(Math.max(1, Math.round(graceMs / 100)));
+  // Privileged mode (-p) takes nothing from the step's environment: no BASH_ENV, no shell options.
+  const launcher = execa(bash, ['-p', join(folder, LAUNCHER_FILE), folder, graceTenths, tools], {
+    cwd: workingDirectory,
+    env: { ...environment, [STEP_MARKER]: stepId },
+    extendEnv: false,
+    detached: true,
+    cleanup: false,
+    buffer: false,
+    reject: false,
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  let reports = '';
+  launcher.stderr.on('data', (chunk: Buffer) => (reports = (reports + chunk.toString()).slice(-8192)));
+  const reported = new Promise((resolve) => launcher.stderr.once('close', resolve));
+  for (const stream of [launcher.stdin, launcher.stdout, launcher.stderr])
+    stream.on('error', () => undefined);
+
+  const exited = new Promise<void>((resolve, reject) => {
+    launcher.once('exit', () => resolve());
+    // Not waited for: a process that left the step's group may hold its output open.
+    void launcher.then((result) => (result.code ? reject(result as unknown as Error) : resolve()));
+  });
+  let kill: NodeJS.Timeout | undefined;
+  let hasExited = false;
+  const ended = exited.then(async () => {
+    hasExited = true;
+    clearTimeout(kill);
+    launcher.stdin.destroy();
+    await Promise.race([reported, sleep(REPORT_LIMIT_MS)]);
+    const report = /^ended (.*)$/m.exec(reports)?.[1];
+    const record = report ? (JSON.parse(report) as ExitRecord) : await readExit(folder);
+    if (!record) await endGroup(folder);
+    await endMarked(stepId);
+    if (!record && launcher.signalCode === null && !(await readLauncher(folder)))
+      throw new Error(`its launcher ended at once: ${reports.trim().slice(0, 300) || 'without a word'}`);
+    return record;
+  });
+  ended.catch(() => undefined);
+  return {
+    output: launcher.stdout,
+    ended,
+    stop() {
+      launcher.stdin.destroy();
+      // The launcher ends by itself; one that hangs must not keep the step alive.
+      if (!hasExited) kill ??= setTimeout(() => launcher.kill('SIGKILL'), graceMs + LAUNCHER_LIMIT_MS);
+    },
+  };
+}
+
+/** Path of bash on a PATH. */
+export function findBash(path: string | undefined): string | undefined {
+  return (path ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map((folder) => join(folder, 'bash'))
+    .find((candidate) => {
+      try {
+        accessSync(candidate, constants.X_OK);
+        return statSync(candidate).isFile();
+      } catch {
+        return false;
+      }
+    });
+}

@@ -1,0 +1,72 @@
+/**
+ * Where things lie on a host's disk, under LONGHAUL_HOME:
+ *
+ *     workspaces/<workflow ID>/operation.json           whose the folder is
+ *     workspaces/<workflow ID>/<child>/
+ *       workspace/                                      the steps' working directory
+ *       inputs.json, item.json, artifacts/, tmp/
+ *       steps/<step>/<round>.<attempt>/                 one run of a step: the journal of its launcher
+ *     running-steps/<step ID>.json                      what a worker runs just now
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { childName, type ChildId } from '../../pipelines/run.js';
+
+/** File systems take no longer names; encoding makes them longer. */
+const LONGEST_NAME = 200;
+
+/** Whose a folder of workspaces is: enough to ask Temporal whether it is still needed. */
+export interface OperationFile {
+  workflowId: string;
+  namespace: string;
+}
+
+export interface ChildPaths {
+  folder: string;
+  workspace: string;
+  inputs: string;
+  item: string;
+  artifacts: string;
+  tmp: string;
+  steps: string;
+  /** Names the operation that took the folder over. */
+  takenOverBy: string;
+}
+
+export function workspacesFolder(home: string): string {
+  return join(home, 'workspaces');
+}
+
+export function operationFolder(home: string, workflowId: string): string {
+  return join(workspacesFolder(home), fileName(workflowId));
+}
+
+export function operationFile(folder: string): string {
+  return join(folder, 'operation.json');
+}
+
+export function childPaths(home: string, workflowId: string, child: ChildId): ChildPaths {
+  const folder = join(operationFolder(home, workflowId), fileName(childName(child)));
+  return {
+    folder,
+    workspace: join(folder, 'workspace'),
+    inputs: join(folder, 'inputs.json'),
+    item: join(folder, 'item.json'),
+    artifacts: join(folder, 'artifacts'),
+    tmp: join(folder, 'tmp'),
+    steps: join(folder, 'steps'),
+    takenOverBy: join(folder, 'taken-over-by.json'),
+  };
+}
+
+export function runningStepsFolder(home: string): string {
+  return join(home, 'running-steps');
+}
+
+/** A name that can be a file's, whatever it holds; `.` and `..` would be other folders. */
+function fileName(name: string): string {
+  const encoded = encodeURIComponent(name).replace(/^\.+$/, (dots) => dots.replaceAll('.', '%2E'));
+  if (encoded.length <= LONGEST_NAME) return encoded;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return `${encoded.slice(0, 100)}~${digest}`;
+}

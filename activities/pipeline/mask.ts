@@ -1,0 +1,116 @@
+/**
+ * Keeps the values of secrets out of what a step leaves behind. It works on bytes, because a log may be anything, and
+ * across the borders of chunks: what may be the beginning of a secret is held back until more has come.
+ */
+
+const MASK = Buffer.from('***');
+
+/** Shortest line of a secret that is masked for itself, in characters: shorter ones would blot out half a log. */
+const SHORTEST_LINE = 4;
+
+interface Pattern {
+  bytes: Buffer;
+  /** How far to move before the pattern can occur again: less than its length when it overlaps with itself. */
+  stride: number;
+}
+
+/** What hides the values of a step's secrets. */
+export interface Masking {
+  /** A masker for one stream of bytes. */
+  stream(): StreamMasker;
+  /** Hides them in a whole text. */
+  text(text: string): string;
+}
+
+export interface StreamMasker {
+  /** Takes a chunk; gives back what can be shown by now. */
+  write(chunk: Buffer): Buffer;
+  /** Gives back what was held. */
+  end(): Buffer;
+}
+
+/**
+ * @param secrets values; their lines, and their forms in JSON and in URLs, are hidden as well
+ */
+export function masking(secrets: readonly string[]): Masking {
+  const patterns = [...new Set(secrets.flatMap(formsOf))]
+    .map((form) => Buffer.from(form))
+    .map((bytes) => ({ bytes, stride: strideOf(bytes) }));
+  return {
+    stream: () => new PatternMasker(patterns),
+    text(text) {
+      const masker = new PatternMasker(patterns);
+      return Buffer.concat([masker.write(Buffer.from(text)), masker.end()]).toString();
+    },
+  };
+}
+
+function formsOf(secret: string): string[] {
+  const lines = secret.split(/\r\n|\r|\n/).filter((line) => line.length >= SHORTEST_LINE);
+  return [...(secret ? [secret] : []), ...lines].flatMap((value) => [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    encodeURIComponent(Buffer.from(value).toString()),
+    new URLSearchParams([['', value]]).toString().slice(1),
+  ]);
+}
+
+/** The pattern's smallest period. */
+function strideOf(bytes: Buffer): number {
+  for (let stride = 1; stride < bytes.length; stride += 1)
+    if (bytes.subarray(stride).equals(bytes.subarray(0, bytes.length - stride))) return stride;
+  return bytes.length;
+}
+
+class PatternMasker implements StreamMasker {
+  #held: Buffer = Buffer.alloc(0);
+  /** So many of the held bytes belong to a secret whose mask has been shown already. */
+  #heldCovered = 0;
+
+  constructor(private readonly patterns: readonly Pattern[]) {}
+
+  write(chunk: Buffer): Buffer {
+    const bytes = this.#held.length ? Buffer.concat([this.#held, chunk]) : chunk;
+    return this.#show(bytes, bytes.length - this.#openEnd(bytes));
+  }
+
+  end(): Buffer {
+    return this.#show(this.#held, this.#held.length);
+  }
+
+  /** Masks what stands before `cut`, and holds the rest. */
+  #show(bytes: Buffer, cut: number): Buffer {
+    const shown: Buffer[] = [];
+    let shownTo = this.#heldCovered;
+    for (const { from, to } of this.#occurrences(bytes)) {
+      if (from >= cut) break;
+      // Occurrences may overlap: no part of either may show.
+      if (from >= shownTo) shown.push(bytes.subarray(shownTo, from), MASK);
+      shownTo = Math.max(shownTo, to);
+    }
+    if (shownTo < cut) shown.push(bytes.subarray(shownTo, cut));
+    this.#held = Buffer.from(bytes.subarray(cut));
+    this.#heldCovered = Math.max(0, shownTo - cut);
+    return Buffer.concat(shown);
+  }
+
+  #occurrences(bytes: Buffer): { from: number; to: number }[] {
+    const found: { from: number; to: number }[] = [];
+    for (const { bytes: pattern, stride } of this.patterns)
+      for (let from = bytes.indexOf(pattern); from >= 0; from = bytes.indexOf(pattern, from + stride))
+        found.push({ from, to: from + pattern.length });
+    return found.sort((one, other) => one.from - other.from);
+  }
+
+  /** How many bytes at the end may be the beginning of a secret. */
+  #openEnd(bytes: Buffer): number {
+    let longest = 0;
+    for (const { bytes: pattern } of this.patterns) {
+      for (let length = Math.min(pattern.length - 1, bytes.length); length > longest; length -= 1) {
+        if (bytes[bytes.length - length] !== pattern[0]) continue;
+        if (bytes.subarray(bytes.length - length).equals(pattern.subarray(0, length))) longest = length;
+      }
+    }
+    return longest;
+  }
+}

@@ -1,0 +1,221 @@
+/** Running a step once, with what a host's disk already knows of it, and saying how it ended. */
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CancelledFailure } from '@temporalio/common';
+import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
+import { stepVariables, type Settings } from '../../platform/config.js';
+import { logKey, type Storage } from '../../platform/storage.js';
+import { stepEnvironment, workingDirectory } from './environment.js';
+import { notStarted, reasonOf, stepInDoubt, workspaceMissing } from './failures.js';
+import { hostId } from './host.js';
+import {
+  findAttempts,
+  forgetStart,
+  outputFile,
+  prepareRun,
+  recordStart,
+  recordStop,
+  type Attempt,
+  type StopCause,
+} from './journal.js';
+import { findBash, launchStep, STOP_GRACE_MS, type LaunchedStep } from './launcher.js';
+import type { ExitRecord } from './launcher-record.js';
+import { childPaths, type ChildPaths } from './layout.js';
+import { headingOf, StepLog } from './log.js';
+import { masking, type Masking } from './mask.js';
+import { doubtOf, earlierResult, judge } from './outcome.js';
+import { forgetRunning, noteRunning } from './running.js';
+import { secretsOf } from './secrets.js';
+
+/** Longest time that a timer takes, in milliseconds. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** How long a step's output may go on without a byte after its end, in milliseconds: a stranger holds it open. */
+const OUTPUT_LIMIT_MS = 2_000;
+
+/** What a step has around it. */
+export interface StepSurroundings {
+  settings: Pick<Settings, 'home' | 'stepEnvironment'>;
+  storage: Storage;
+  workflowId: string;
+  runId: string;
+  namespace: string;
+  /** The operation's token. */
+  token: string;
+  /** Temporal's attempt of the activity, from 1. */
+  attempt: number;
+  /** Of the activity, base64. */
+  taskToken: string;
+  /** Ends the step; its reason is a {@link StopCause}. */
+  stop: AbortSignal;
+  /** Gets the last line of the log, at most once a second. */
+  onLine?: (line: string) => void;
+  /** Of the worker. Default: this process's. */
+  environment?: NodeJS.ProcessEnv;
+  /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
+  graceMs?: number;
+  /** Largest log, in bytes. Default: 256 MiB. */
+  logLimitBytes?: number;
+}
+
+/**
+ * Runs a step, unless the journal says that it has run.
+ *
+ * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or what its surroundings lack
+ * @throws CancelledFailure when it was cancelled; its processes are gone by then
+ */
+export async function runStep(step: RunStep, around: StepSurroundings): Promise<StepDone> {
+  const { settings, workflowId, environment } = around;
+  const secrets = secretsOf(step.secrets, hostId(settings.home), environment);
+  const hidden = masking(Object.values(secrets));
+  const paths = childPaths(settings.home, workflowId, step.child);
+  const attempts = await findAttempts(paths, step.step);
+  const earlier = await earlierResult(step, attempts, { ...around, masking: hidden });
+  if (earlier) return earlier;
+  if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
+  const run = await prepare(step, around, { paths, attempts, secrets, hidden });
+  try {
+    return await follow(step, around, run);
+  } finally {
+    await forgetRunning(settings.home, run.stepId);
+  }
+}
+
+/** Not started at all; but only a person, or the step's being idempotent, decides what a worker's end means. */
+function stoppedBefore(step: RunStep, cause: StopCause): Error {
+  if (cause === 'canceled') return new CancelledFailure(`step "${step.name}" was cancelled`);
+  return stepInDoubt(step, doubtOf(cause) ?? 'shutdown', { outputs: {}, lastLines: [] });
+}
+
+/** A run that is on record, and about to be started. */
+interface PreparedRun {
+  folder: string;
+  stepId: string;
+  log: StepLog;
+  masking: Masking;
+  launch(): LaunchedStep;
+}
+
+interface Preparing {
+  paths: ChildPaths;
+  attempts: Attempt[];
+  secrets: Record<string, string>;
+  hidden: Masking;
+}
+
+/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`: nothing has been started then */
+async function prepare(step: RunStep, around: StepSurroundings, preparing: Preparing): Promise<PreparedRun> {
+  const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = around;
+  const { paths, attempts, secrets, hidden } = preparing;
+  await stat(paths.workspace).catch(() => {
+    throw workspaceMissing(step, hostId(settings.home));
+  });
+  const stepId = randomUUID();
+  try {
+    const base = stepVariables(settings, around.environment);
+    const bash = findBash(base['PATH']);
+    if (!bash)
+      throw new Error(`there is no bash on the worker's PATH (${base['PATH'] ?? 'not set'}): install it`);
+    const directory = await workingDirectory(step, paths);
+    const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
+    const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
+    const environment = await stepEnvironment(step, {
+      paths,
+      token,
+      attempt: attempts.length + 1,
+      outputFile: outputFile(folder),
+      secrets,
+      base,
+    });
+    await prepareRun(folder, step.run);
+    const log = new StepLog({
+      storage,
+      key: logKey(workflowId, childName(step.child), step.step),
+      masking: hidden,
+      ...(around.onLine ? { onLine: around.onLine } : {}),
+      ...(around.logLimitBytes ? { limitBytes: around.logLimitBytes } : {}),
+    });
+    const startedAt = new Date();
+    if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt));
+    await noteRunning(settings.home, { stepId, workflowId, runId, namespace, attempt, taskToken, step });
+    const start = { stepId, workflowId, runId, attempt, startedAt: startedAt.toISOString() };
+    await recordStart(folder, start);
+    const { graceMs = STOP_GRACE_MS } = around;
+    const launch = () =>
+      launchStep({
+        folder,
+        stepId,
+        workingDirectory: directory,
+        environment,
+        bash,
+        tools: base['PATH'] ?? '',
+        graceMs,
+      });
+    return { folder, stepId, log, masking: hidden, launch };
+  } catch (error) {
+    await forgetRunning(settings.home, stepId);
+    throw notStarted(step, reasonOf(error));
+  }
+}
+
+/** Starts the step and stays with it until nothing of it is left. */
+async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun): Promise<StepDone> {
+  const { folder, log } = run;
+  const launched = run.launch();
+  let cause: StopCause | undefined;
+  let lost: unknown;
+  const end = (why: StopCause) => {
+    if (cause) return;
+    cause = why;
+    void recordStop(folder, why).finally(() => launched.stop());
+  };
+  log.onLost = (error) => {
+    lost = error;
+    end('log');
+  };
+  const onStop = () => end(around.stop.reason as StopCause);
+  around.stop.addEventListener('abort', onStop);
+  if (around.stop.aborted) onStop();
+  const timer = step.timeoutMinutes
+    ? setTimeout(() => end('timeout'), Math.min(step.timeoutMinutes * 60_000, LONGEST_TIMER_MS))
+    : undefined;
+  let exit: ExitRecord | undefined;
+  try {
+    exit = await untilGone(launched, log);
+  } catch (error) {
+    await forgetStart(folder);
+    throw notStarted(step, reasonOf(error));
+  } finally {
+    clearTimeout(timer);
+    around.stop.removeEventListener('abort', onStop);
+    await log.end();
+  }
+  // A step that has removed its journal's folder can't be marked as stopped there.
+  if (cause && exit && exit.exitCode !== 0) exit = { ...exit, stopped: true };
+  if (cause === 'canceled' && exit?.stopped !== false) throw stoppedBefore(step, cause);
+  const lastLines = log.lastLines();
+  return judge(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
+}
+
+/** Hands the output to the log until the step has ended and all is read. */
+async function untilGone(launched: LaunchedStep, log: StepLog): Promise<ExitRecord | undefined> {
+  let isBusy = false;
+  let lastAt = performance.now();
+  const drained = (async () => {
+    for await (const chunk of launched.output) {
+      isBusy = true;
+      await log.write(chunk as Buffer);
+      isBusy = false;
+      lastAt = performance.now();
+    }
+  })().catch(() => undefined);
+  const exit = await launched.ended;
+  lastAt = performance.now();
+  const silence = setInterval(() => {
+    if (!isBusy && performance.now() - lastAt > OUTPUT_LIMIT_MS) launched.output.destroy();
+  }, 100);
+  await drained;
+  clearInterval(silence);
+  return exit;
+}

@@ -1,0 +1,53 @@
+/** The files that say which steps a worker runs just now: whoever finds one of a dead worker's can take over. */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunStep } from '../../pipelines/run.js';
+import { processIdentity } from '../../platform/process-identity.js';
+import { readJson, writeJson } from './files.js';
+import { runningStepsFolder } from './layout.js';
+
+export interface RunningStep {
+  stepId: string;
+  workflowId: string;
+  runId: string;
+  namespace: string;
+  /** Temporal's attempt of the activity. */
+  attempt: number;
+  /** Of the activity, base64; Temporal takes a result for it from any process. */
+  taskToken: string;
+  /** What was run, without script and environment. */
+  step: RunStep;
+  worker: { pid: number; startedAt: string };
+}
+
+/** Notes that this process runs a step. */
+export async function noteRunning(
+  home: string,
+  running: Omit<RunningStep, 'worker' | 'step'> & { step: RunStep },
+): Promise<void> {
+  const folder = runningStepsFolder(home);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const startedAt = processIdentity(process.pid)?.startedAt ?? '';
+  await writeJson(join(folder, `${running.stepId}.json`), {
+    ...running,
+    step: { ...running.step, run: '', env: {}, approval: undefined },
+    worker: { pid: process.pid, startedAt },
+  });
+}
+
+export function forgetRunning(home: string, stepId: string): Promise<void> {
+  return rm(join(runningStepsFolder(home), `${stepId}.json`), { force: true });
+}
+
+/** Steps whose worker is gone. Their folder may be shared with workers that live. */
+export async function abandonedSteps(home: string): Promise<RunningStep[]> {
+  const folder = runningStepsFolder(home);
+  const names = await readdir(folder).catch(() => []);
+  const all = await Promise.all(
+    names.filter((name) => name.endsWith('.json')).map((name) => readJson<RunningStep>(join(folder, name))),
+  );
+  return all.filter(
+    (running): running is RunningStep =>
+      running !== undefined && processIdentity(running.worker.pid)?.startedAt !== running.worker.startedAt,
+  );
+}

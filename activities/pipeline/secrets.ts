@@ -1,0 +1,34 @@
+/** The values of a pipeline's secrets: they are known to workers only, and go nowhere but into steps' environments. */
+import { ApplicationFailure } from '@temporalio/common';
+import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/config.js';
+import { SECRET_UNUSABLE } from './failures.js';
+
+/** A shorter value can't be masked: it would be everywhere. */
+const SHORTEST_SECRET = 4;
+
+/**
+ * @param environment of the worker; defaults to its own
+ * @throws ApplicationFailure that says which variable of the worker to set
+ */
+export function secretsOf(
+  names: readonly string[],
+  host: string,
+  environment?: NodeJS.ProcessEnv,
+): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const name of names) {
+    const value = secretValueOf(name, environment);
+    const variable = SECRET_VARIABLE_PREFIX + name;
+    if (!value) throw unusable(`secret ${name} is missing: set ${variable} for the workers (host ${host})`);
+    if (value.length < SHORTEST_SECRET)
+      throw unusable(
+        `secret ${name} has fewer than ${SHORTEST_SECRET} characters, and can't be masked: set a longer ${variable}`,
+      );
+    values[name] = value;
+  }
+  return values;
+}
+
+function unusable(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, SECRET_UNUSABLE);
+}

@@ -1,0 +1,48 @@
+/** Removing the workspaces of operations that nobody can go on with. */
+import { randomUUID } from 'node:crypto';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { MARKER_MEMO, type MarkerMemo } from '../../operations/wire.js';
+import { readJson } from './files.js';
+import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
+
+const CALL_LIMIT_MS = 5_000;
+
+/** Folders that are being removed are called so first: nobody finds half a workspace. */
+const REMOVED = '.removed-';
+
+/**
+ * Removes workspaces whose operation is closed and no longer kept, or that Temporal doesn't know. Other namespaces' are
+ * left alone.
+ *
+ * @throws when Temporal can't be reached; what is then not looked at stays
+ */
+export async function sweepWorkspaces(home: string, client: Client, now = Date.now()): Promise<void> {
+  const folder = workspacesFolder(home);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    if (!name.startsWith(REMOVED)) {
+      const operation = await readJson<OperationFile>(operationFile(path));
+      if (operation?.namespace !== client.options.namespace) continue;
+      if (await isNeeded(operation.workflowId, client, now)) continue;
+      const removed = join(folder, `${REMOVED}${randomUUID()}`);
+      await rename(path, removed).catch(() => undefined);
+      await rm(removed, { recursive: true, force: true });
+    } else await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function isNeeded(workflowId: string, client: Client, now: number): Promise<boolean> {
+  try {
+    const { closeTime, memo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    if (!closeTime) return true;
+    const { keepAliveSeconds = 0 } = (memo?.[MARKER_MEMO] ?? {}) as Partial<MarkerMemo>;
+    return closeTime.getTime() + keepAliveSeconds * 1000 > now;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

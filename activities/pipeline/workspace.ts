@@ -1,0 +1,60 @@
+/** Making a child's workspace ready: new, or taken over from an earlier operation, with inputs and artifacts. */
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { OpenWorkspace } from '../../pipelines/run.js';
+import type { Storage } from '../../platform/storage.js';
+import { readJson, writeJson } from './files.js';
+import { fetchArtifacts } from './fetch-artifacts.js';
+import { awaitEnd, findAttempts } from './journal.js';
+import { childPaths, operationFile, operationFolder, type ChildPaths, type OperationFile } from './layout.js';
+
+export interface WorkspaceSurroundings {
+  home: string;
+  storage: Storage;
+  workflowId: string;
+  namespace: string;
+  signal?: AbortSignal;
+}
+
+/**
+ * Makes a workspace ready. Called again for the same child, it finds the workspace as it is.
+ *
+ * @returns was the earlier operation's workspace taken over?
+ * @throws LonghaulError `not_found` when an artifact is no longer stored
+ */
+export async function openWorkspace(
+  { child, inputs, item, artifacts, takeOverFrom }: OpenWorkspace,
+  { home, storage, workflowId, namespace, signal }: WorkspaceSurroundings,
+): Promise<boolean> {
+  const paths = childPaths(home, workflowId, child);
+  const operation = operationFolder(home, workflowId);
+  await mkdir(operation, { recursive: true, mode: 0o700 });
+  await writeJson(operationFile(operation), { workflowId, namespace } satisfies OperationFile);
+  const isTakenOver = takeOverFrom
+    ? await takeOver(childPaths(home, takeOverFrom, child), paths, workflowId)
+    : false;
+  for (const folder of [paths.workspace, paths.tmp, paths.steps]) await mkdir(folder, { recursive: true });
+  await writeJson(paths.inputs, inputs);
+  if (item !== undefined) await writeJson(paths.item, item);
+  await fetchArtifacts(artifacts, paths.artifacts, storage, signal);
+  return isTakenOver;
+}
+
+/** Moves a child's folder from one operation to another. */
+async function takeOver(from: ChildPaths, to: ChildPaths, workflowId: string): Promise<boolean> {
+  // The note goes along, so that a repeated call knows what the first one did.
+  const isMine = async () => (await readJson<string>(to.takenOverBy)) === workflowId;
+  if (await isMine()) return true;
+  for (const attempt of await findAttempts(from)) await awaitEnd(attempt);
+  try {
+    await writeJson(from.takenOverBy, workflowId);
+    // The journal says nothing about what this operation has run, and needed jobs may have left other artifacts.
+    for (const stale of [from.steps, from.artifacts]) await rm(stale, { recursive: true, force: true });
+    await mkdir(dirname(to.folder), { recursive: true });
+    await rename(from.folder, to.folder);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { contactWatch } from '../../activities/pipeline/contact.js';
+import { hostId } from '../../activities/pipeline/host.js';
+import { operationFolder } from '../../activities/pipeline/layout.js';
+import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
+import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { StepHome } from './steps-support.js';
+
+let client: Client;
+
+beforeAll(async () => {
+  client = new Client({
+    connection: await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),
+  });
+});
+afterAll(() => client.connection.close());
+
+describe('a host', () => {
+  test('keeps its ID, which is short enough for a task queue', () => {
+    const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
+    const id = hostId(join(home, 'new'));
+    expect(id).toMatch(/^[A-Za-z0-9-]{0,24}-[0-9a-f]{10}$/);
+    expect(hostId(join(home, 'new'))).toBe(id);
+    expect(hostId(home)).not.toBe(id);
+    rmSync(home, { recursive: true });
+  });
+
+  test('has a worker that polls the shared queue and the two of its own', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
+    const parts = await Parts.start({ LONGHAUL_HOME: home, LONGHAUL_MAX_STEPS: '1' });
+    try {
+      const host = await eventually('it has an ID', (): string | undefined =>
+        existsSync(join(home, 'host-id')) ? hostId(home) : undefined,
+      );
+      const pollers = async (name: string, taskQueueType: number) => {
+        const { pollers } = await client.workflowService.describeTaskQueue({
+          namespace: 'default',
+          taskQueue: { name },
+          taskQueueType,
+        });
+        return pollers.length;
+      };
+      const queues = [hostTaskQueue(parts.taskQueue, host), stepTaskQueue(parts.taskQueue, host)];
+      for (const queue of [parts.taskQueue, ...queues])
+        await eventually(`${queue} is polled for activities`, () => pollers(queue, 2));
+      await eventually('the shared one is polled for workflows', () => pollers(parts.taskQueue, 1));
+      for (const queue of queues) expect(await pollers(queue, 1)).toBe(0);
+    } finally {
+      await parts.stop();
+      rmSync(home, { recursive: true, force: true });
+    }
+  }, 120_000);
+});
+
+describe('contact with Temporal', () => {
+  const limits = { intervalMs: 20, deadlineMs: 50, limitMs: 300 };
+
+  test('is lost once calls fail or hang for the limit, and not before', async () => {
+    let call: () => Promise<unknown> = () => Promise.resolve();
+    const contact = contactWatch(() => call(), limits);
+    const { lost, release } = contact.watch();
+    let calls = 0;
+    call = () => Promise.resolve((calls += 1));
+    await eventually('it has called for longer than the limit', () => calls > 20);
+    expect(lost.aborted).toBe(false);
+    const since = performance.now();
+    call = () => new Promise(() => undefined);
+    await eventually('it is lost', () => lost.aborted);
+    expect(performance.now() - since).toBeGreaterThan(200);
+    // Whoever comes next begins anew.
+    call = () => Promise.reject(new Error('no'));
+    const next = contact.watch();
+    expect(next.lost.aborted).toBe(false);
+    await eventually('it is lost again', () => next.lost.aborted);
+    release();
+    next.release();
+  });
+
+  test('is watched by one loop, and only while somebody asks for it', async () => {
+    let calls = 0;
+    let open = 0;
+    let most = 0;
+    const contact = contactWatch(async () => {
+      calls += 1;
+      most = Math.max(most, (open += 1));
+      await new Promise((settle) => setTimeout(settle, 5));
+      open -= 1;
+    }, limits);
+    const watches = [contact.watch(), contact.watch(), contact.watch()];
+    await eventually('it calls', () => calls > 5);
+    for (const { release } of watches) release();
+    const before = calls;
+    await new Promise((settle) => setTimeout(settle, 200));
+    expect(calls - before).toBeLessThanOrEqual(1);
+    expect(most).toBe(1);
+  });
+});
+
+describe('workspaces', () => {
+  test('are kept as long as their operation, and then removed; nothing is when Temporal is away', async () => {
+    const home = new StepHome();
+    const start = async (keepAliveSeconds: number) => {
+      const workflowId = randomUUID();
+      await home.openWorkspace({}, workflowId);
+      return client.workflow.start('nobody_runs_it', {
+        workflowId,
+        taskQueue: `test-${workflowId}`,
+        memo: { longhaul: { keepAliveSeconds } },
+      });
+    };
+    const [open, kept, over] = [await start(0), await start(3600), await start(0)];
+    await Promise.all([kept.terminate(), over.terminate()]);
+    await home.openWorkspace({}, 'unknown to Temporal');
+    const there = () =>
+      [open.workflowId, kept.workflowId, over.workflowId, 'unknown to Temporal'].map((id) =>
+        existsSync(operationFolder(home.home, id)),
+      );
+    const away = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
+    await expect(sweepWorkspaces(home.home, away)).rejects.toThrow();
+    await away.connection.close();
+    await sweepWorkspaces(home.home, new Client({ connection: client.connection, namespace: 'other' }));
+    expect(there()).toEqual([true, true, true, true]);
+    await sweepWorkspaces(home.home, client);
+    expect(there()).toEqual([true, true, false, false]);
+    await sweepWorkspaces(home.home, client, Date.now() + 3_700_000);
+    expect(there()).toEqual([true, false, false, false]);
+    await open.terminate();
+    home.remove();
+  });
+});

@@ -1,0 +1,290 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseOutputs } from '../../activities/pipeline/outputs.js';
+import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
+import { masking } from '../../activities/pipeline/mask.js';
+import { secretsOf } from '../../activities/pipeline/secrets.js';
+import type { ArtifactReference, SaveArtifacts } from '../../pipelines/run.js';
+import { artifactKey } from '../../platform/storage.js';
+import { CHILD, failureOf, StepHome } from './steps-support.js';
+
+let home: StepHome;
+
+beforeEach(async () => {
+  home = await StepHome.open({ inputs: { name: 'x' } });
+});
+afterEach(async () => {
+  expect(await home.leftovers()).toEqual([]);
+  expect(home.runningFiles()).toEqual([]);
+  home.remove();
+});
+
+const inWorkspace = (path: string) => join(home.paths.workspace, path);
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(inWorkspace(path)), { recursive: true });
+  writeFileSync(inWorkspace(path), text);
+}
+
+describe('what a step needs', () => {
+  test('is its working directory: in the workspace, and there', async () => {
+    mkdirSync(inWorkspace('src/app'), { recursive: true });
+    symlinkSync(tmpdir(), inWorkspace('elsewhere'));
+    symlinkSync('src/app', inWorkspace('link'));
+    await home.run('pwd -P', { workingDirectory: 'link' });
+    expect(home.log().trim()).toBe(inWorkspace('src/app'));
+    for (const [workingDirectory, problem] of [
+      ['../..', 'its working directory "../.." is outside the workspace'],
+      ['/tmp', 'its working directory "/tmp" is outside the workspace'],
+      ['elsewhere', 'its working directory "elsewhere" is outside the workspace'],
+      [
+        'nowhere',
+        'its working directory "nowhere" is no folder in the workspace; an earlier step has to make it',
+      ],
+    ] as const)
+      expect(await home.failed('echo never', { workingDirectory, step: 2 })).toMatchObject({
+        type: 'StepNotStarted',
+        nonRetryable: true,
+        message: `step "compile" couldn't be started: ${problem}`,
+      });
+    expect(home.log(2)).toBe('');
+  });
+
+  test('is bash', async () => {
+    const failed = await home.failed('echo never', {}, { environment: { PATH: '/nonexistent' } });
+    expect(failed).toMatchObject({
+      type: 'StepNotStarted',
+      nonRetryable: true,
+      message: `step "compile" couldn't be started: there is no bash on the worker's PATH (/nonexistent): install it`,
+    });
+    // A PATH of its own concerns what it runs, not how it is run.
+    expect((await home.run('echo ok', { env: { PATH: '/nonexistent' } })).exitCode).toBe(0);
+  });
+
+  test('is its secrets', async () => {
+    const environment = { ...process.env, LONGHAUL_SECRET_SHORT: 'abc' };
+    expect((await home.failed('x', { secrets: ['KEY'] }, { environment })).message).toMatch(
+      /^secret KEY is missing: set LONGHAUL_SECRET_KEY for the workers/,
+    );
+    expect(await home.failed('x', { secrets: ['SHORT'] }, { environment })).toMatchObject({
+      type: 'SecretUnusable',
+      nonRetryable: true,
+      message:
+        "secret SHORT has fewer than 4 characters, and can't be masked: set a longer LONGHAUL_SECRET_SHORT",
+    });
+    expect(secretsOf(['KEY'], 'host', { LONGHAUL_SECRET_KEY: 'long enough' })).toEqual({
+      KEY: 'long enough',
+    });
+  });
+
+  test('is an environment that the system takes', async () => {
+    const failed = await home.failed('echo never', { env: { LARGE: 'x'.repeat(200_000) } });
+    expect(failed).toMatchObject({ type: 'StepNotStarted', nonRetryable: true });
+    expect(failed.message).toContain('its environment is too large');
+    // Nothing was started: nothing is in doubt.
+    expect((await home.run('echo ok', {}, { attempt: 2 })).exitCode).toBe(0);
+    expect((await home.failed('x', { step: 2, env: { NUL: 'a\0b' } })).message).toContain(
+      'NUL holds a NUL character',
+    );
+  });
+
+  test('is its workspace and its inputs', async () => {
+    rmSync(home.paths.inputs);
+    expect((await home.failed('x')).message).toContain('the file of its inputs is gone or damaged');
+    rmSync(home.paths.folder, { recursive: true });
+    expect(await home.failed('x')).toMatchObject({ type: 'WorkspaceMissing', nonRetryable: true });
+  });
+
+  test('cannot be spoilt by variables that shells heed', async () => {
+    write('spoil.sh', 'echo spoilt >&2; exit 9');
+    const env = {
+      BASH_ENV: inWorkspace('spoil.sh'),
+      ENV: inWorkspace('spoil.sh'),
+      TMOUT: '1',
+      POSIXLY_CORRECT: '1',
+      IFS: 'x',
+    };
+    const failed = await home.failed('sleep 2; echo done', { env });
+    // The step's own shell heeds BASH_ENV; the launcher takes no notice.
+    expect(failed.trouble).toMatchObject({ exitCode: 9, lastLines: ['spoilt'] });
+    expect((await home.run('sleep 2; echo done', { step: 2, env: { ...env, BASH_ENV: '' } })).exitCode).toBe(
+      0,
+    );
+  });
+});
+
+describe('outputs', () => {
+  test('are lines, or blocks with a delimiter', () => {
+    expect(parseOutputs('a=1\n\nb-c=x=y<<z\ntext<<END\none\n\n  two=2\nEND\nempty=\na=2').outputs).toEqual({
+      a: '2',
+      'b-c': 'x=y<<z',
+      text: 'one\n\n  two=2',
+      empty: '',
+    });
+    expect(parseOutputs('__proto__=1').outputs).toEqual(Object.fromEntries([['__proto__', '1']]));
+  });
+
+  test.each([
+    ['a=1\nnonsense', 'line 2 of $LONGHAUL_OUTPUT: expected key=value or key<<DELIMITER; got "nonsense"'],
+    [
+      '1a=1',
+      'line 1 of $LONGHAUL_OUTPUT: expected a key of letters, digits, _ and -, not beginning with a digit; got "1a"',
+    ],
+    ['a<<', 'line 1 of $LONGHAUL_OUTPUT: expected a delimiter after a<<'],
+    ['\n\na<<END\nx', 'line 3 of $LONGHAUL_OUTPUT: the value of a has no end: no line "END" follows'],
+    [
+      `a=${'x'.repeat(65_537)}`,
+      'line 1 of $LONGHAUL_OUTPUT: the value of a has more than 64 KiB; write an artifact',
+    ],
+    [
+      Array.from({ length: 5 }, (_, at) => `a${at}=${'x'.repeat(60_000)}`).join('\n'),
+      'line 5 of $LONGHAUL_OUTPUT: the values have more than 256 KiB together',
+    ],
+    [
+      Array.from({ length: 201 }, (_, at) => `a${at}=`).join('\n'),
+      'line 201 of $LONGHAUL_OUTPUT: there are more than 200 keys',
+    ],
+  ])('name the line that is wrong (%#)', (text, problem) => {
+    expect(parseOutputs(text).problem).toBe(problem);
+  });
+
+  test('that are wrong fail the step for good, once it has ended well', async () => {
+    expect(
+      await home.failed('echo ok=1 >>"$LONGHAUL_OUTPUT"; echo nonsense >>"$LONGHAUL_OUTPUT"'),
+    ).toMatchObject({
+      type: 'StepFailed',
+      nonRetryable: true,
+      message:
+        'step "compile": line 2 of $LONGHAUL_OUTPUT: expected key=value or key<<DELIMITER; got "nonsense"',
+      trouble: { exitCode: 0, outputs: { ok: '1' } },
+    });
+    const fifo = await home.failed('rm "$LONGHAUL_OUTPUT"; mkfifo "$LONGHAUL_OUTPUT"', { step: 2 });
+    expect(fifo.message).toContain('is no file any more');
+    expect(await home.run('rm "$LONGHAUL_OUTPUT"', { step: 3 })).toEqual({ exitCode: 0, outputs: {} });
+  });
+});
+
+describe('artifacts', () => {
+  const save = (patterns: string[], more: Partial<SaveArtifacts> = {}) =>
+    saveArtifacts(
+      { child: CHILD, patterns, secrets: [], ...more },
+      {
+        home: home.home,
+        storage: home.storage,
+        workflowId: home.workflowId,
+        masking: masking(['top-secret']),
+      },
+    );
+  const stored = async (saved: ArtifactReference[]) =>
+    Object.fromEntries(
+      await Promise.all(
+        saved.map(async ({ path, name }) => [
+          path,
+          String(await home.storage.read(artifactKey(home.workflowId, name))),
+        ]),
+      ),
+    );
+
+  test('are files, patterns, and folders with all that is in them; the workspace keeps its own', async () => {
+    for (const path of ['report.txt', 'out/a.log', 'out/deep/b.log', 'out/.hidden', 'other.md'])
+      write(path, path);
+    const saved = await save(['report.txt', 'out/', './out/**/*.log']);
+    expect(await stored(saved)).toEqual({
+      'out/.hidden': 'out/.hidden',
+      'out/a.log': 'out/a.log',
+      'out/deep/b.log': 'out/deep/b.log',
+      'report.txt': 'report.txt',
+    });
+    expect(saved.at(-1)).toEqual({
+      child: CHILD,
+      path: 'report.txt',
+      name: 'build/report.txt',
+      workflowId: home.workflowId,
+      bytes: 10,
+    });
+    write('report.txt', 'changed afterwards');
+    expect(readFileSync(inWorkspace('report.txt'), 'utf8')).toBe('changed afterwards');
+    expect((await stored(saved))['report.txt']).toBe('report.txt');
+    expect(await save(['**', '!out/**'])).toHaveLength(2);
+  });
+
+  test('that are not there are named; of a job that failed, what is there is kept', async () => {
+    write('a.txt', 'a');
+    expect(await failureOf(save(['a.txt', 'b/*.txt']))).toMatchObject({
+      type: 'ArtifactMissing',
+      nonRetryable: true,
+      message: 'no file in the workspace matches the artifact pattern "b/*.txt"',
+    });
+    expect(await save(['a.txt', 'b/*.txt'], { isOptional: true })).toHaveLength(1);
+  });
+
+  test('never come from outside the workspace', async () => {
+    write('real/a.txt', 'a');
+    symlinkSync('/etc/hostname', inWorkspace('stolen'));
+    symlinkSync('/etc', inWorkspace('folder'));
+    symlinkSync('real/a.txt', inWorkspace('inside'));
+    symlinkSync('real', inWorkspace('same'));
+    symlinkSync('nowhere', inWorkspace('dangling'));
+    expect(await stored(await save(['inside', 'real']))).toEqual({ inside: 'a', 'real/a.txt': 'a' });
+    for (const [pattern, problem] of [
+      ['stolen', 'artifact stolen is a link that leads out of the workspace'],
+      ['folder/hostname', 'artifact folder/hostname is a link that leads out of the workspace'],
+      ['../inputs.json', 'artifact pattern "../inputs.json" leads out of the workspace'],
+      ['/etc/hostname', 'artifact pattern "/etc/hostname" leads out of the workspace'],
+      ['dangling', 'artifact dangling is a link to nothing'],
+    ] as const)
+      expect(await failureOf(save([pattern]))).toMatchObject({ type: 'ArtifactRefused', message: problem });
+  });
+
+  test('carry no secret in their names', async () => {
+    write('of-top-secret-1.txt', '1');
+    write('of-top-secret-1/x', '2');
+    write('top-secret', '3');
+    write('***', '4');
+    const names = (await save(['**'])).map(({ name }) => name).sort();
+    expect(names).toEqual(['build/***', 'build/***~2', 'build/of-***-1.txt', 'build/of-***-1/x']);
+  });
+
+  test('of needed jobs are in reach, whole, also when the workspace is opened once more', async () => {
+    write('out/a.txt', 'from build');
+    const artifacts = await save(['out']);
+    const item = { ...artifacts[0]!, child: { job: 'list', index: 3 } };
+    await home.openWorkspace({ artifacts: [...artifacts, item] });
+    await home.openWorkspace({ artifacts: [] });
+    await home.run('cat "$LONGHAUL_ARTIFACTS/build/out/a.txt" "$LONGHAUL_ARTIFACTS/list/3/out/a.txt"');
+    expect(home.log()).toBe('from buildfrom build');
+  });
+});
+
+describe('a workspace', () => {
+  test('is taken over with its files, once, and without its journal', async () => {
+    write('kept.txt', 'kept');
+    await home.run('echo first');
+    const other = 'operation-2';
+    const takeOver = { takeOverFrom: home.workflowId, inputs: { name: 'y' } };
+    expect(await home.openWorkspace(takeOver, other)).toBe(true);
+    expect(await home.openWorkspace(takeOver, other)).toBe(true);
+    expect(existsSync(home.paths.folder)).toBe(false);
+    await home.run('cat kept.txt; echo " $INPUT_NAME"', {}, { workflowId: other });
+    const log = await home.storage.read(`logs/${other}/build/1`);
+    expect(String(log)).toBe('kept y\n');
+    // What is gone can't be taken over: there is a new workspace.
+    expect(await home.openWorkspace(takeOver, 'operation-3')).toBe(false);
+    await home.run('ls -A; echo empty', {}, { workflowId: 'operation-3' });
+    expect(String(await home.storage.read('logs/operation-3/build/1'))).toBe('empty\n');
+  });
+
+  test('has room for any workflow ID and any item', async () => {
+    const workflowId = `a/../${'ü'.repeat(80)}:*`;
+    await home.openWorkspace({ item: { a: [1] }, child: { job: 'each', index: 2 } }, workflowId);
+    const around = { workflowId, storage: { ...home.storage, append: async () => undefined } };
+    const done = await home.run(
+      'echo "item=$LONGHAUL_ITEM_INDEX $LONGHAUL_ITEM" >>"$LONGHAUL_OUTPUT"',
+      { child: { job: 'each', index: 2 } },
+      { ...around, storage: { ...around.storage, size: async () => undefined } },
+    );
+    expect(done.outputs).toEqual({ item: '2 {"a":[1]}' });
+  });
+});

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { ActivityNotFoundError } from '@temporalio/client';
+import { recoverSteps } from '../../activities/pipeline/recovery.js';
+import type { RunStep } from '../../pipelines/run.js';
+import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { stepOf, StepHome } from './steps-support.js';
+
+let home: StepHome;
+
+beforeEach(async () => {
+  home = await StepHome.open();
+});
+afterEach(async () => {
+  expect(await home.leftovers()).toEqual([]);
+  expect(home.runningFiles()).toEqual([]);
+  home.remove();
+});
+
+const file = (name: string) => join(home.paths.workspace, name);
+const journal = (run: string, name: string) => join(home.paths.steps, '1', run, name);
+
+/** Runs one step as a worker does, in a process that can be killed. */
+const WORKER = `
+  import { runStep } from ${JSON.stringify(resolve('dist/activities/pipeline/run-step.js'))};
+  import { folderStorage } from ${JSON.stringify(resolve('dist/platform/storage.js'))};
+  const [home, step, graceMs] = process.argv.slice(1);
+  await runStep(JSON.parse(step), {
+    settings: { home, stepEnvironment: [] },
+    storage: folderStorage(home + '/storage'),
+    workflowId: 'operation-1',
+    runId: 'run-1',
+    namespace: 'default',
+    token: 'token-1',
+    attempt: 1,
+    taskToken: 'dG9rZW4=',
+    stop: new AbortController().signal,
+    graceMs: Number(graceMs),
+  });
+`;
+
+/** A worker process that runs the step, and is killed once the step has written `ready`. */
+async function killedWorker(
+  run: string,
+  step: Partial<RunStep> = {},
+  graceMs = 1_000,
+  isThere = () => true,
+): Promise<void> {
+  const args = [
+    '--input-type=module',
+    '--eval',
+    WORKER,
+    home.home,
+    JSON.stringify(stepOf(run, step)),
+    String(graceMs),
+  ];
+  const worker = spawn(process.execPath, args, {
+    env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_SECRET_KEY: 'top-secret-value' },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = new Promise((settle) => worker.once('exit', settle));
+  await eventually('the step runs', () => readText(file('ready')) && isThere());
+  kill(worker.pid!);
+  await ended;
+}
+
+/** What Temporal would be told of the steps of dead workers. */
+async function recovered(): Promise<any[]> {
+  const told: any[] = [];
+  await recoverSteps({
+    settings: { home: home.home },
+    storage: home.storage,
+    namespace: 'default',
+    environment: { LONGHAUL_SECRET_KEY: 'top-secret-value' },
+    activity: {
+      complete: async (token: unknown, done: unknown) => void told.push({ token: String(token), done }),
+      fail: async (token: unknown, failure: any) =>
+        void told.push({ token: String(token), type: failure.type, trouble: failure.details?.[0] }),
+    },
+  });
+  return told;
+}
+
+const COUNT = 'echo run >>count; ';
+const runs = () => readText(file('count')).split('\n').length - 1;
+
+describe('a step that is run once more', () => {
+  test('after it has done its work gives its result, and does not run', async () => {
+    const script = `${COUNT} echo a=1 >>"$LONGHAUL_OUTPUT"`;
+    const done = { exitCode: 0, outputs: { a: '1' } };
+    expect(await home.run(script)).toEqual(done);
+    expect(await home.run(script)).toEqual(done);
+    expect(await home.run(script, {}, { attempt: 2, runId: 'run-2' })).toEqual(done);
+    expect(runs()).toBe(1);
+    // A further round is another matter.
+    expect(await home.run(script, { round: 2 })).toEqual(done);
+    expect(runs()).toBe(2);
+  });
+
+  test('by the attempt that failed already fails as it did; by a later one it runs', async () => {
+    const script = `${COUNT} echo said; echo a=1 >>"$LONGHAUL_OUTPUT"; echo "is $LONGHAUL_ATTEMPT"; exit 7`;
+    const first = await home.failed(script, {}, { attempt: 2 });
+    expect(first.trouble).toEqual({ exitCode: 7, outputs: { a: '1' }, lastLines: ['said', 'is 1'] });
+    expect(await home.failed(script, {}, { attempt: 2 })).toEqual(first);
+    expect(await home.failed(script, {}, { attempt: 1 })).toEqual(first);
+    expect(runs()).toBe(1);
+    expect((await home.failed(script, {}, { attempt: 3 })).trouble.lastLines).toEqual(['said', 'is 2']);
+    expect((await home.failed(script, {}, { runId: 'run-2' })).trouble.lastLines).toEqual(['said', 'is 3']);
+    expect(runs()).toBe(3);
+  });
+
+  test('after its end was lost is in doubt, and does not run', async () => {
+    await home.run(`${COUNT} echo a=1 >>"$LONGHAUL_OUTPUT"; echo done`);
+    rmSync(journal('1.1', 'exit.json'));
+    const failed = await home.failed(COUNT, {}, { attempt: 2 });
+    expect(failed).toMatchObject({ type: 'StepInDoubt', nonRetryable: true });
+    expect(failed.trouble).toEqual({ outputs: { a: '1' }, lastLines: ['done'] });
+    expect(failed.message).toBe(
+      'step "compile" is in doubt: its worker went away while it ran. Its log tells how far it got',
+    );
+    expect(runs()).toBe(1);
+    // Taken as done, its outputs count; run again, it is another round.
+    expect(await home.run(COUNT, { isTakenAsDone: true })).toEqual({ exitCode: 0, outputs: { a: '1' } });
+    expect(runs()).toBe(1);
+    await home.run(COUNT, { round: 2 });
+    expect(runs()).toBe(2);
+  });
+
+  test('that never ran and is taken as done has no outputs', async () => {
+    expect(await home.run(COUNT, { isTakenAsDone: true })).toEqual({ exitCode: 0, outputs: {} });
+    expect(existsSync(file('count'))).toBe(false);
+  });
+});
+
+describe('kill -9 of a worker', () => {
+  test('ends its step; the next worker tells Temporal that it is in doubt, and so does the journal', async () => {
+    await killedWorker(
+      `${COUNT} echo half; setsid sleep 600 & sleep 600 & echo $$ >ready; sleep 600`,
+      {},
+      1_000,
+      () => home.log() === 'half\n',
+    );
+    const pid = Number(readText(file('ready')));
+    await eventually('the launcher has ended the step', () => !isRunning(pid));
+    expect(await recovered()).toEqual([
+      { token: 'token', type: 'StepInDoubt', trouble: { outputs: {}, lastLines: ['half'] } },
+    ]);
+    expect(await home.leftovers()).toEqual([]);
+    expect(home.runningFiles()).toEqual([]);
+    expect(await recovered()).toEqual([]);
+    expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
+    expect(runs()).toBe(1);
+  }, 120_000);
+
+  test('does not make a step fail that goes on printing: it is ended, and in doubt', async () => {
+    await killedWorker(`echo x >ready; while :; do echo more || echo broken >>trouble; done`);
+    expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
+    expect(existsSync(file('trouble'))).toBe(false);
+    await recovered();
+  }, 120_000);
+
+  test('whose step had ended already loses nothing: the result is reported, masked', async () => {
+    // Its background process still runs, for which the worker waits.
+    await killedWorker(
+      `${COUNT} echo "a=$KEY" >>"$LONGHAUL_OUTPUT"
+       (trap '' TERM; until [ -s ended ]; do sleep 0.05; done; echo x >ready; sleep 600) &
+       echo x >ended`,
+      { secrets: ['KEY'] },
+      60_000,
+    );
+    expect(await recovered()).toEqual([{ token: 'token', done: { exitCode: 0, outputs: { a: '***' } } }]);
+    expect(runs()).toBe(1);
+  }, 120_000);
+
+  test('twice recovered at once is told twice at most, and Temporal not knowing it is no trouble', async () => {
+    await killedWorker('echo x >ready; sleep 600');
+    const gone = () => Promise.reject(new ActivityNotFoundError('gone'));
+    const around = {
+      settings: { home: home.home },
+      storage: home.storage,
+      namespace: 'default',
+      activity: { complete: gone, fail: gone },
+    };
+    await Promise.all([recoverSteps(around), recoverSteps(around)]);
+    expect(home.runningFiles()).toEqual([]);
+  }, 120_000);
+
+  test('is no reason to touch the steps of a worker that lives', async () => {
+    const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');
+    await eventually('the step runs', () => readText(file('ready')));
+    expect(await recovered()).toEqual([]);
+    expect(home.runningFiles()).toHaveLength(1);
+    const [name] = readdirSync(join(home.home, 'running-steps'));
+    expect(readText(join(home.home, 'running-steps', name!))).not.toContain('until');
+    await home.run('touch go', { step: 2 });
+    expect((await running).exitCode).toBe(0);
+  });
+});
