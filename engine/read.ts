@@ -129,7 +129,7 @@ async function describeOpen(
   const message =
     trouble ??
     (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
-    (record.status === 'input_required' ? Object.values(open)[0]?.message : undefined) ??
+    (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
     line(record);
   if (message) record.statusMessage = message;

@@ -96,6 +96,8 @@ export const STEP_FAILED = 'StepFailed';
 export const STEP_TIMED_OUT = 'StepTimedOut';
 /** It was started, and nobody can tell how it ended: its worker, or the host, went away. */
 export const STEP_IN_DOUBT = 'StepInDoubt';
+/** Its worker stopped before it was started: nothing has been done. */
+export const STEP_NOT_RUN = 'StepNotRun';
 
 export interface SaveArtifacts {
   child: ChildId;

@@ -54,7 +54,7 @@ function returnsOf({ outputs, jobs }: Pipeline): string {
 function textOf({ name, outputs }: Pipeline, result: Record<string, unknown>): string {
   const lines = Object.keys(outputs)
     .filter((key) => result[key] !== undefined)
-    .map((key) => `${key}: ${shown(result[key])}`);
+    .map((key) => `${key}:${shown(result[key])}`);
   return lines.length === 0 ? `${name} is done.` : lines.join('\n');
 }
 
@@ -62,5 +62,5 @@ function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   const short =
     text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}... (${text.length} characters in all)` : text;
-  return short.includes('\n') ? `\n${short.replace(/^/gm, '  ')}` : short;
+  return short.includes('\n') ? `\n${short.replace(/^/gm, '  ')}` : ` ${short}`;
 }

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { appendFile, copyFile, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, normalize, sep } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 
@@ -111,10 +111,20 @@ export function storageOf(settings: { home: string }): Storage {
 
 /** Key of an operation's artifact. */
 export function artifactKey(workflowId: string, name: string): string {
-  return `artifacts/${encodeURIComponent(workflowId)}/${encodeURIComponent(name)}`;
+  return `artifacts/${segment(workflowId)}/${segment(name)}`;
 }
 
 /** Key of a step's log. Steps are counted from 1. */
 export function logKey(workflowId: string, child: string, step: number): string {
-  return `logs/${encodeURIComponent(workflowId)}/${encodeURIComponent(child)}/${step}`;
+  return `logs/${segment(workflowId)}/${segment(child)}/${step}`;
+}
+
+/** Longest part of a key that is kept as it is, in bytes: a file's name has at most 255. */
+const MAX_SEGMENT_BYTES = 200;
+
+/** A name as one part of a key; of a long one, its beginning and its hash. */
+function segment(name: string): string {
+  const encoded = encodeURIComponent(name);
+  if (encoded.length <= MAX_SEGMENT_BYTES) return encoded;
+  return `${encoded.slice(0, 100)}~${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }

@@ -82,7 +82,13 @@ async function takeAll(ui) {
     const workingTab = await tabsOf(page, `${workflows}/${working}`);
     await open(page, 'heartbeat', 'countPrimes', workingTab('pending-activities'), 760);
 
-    const pipeline = await longhaul('call', 'sign_packages', '--packages', JSON.stringify(PACKAGES), '--detach');
+    const pipeline = await longhaul(
+      'call',
+      'sign_packages',
+      '--packages',
+      JSON.stringify(PACKAGES),
+      '--detach',
+    );
     await until(pipeline, 'input_required');
     const pipelineTab = await tabsOf(page, `${workflows}/${pipeline}`);
     await open(page, 'pipeline', 'sign / list', pipelineTab('history'), 960);

@@ -108,7 +108,9 @@ export function asTemporalLogger(logger: Logger): TemporalLogger {
     // Temporal's own news are details here.
     debug: (message, meta) => write('trace', message, meta),
     info: (message, meta) => write('debug', message, meta),
-    warn: (message, meta) => write('warn', message, meta),
+    // Each of a worker's task queues has what it needs.
+    warn: (message, meta) =>
+      write(/^No (workflows|activities) registered/.test(message) ? 'trace' : 'warn', message, meta),
     error: (message, meta) => write('error', message, meta),
   };
 }

@@ -8,9 +8,9 @@ import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations
 import { MAX_STEP_RUNS } from '../pipelines/pipeline.js';
 import type { PipelineRun } from '../pipelines/run.js';
 import type { Child } from './pipeline/child.js';
-import { plannedChildren } from './pipeline/child.js';
+import { plannedChildren, showProgress } from './pipeline/child.js';
 import { runJobs } from './pipeline/jobs.js';
-import { outputsOf, resultOf } from './pipeline/outputs.js';
+import { partialOf, resultOf } from './pipeline/outputs.js';
 import { planResume, takeOver } from './pipeline/resume.js';
 import { children as showChildren, cleanup, partial, progress } from './shell/index.js';
 
@@ -32,13 +32,14 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
     );
   }
   progress({ total });
+  showProgress();
   cleanup(async (reason) => {
     for (const child of children) await child.endUnfinished(reason);
   });
   await runJobs(run, children);
   const failed = children.filter((child) => child.failure);
   if (failed.length > 0) {
-    const outputs = outputsOf(run.pipeline, records);
+    const outputs = partialOf(run.pipeline, records);
     if (Object.keys(outputs).length > 0) partial(outputs);
     throw failureOf(failed);
   }

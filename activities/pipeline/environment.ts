@@ -1,6 +1,7 @@
 /** A step's environment, built up from nothing, and the folder that it runs in. */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
+import { approvalVariable, inputVariable } from '../../pipelines/names.js';
 import type { RunStep } from '../../pipelines/run.js';
 import { readJson } from './files.js';
 import type { ChildPaths } from './layout.js';
@@ -47,8 +48,8 @@ export async function stepEnvironment(
     LONGHAUL_WORKSPACE: paths.workspace,
     ...(index === undefined ? {} : { LONGHAUL_ITEM_INDEX: String(index) }),
     ...(item !== undefined && fitsVariable(item) ? { LONGHAUL_ITEM: item } : {}),
-    ...variablesOf('INPUT_', inputs),
-    ...variablesOf('APPROVAL_', step.approval ?? {}),
+    ...variablesOf(inputVariable, inputs),
+    ...variablesOf(approvalVariable, step.approval ?? {}),
     ...given,
   };
 }

@@ -4,6 +4,7 @@ import {
   childName,
   STEP_FAILED,
   STEP_IN_DOUBT,
+  STEP_NOT_RUN,
   STEP_TIMED_OUT,
   type RunStep,
   type StepTrouble,
@@ -51,9 +52,17 @@ export function stepTimedOut(step: RunStep, trouble: StepTrouble): ApplicationFa
   );
 }
 
+/** The workflow runs it again by itself. */
+export function stepNotRun(step: RunStep): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(
+    `step "${step.name}" was not started: its worker stopped first`,
+    STEP_NOT_RUN,
+  );
+}
+
 export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepTrouble): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `step "${step.name}" is in doubt: ${DOUBTS[doubt]}. Its log tells how far it got`,
+    `step "${step.name}" is in doubt: ${DOUBTS[doubt]}`,
     STEP_IN_DOUBT,
     trouble,
   );

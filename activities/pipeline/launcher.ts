@@ -84,7 +84,7 @@ export function launchStep({
     hasExited = true;
     clearTimeout(kill);
     launcher.stdin.destroy();
-    await Promise.race([reported, sleep(REPORT_LIMIT_MS)]);
+    await Promise.race([reported, sleep(REPORT_LIMIT_MS, undefined, { ref: false })]);
     const report = /^ended (.*)$/m.exec(reports)?.[1];
     const record = report ? (JSON.parse(report) as ExitRecord) : await readExit(folder);
     if (!record) await endGroup(folder);

@@ -7,7 +7,7 @@ import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import { stepVariables, type Settings } from '../../platform/config.js';
 import { logKey, type Storage } from '../../platform/storage.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
-import { notStarted, reasonOf, stepInDoubt, workspaceMissing } from './failures.js';
+import { notStarted, reasonOf, stepNotRun, workspaceMissing } from './failures.js';
 import { hostId } from './host.js';
 import {
   findAttempts,
@@ -24,7 +24,7 @@ import type { ExitRecord } from './launcher-record.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
-import { doubtOf, earlierResult, judge } from './outcome.js';
+import { earlierResult, judge } from './outcome.js';
 import { forgetRunning, noteRunning } from './running.js';
 import { secretsOf } from './secrets.js';
 
@@ -82,10 +82,12 @@ export async function runStep(step: RunStep, around: StepSurroundings): Promise<
   }
 }
 
-/** Not started at all; but only a person, or the step's being idempotent, decides what a worker's end means. */
 function stoppedBefore(step: RunStep, cause: StopCause): Error {
-  if (cause === 'canceled') return new CancelledFailure(`step "${step.name}" was cancelled`);
-  return stepInDoubt(step, doubtOf(cause) ?? 'shutdown', { outputs: {}, lastLines: [] });
+  return cause === 'canceled' ? cancelled(step) : stepNotRun(step);
+}
+
+function cancelled(step: RunStep): CancelledFailure {
+  return new CancelledFailure(`step "${step.name}" was cancelled`);
 }
 
 /** A run that is on record, and about to be started. */
@@ -193,7 +195,7 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
   }
   // A step that has removed its journal's folder can't be marked as stopped there.
   if (cause && exit && exit.exitCode !== 0) exit = { ...exit, stopped: true };
-  if (cause === 'canceled' && exit?.stopped !== false) throw stoppedBefore(step, cause);
+  if (cause === 'canceled' && exit?.stopped !== false) throw cancelled(step);
   const lastLines = log.lastLines();
   return judge(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
 }

@@ -1,4 +1,5 @@
 /** How values become environment variables. */
+import { NAME } from '../../pipelines/names.js';
 
 /** A larger value gets no variable: an environment is small. It is in the file of the inputs. */
 const MAX_VARIABLE_BYTES = 32 * 1024;
@@ -10,21 +11,24 @@ export function variableText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 }
 
-/** `INPUT_` and the name in upper case, with `_` for `-`. */
-export function variableName(prefix: string, name: string): string {
-  return prefix + name.toUpperCase().replaceAll('-', '_');
-}
-
-/** Variables for the values of an object, as far as they fit. */
-export function variablesOf(prefix: string, values: Record<string, unknown>): Record<string, string> {
+/**
+ * Variables for the values of an object, as far as they fit. A name that no input may have (a pipeline can allow any
+ * further ones) gets none.
+ *
+ * @param variableOf gives a value's variable
+ */
+export function variablesOf(
+  variableOf: (name: string) => string,
+  values: Record<string, unknown>,
+): Record<string, string> {
   const variables: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(values)) {
     const text = variableText(value);
-    if (!fitsVariable(text)) continue;
+    if (!NAME.test(name) || !fitsVariable(text)) continue;
     bytes += Buffer.byteLength(text);
     if (bytes > MAX_VARIABLES_BYTES) break;
-    variables[variableName(prefix, name)] = text;
+    variables[variableOf(name)] = text;
   }
   return variables;
 }

@@ -4,6 +4,7 @@ import { usageFailure } from './failures.js';
 import { choicesOf, isObject, parsed, propertiesOf, textOf, typesOf, valueFrom } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
+import { harmlessLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
 export interface AnswerFlags {
@@ -66,8 +67,15 @@ export function howToAnswer(session: Session, token: string, key: string, questi
   const fields = propertiesOf(requestedSchema ?? {}).map(
     ([name, schema]) => `--field=${name}=${exampleOf(schema)}`,
   );
+  const choices = propertiesOf(requestedSchema ?? {}).flatMap(([name, schema]) => {
+    const all = choicesOf(schema)?.map(({ label, value }) =>
+      label === textOf(value) ? label : `${textOf(value)} (${oneLine(label)})`,
+    );
+    return all ? [`  ${name}: ${all.join(', ')}`] : [];
+  });
   return [
-    `question ${key}: ${oneLine(message ?? question.method)}`,
+    ...harmlessLines(`question ${key}: ${message ?? question.method}`),
+    ...choices,
     `  answer:  ${session.hint('answer', token, [key, ...(fields.length ? fields : ['--content={}'])])}`,
     `  decline: ${session.hint('answer', token, [key, '--decline'])}`,
   ];

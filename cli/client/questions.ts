@@ -11,6 +11,7 @@ import {
   type Choice,
 } from './schema-values.js';
 import { oneLine } from './table.js';
+import { harmlessLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
 /** Ctrl-C at a prompt, or a question that somebody else answered in the meantime. */
@@ -34,7 +35,7 @@ export async function ask(question: InputRequest, gone: AbortSignal): Promise<In
   const common = { output: process.stderr, signal: gone };
   const action = await select({
     ...common,
-    message: oneLine(question.params?.message ?? 'The tool asks something.'),
+    message: harmlessLines(question.params?.message ?? 'The tool asks something.').join('\n'),
     options: [
       { value: 'accept' as const, label: 'Answer' },
       { value: 'decline' as const, label: 'Decline', hint: 'the tool is told so' },

@@ -62,7 +62,7 @@ test('outputs have their types, those of for-each are lists, and none has to be 
 test('the result reads well as text; a long value is shortened', () => {
   const { toText } = pipelineTool(pipeline);
   expect(toText({ url: 'https://example.org', seconds: [] })).toBe('url: https://example.org\nseconds: []');
-  expect(toText({ url: 'one\ntwo' })).toBe('url: \n  one\n  two');
+  expect(toText({ url: 'one\ntwo' })).toBe('url:\n  one\n  two');
   expect(toText({ url: 'x'.repeat(5000) })).toBe(`url: ${'x'.repeat(2000)}... (5000 characters in all)`);
   expect(toText({})).toBe('deploy is done.');
 });

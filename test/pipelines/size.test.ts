@@ -86,6 +86,31 @@ test('ten pipelines side by side leave tasks/get responsive', async () => {
   }
 }, 350_000);
 
+test('a worker runs no more steps at once than LONGHAUL_MAX_STEPS says', async () => {
+  const bounded = await PipelineProject.start(
+    {
+      notes: `
+inputs: { properties: { ledger: { type: string }, items: { type: array } }, required: [ledger, items] }
+jobs:
+  note:
+    for-each: items
+    steps: [{ run: 'echo + >> "$INPUT_LEDGER"; sleep 0.3; echo - >> "$INPUT_LEDGER"' }]
+`,
+    },
+    { LONGHAUL_MAX_STEPS: '2' },
+  );
+  try {
+    const token = await bounded.startOn('notes', 'notes', { items: [1, 2, 3, 4, 5, 6] });
+    await bounded.client.until(token, 'completed', 90_000);
+    let running = 0;
+    const counts = bounded.lines('notes').map((line) => (running += line === '+' ? 1 : -1));
+    expect(counts).toHaveLength(12);
+    expect(Math.max(...counts)).toBe(2);
+  } finally {
+    await bounded.stop();
+  }
+}, 180_000);
+
 test('an input of nearly 1 MiB is in the file, and its variable is left out', async () => {
   const text = 'x'.repeat(1024 * 1024 - 100);
   const token = await project.client.start('big_input', { text, small: 'small' });

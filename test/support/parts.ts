@@ -1,7 +1,7 @@
 /** Servers and workers as real processes, on the run's Temporal, each test on a task queue of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { WireClient } from './mcp.js';
@@ -54,6 +54,7 @@ export class Parts {
         ...process.env,
         NODE_OPTIONS: '',
         LONGHAUL_PROJECT: FIXTURES,
+        LONGHAUL_PIPELINE_FOLDERS: join(FIXTURES, 'pipelines'),
         LONGHAUL_TASK_QUEUE: this.taskQueue,
         LONGHAUL_PORT: String(this.port),
         ...this.environment,

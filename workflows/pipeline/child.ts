@@ -196,7 +196,7 @@ export class Child implements StepOwner {
   async #runStep(step: Step, at: number, record: StepRecord, limits: Partial<Step> = {}): Promise<void> {
     stage(`${this.record.name} / ${step.name}`);
     record.status = 'working';
-    record.startedAt = new Date().toISOString();
+    if (!step.approval) record.startedAt = new Date().toISOString();
     try {
       const done = await this.#perform({ ...step, ...limits }, at, record);
       record.status = 'completed';
@@ -220,6 +220,7 @@ export class Child implements StepOwner {
       this.record.status = record.status = 'input_required';
       const answers = await awaitApproval(this.record.name, step.name, step.approval, outputs);
       this.record.status = record.status = 'working';
+      record.startedAt = new Date().toISOString();
       this.#approval = { ...this.#approval, ...answers };
     }
     if (!step.run) return { exitCode: 0, outputs: {} };
@@ -307,7 +308,7 @@ export function plannedChildren(run: PipelineRun): Child[] {
 }
 
 /** Counts the steps that need no more work; {@link progress} never goes back. */
-function showProgress(message?: string): void {
+export function showProgress(message?: string): void {
   const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
   const finished = all.reduce(
     (sum, { record }) => sum + record.steps.filter((step) => !isLeft(step)).length,

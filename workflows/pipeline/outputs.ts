@@ -4,11 +4,27 @@ import type { ChildRecord } from '../../operations/record.js';
 import { check, type JsonSchema } from '../../operations/schema.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 
+/** What there is of the result when not everything has run: values that don't fit their type are left as text. */
+export function partialOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
+  const lenient = (name: string, text: string | null) => {
+    try {
+      return text === null ? null : typed(name, pipeline.outputs[name]!, text);
+    } catch {
+      return text;
+    }
+  };
+  return Object.fromEntries(
+    Object.entries(outputsOf(pipeline, records))
+      .filter(([, value]) => !Array.isArray(value) || value.some((one) => one !== null))
+      .map(([name, value]) => [
+        name,
+        Array.isArray(value) ? value.map((one) => lenient(name, one)) : lenient(name, value),
+      ]),
+  );
+}
+
 /** The texts as they were written; of a job that runs for each, the list of them. Those of steps that wrote none are left out. */
-export function outputsOf(
-  pipeline: Pipeline,
-  records: ChildRecord[],
-): Record<string, string | (string | null)[]> {
+function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, string | (string | null)[]> {
   const outputs: Record<string, string | (string | null)[]> = {};
   for (const [name, { job, key }] of Object.entries(pipeline.outputs)) {
     const isList = pipeline.jobs[job]?.forEach !== undefined;

@@ -49,8 +49,10 @@ export function askAboutDoubt(
   trouble: StepTrouble | undefined,
 ): Promise<DoubtDecision> {
   const lines = trouble?.lastLines.slice(-SHOWN_LINES) ?? [];
-  const log = lines.length ? `\nThe last lines of its log:\n${lines.join('\n')}` : '\nIts log is empty.';
-  return choose(`Is ${where} done? ${why}${log}`, {
+  const log = lines.length
+    ? `The last lines of its log, as far as its worker had them:\n${lines.join('\n')}`
+    : 'Its worker had got no output of it.';
+  return choose(`Is ${where} done? ${why}.\n${log}`, {
     run_again: 'Run it again',
     take_as_done: 'Take it as done',
     give_up: 'Give up: the step has failed',

@@ -17,6 +17,7 @@ import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {
   hostTaskQueue,
   STEP_IN_DOUBT,
+  STEP_NOT_RUN,
   stepTaskQueue,
   type ArtifactReference,
   type ChildId,
@@ -101,8 +102,9 @@ export async function runStep(
         queueWaitMinutes = QUEUE_WAIT_MINUTES[1];
         continue;
       }
-      if (!(cause instanceof ApplicationFailure && cause.type === STEP_IN_DOUBT) || child.isEnding)
-        throw error;
+      if (!(cause instanceof ApplicationFailure) || child.isEnding) throw error;
+      if (cause.type === STEP_NOT_RUN) continue;
+      if (cause.type !== STEP_IN_DOUBT) throw error;
       if (step.idempotent && reruns < MAX_RERUNS) {
         reruns += 1;
         request.round += 1;
