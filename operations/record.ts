@@ -65,6 +65,8 @@ export interface ChildRecord {
   outputs?: Record<string, string>;
   /** Files that it left. */
   artifacts?: { name: string; path: string; bytes: number; workflowId: string }[];
+  /** What its approvals were filled in with. */
+  approval?: Record<string, unknown>;
   /** Where it runs. */
   host?: string;
 }

@@ -1,9 +1,12 @@
 /** A registry in front of npm's own: the packages are the real ones, the audit is the test's. */
+import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-const NPM = (process.env['npm_config_registry'] ?? '').replace(/\/$/, '');
+const NPM = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' })
+  .trim()
+  .replace(/\/$/, '');
 const AUDIT = '/-/npm/v1/security/advisories/bulk';
 
 /** As the registry tells it, of one package. */

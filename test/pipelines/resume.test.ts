@@ -33,6 +33,20 @@ jobs:
       - run: |
           ${note('sum')}
           echo "total=$(cat "$LONGHAUL_ARTIFACTS/fetch/data.txt")" >> "$LONGHAUL_OUTPUT"
+  after:
+    needs: sum
+    if: always
+    steps: [{ run: '${note('after')}' }]
+`,
+  approved: `
+${INPUTS}
+jobs:
+  work:
+    steps:
+      - name: Gate
+        approval: { message: Which?, fields: { properties: { ticket: { type: string } }, required: [ticket] } }
+        run: '${note('gate')}'
+      - { name: Two, run: 'echo "two $APPROVAL_TICKET" >> "$INPUT_LEDGER"; test -e "$INPUT_LEDGER.mended"' }
 `,
   stopped: `
 ${INPUTS}
@@ -56,7 +70,7 @@ const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));
   return result.structuredContent.token;
 };
-const BEFORE = ['fetch', 'unpack', 'prepare', 'compile', 'tidy'];
+const BEFORE = ['fetch', 'unpack', 'prepare', 'compile', 'tidy', 'after'];
 
 async function fail(ledger: string): Promise<string> {
   const token = await project.startOn('mended', ledger);
@@ -75,7 +89,7 @@ test('resume goes on after the last finished step, in the same workspace, as a n
   expect(newToken(await project.resume(token))).toBe(resumed);
   const result = await finish(resumed);
   expect(result.structuredContent).toEqual({ total: 'fetched' });
-  expect(project.lines('again')).toEqual([...BEFORE, 'compile', 'tidy', 'sum']);
+  expect(project.lines('again')).toEqual([...BEFORE, 'compile', 'tidy', 'sum', 'after']);
   const children = await project.children(resumed);
   expect(new Set(Object.values(stepStatuses(children)))).toEqual(new Set(['completed']));
   expect(children[0].steps[0].logsOf).toBe(token);
@@ -101,7 +115,7 @@ test('resume from an earlier step runs it and what follows again', async () => {
   mend('from');
   const resumed = newToken(await project.resume(token, 'build/2'));
   expect((await finish(resumed)).isError).toBeFalsy();
-  expect(project.lines('from')).toEqual([...BEFORE, 'prepare', 'compile', 'tidy', 'sum']);
+  expect(project.lines('from')).toEqual([...BEFORE, 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const other = await project.resume(token, 'build/1');
   expect(other.isError).toBe(true);
   expect(textOf(other)).toMatch(/resumed/);
@@ -122,7 +136,7 @@ test('without its workspace the job starts again, and says so', async () => {
   mend('gone');
   const resumed = newToken(await project.resume(token));
   expect((await finish(resumed)).structuredContent).toEqual({ total: 'fetched' });
-  expect(project.lines('gone')).toEqual([...BEFORE, 'unpack', 'prepare', 'compile', 'tidy', 'sum']);
+  expect(project.lines('gone')).toEqual([...BEFORE, 'unpack', 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const build = (await project.children(resumed)).find(({ name }) => name === 'build');
   expect(build.statusMessage).toContain('started again');
 }, 180_000);
@@ -135,6 +149,19 @@ test('what was cancelled is resumed too', async () => {
   mend('stopped');
   await finish(newToken(await project.resume(token)));
   expect(project.lines('stopped')).toEqual(['one', 'two', 'two']);
+}, 180_000);
+
+test('what was approved stays approved', async () => {
+  const token = await project.startOn('approved', 'approved');
+  const task = await project.client.until(token, 'input_required');
+  await project.client.answer(token, Object.keys(task.inputRequests)[0]!, {
+    action: 'accept',
+    content: { ticket: 'OPS-7' },
+  });
+  await finish(token);
+  mend('approved');
+  await finish(newToken(await project.resume(token)));
+  expect(project.lines('approved')).toEqual(['gate', 'two OPS-7', 'two OPS-7']);
 }, 180_000);
 
 test('only what has ended, and did not complete, can be resumed', async () => {

@@ -26,14 +26,14 @@ import {
 } from '../../pipelines/run.js';
 import { progress, stage } from '../shell/index.js';
 import { awaitApproval } from './questions.js';
-import { rootOf, runStep, StartJobAgain, troubleOf, type StepOwner } from './step.js';
+import { ENDING_WAIT_MS, rootOf, runStep, StartJobAgain, troubleOf, type StepOwner } from './step.js';
 
 /** How long a step that runs after a cancel may take when it has no time-out of its own, in minutes. */
 const LAST_STEPS_MINUTES = 5;
 /** How long to wait for a host that has an earlier operation's workspace. */
-const TAKE_OVER_WAIT = '60s';
+const TAKE_OVER_WAIT_MS = 60_000;
 /** How long a job's host may be away when its artifacts are to be saved. A resume tries again. */
-const SAVE_WAIT = '30m';
+const SAVE_WAIT_MS = 30 * 60_000;
 
 /** Why a step, and with it its job, failed. */
 export interface Failure {
@@ -48,7 +48,6 @@ export class Child implements StepOwner {
   /** The steps that are finished already come from an earlier operation, whose workspace this is to go on in. */
   earlier: { workflowId: string; host: string } | undefined;
   isEnding = false;
-  #approval: Record<string, unknown> | undefined;
   #isWorkspaceOpen = false;
 
   constructor(
@@ -151,7 +150,7 @@ export class Child implements StepOwner {
       retry: { maximumAttempts: 5 },
       ...(host === undefined
         ? {}
-        : { taskQueue: hostTaskQueue(taskQueue, host), scheduleToStartTimeout: TAKE_OVER_WAIT }),
+        : { taskQueue: hostTaskQueue(taskQueue, host), scheduleToStartTimeout: TAKE_OVER_WAIT_MS }),
       summary: `${this.record.name}: workspace`,
     });
     const request = {
@@ -174,6 +173,7 @@ export class Child implements StepOwner {
     this.record.statusMessage = `started again: ${why}`;
     log.warn('a job starts again from its first step', { job: this.record.name, why });
     delete this.record.outputs;
+    delete this.record.approval;
     this.record.steps.forEach((step, at) => {
       this.record.steps[at] = { name: step.name, status: 'pending' };
     });
@@ -221,10 +221,10 @@ export class Child implements StepOwner {
       const answers = await awaitApproval(this.record.name, step.name, step.approval, outputs);
       this.record.status = record.status = 'working';
       record.startedAt = new Date().toISOString();
-      this.#approval = { ...this.#approval, ...answers };
+      this.record.approval = { ...this.record.approval, ...answers };
     }
     if (!step.run) return { exitCode: 0, outputs: {} };
-    return runStep(this, step, at + 1, record, this.#approval);
+    return runStep(this, step, at + 1, record);
   }
 
   #keepOutputs(written: Record<string, string>): void {
@@ -255,7 +255,7 @@ export class Child implements StepOwner {
     if (patterns.length === 0 || !this.#isWorkspaceOpen) return;
     const { savePipelineArtifacts } = proxyActivities<typeof activities>({
       taskQueue: hostTaskQueue(workflowInfo().taskQueue, this.host),
-      scheduleToStartTimeout: SAVE_WAIT,
+      scheduleToStartTimeout: this.isEnding ? ENDING_WAIT_MS : SAVE_WAIT_MS,
       startToCloseTimeout: '1h',
       retry: { maximumAttempts: 5 },
       summary: `${this.record.name}: artifacts`,

@@ -33,7 +33,11 @@ export function takeOver(
   { workflowId, children: earlier, from }: PipelineResume,
 ): void {
   const byName = new Map(earlier.map((record) => [record.name, record]));
-  const runAgain = from ? dependents(pipeline, jobOf(from.child)) : new Set<string>();
+  // What follows an unfinished job ran because of its failure, if it ran: it is due again.
+  const unfinished = earlier.filter(
+    ({ name, status }) => !['completed', 'skipped'].includes(status) || name === from?.child,
+  );
+  const runAgain = dependents(pipeline, new Set(unfinished.map(({ name }) => jobOf(name))));
   for (const child of children) {
     const before = byName.get(child.record.name);
     if (!before || runAgain.has(child.id.job)) continue;
@@ -53,6 +57,7 @@ function goOn(child: Child, before: ChildRecord, workflowId: string, fromStep: n
   if (first <= 0 || before.host === undefined) return;
   child.record.steps.splice(0, first, ...before.steps.slice(0, first).map((step) => of(step, workflowId)));
   if (before.outputs) child.record.outputs = before.outputs;
+  if (before.approval) child.record.approval = before.approval;
   child.earlier = { workflowId, host: before.host };
 }
 
@@ -68,14 +73,14 @@ function of(step: StepRecord, workflowId: string): StepRecord {
   return { ...step, logsOf: step.logsOf ?? workflowId };
 }
 
-/** The jobs that need this one, directly or not. */
-function dependents({ jobs }: Pipeline, job: string): Set<string> {
+/** The jobs that need one of these, directly or not. */
+function dependents({ jobs }: Pipeline, needed: Set<string>): Set<string> {
   const found = new Set<string>();
   let size = -1;
   while (size !== found.size) {
     size = found.size;
     for (const [name, { needs }] of Object.entries(jobs))
-      if (needs.some((need) => need === job || found.has(need))) found.add(name);
+      if (needs.some((need) => needed.has(need) || found.has(need))) found.add(name);
   }
   return found;
 }

@@ -29,13 +29,13 @@ import {
 import { askAboutDoubt, askAboutHost } from './questions.js';
 
 /** Longer than a worker needs to see that it has lost Temporal, and to end its steps. */
-const HEARTBEAT_TIMEOUT = '120s';
+const HEARTBEAT_TIMEOUT_MS = 120_000;
 /** How long a step waits for a free worker before it is seen whether its host is still there: at first, and after that. */
-const QUEUE_WAIT_MINUTES = [10, 60] as const;
-/** The same for steps that run after a cancel: nobody is asked any more. */
-const ENDING_WAIT_MINUTES = 2;
+const QUEUE_WAIT_MS = { first: 600_000, then: 3_600_000 };
+/** The same for what is done after a cancel: nobody is asked any more. */
+export const ENDING_WAIT_MS = 120_000;
 /** How long a host gets to show that it is there. */
-const HOST_WAIT = '60s';
+const HOST_WAIT_MS = 60_000;
 /** How often an idempotent step runs again by itself after its worker died. */
 const MAX_RERUNS = 5;
 /** How much longer Temporal waits for a step than the worker, which ends it, in minutes. */
@@ -62,7 +62,6 @@ export class StartJobAgain extends Error {
 
 /**
  * @param number of the step in its job, from 1
- * @param approval what the job's approvals have been filled in with so far
  * @throws ActivityFailure when the step failed, timed out or was given up; CancelledFailure
  */
 export async function runStep(
@@ -70,9 +69,9 @@ export async function runStep(
   step: Step,
   number: number,
   record: StepRecord,
-  approval: Record<string, unknown> | undefined,
 ): Promise<StepDone> {
   const { pipeline, job, id } = child;
+  const { approval } = child.record;
   const where = `${child.record.name} / ${step.name}`;
   const request: RunStep = {
     child: id,
@@ -86,11 +85,11 @@ export async function runStep(
     ...(step.timeoutMinutes === undefined ? {} : { timeoutMinutes: step.timeoutMinutes }),
     ...(approval === undefined ? {} : { approval }),
   };
-  let queueWaitMinutes: number = child.isEnding ? ENDING_WAIT_MINUTES : QUEUE_WAIT_MINUTES[0];
+  let queueWaitMs: number = child.isEnding ? ENDING_WAIT_MS : QUEUE_WAIT_MS.first;
   let reruns = 0;
   for (;;) {
     try {
-      return await schedule(child, step, where, request, queueWaitMinutes);
+      return await schedule(child, step, where, request, queueWaitMs);
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       const { cause } = error;
@@ -99,7 +98,7 @@ export async function runStep(
         if (cause.timeoutType === 'HEARTBEAT') continue;
         if (cause.timeoutType !== 'SCHEDULE_TO_START' || child.isEnding) throw error;
         if (!(await isHostThere(child))) await decideAboutHost(child, record, error);
-        queueWaitMinutes = QUEUE_WAIT_MINUTES[1];
+        queueWaitMs = QUEUE_WAIT_MS.then;
         continue;
       }
       if (!(cause instanceof ApplicationFailure) || child.isEnding) throw error;
@@ -125,14 +124,14 @@ function schedule(
   step: Step,
   where: string,
   request: RunStep,
-  queueWaitMinutes: number,
+  queueWaitMs: number,
 ): Promise<StepDone> {
   const { attempts = 1, backoffSeconds = 5 } = step.retry ?? {};
   const { runPipelineStep } = proxyActivities<typeof activities>({
     taskQueue: stepTaskQueue(workflowInfo().taskQueue, child.host),
-    scheduleToStartTimeout: minutes(queueWaitMinutes),
+    scheduleToStartTimeout: queueWaitMs,
     startToCloseTimeout: minutes((step.timeoutMinutes ?? child.pipeline.timeoutMinutes) + BACKSTOP_MINUTES),
-    heartbeatTimeout: HEARTBEAT_TIMEOUT,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: {
       maximumAttempts: attempts,
@@ -149,8 +148,8 @@ function schedule(
 async function isHostThere(child: StepOwner): Promise<boolean> {
   const { openPipelineWorkspace } = proxyActivities<typeof activities>({
     taskQueue: hostTaskQueue(workflowInfo().taskQueue, child.host),
-    scheduleToStartTimeout: HOST_WAIT,
-    startToCloseTimeout: HOST_WAIT,
+    scheduleToStartTimeout: HOST_WAIT_MS,
+    startToCloseTimeout: HOST_WAIT_MS,
     retry: { maximumAttempts: 1 },
     summary: `${child.record.name}: is its host there?`,
   });
