@@ -17,7 +17,7 @@ import { Estimates } from './estimates.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
 import { readOperation } from './read.js';
-import { resumeOperation } from './resume.js';
+import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { EngineTemporal } from './temporal.js';
 import { Watches, type WatchOptions } from './watch.js';
@@ -183,11 +183,12 @@ export class Engine {
   /**
    * Requests cancellation; a closed operation stays as it is.
    *
+   * @returns was it open?
    * @throws LonghaulError `not_found`, `unavailable`
    */
-  async cancel(principal: string, token: string, reason?: string): Promise<void> {
+  async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const record = await this.read(principal, token);
-    if (isTerminal(record.status)) return;
+    if (isTerminal(record.status)) return false;
     const workflowId = workflowIdOf(principal, token, this.secret);
     try {
       await this.temporal.call((client) =>
@@ -199,9 +200,11 @@ export class Engine {
           ...(reason ? { reason } : {}),
         }),
       );
+      return true;
     } catch (error) {
       // It closed in between.
       if (!isTerminal((await this.read(principal, token)).status)) throw error;
+      return false;
     }
   }
 
@@ -209,14 +212,15 @@ export class Engine {
    * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one.
    *
    * @param options.from the step to go on from, e.g. `build/2`; else after the last finished one
+   * @param options.changes arguments that are other than before, for the steps that still run
    * @returns the new operation's record
    * @throws LonghaulError `wrong_state` when it is open, has completed, or is none that can be resumed;
-   *   `invalid_arguments` for a step that there isn't, `conflict` when it was resumed from another step already,
-   *   `expired`, `not_found`, `unavailable`
+   *   `invalid_arguments` for a step that there isn't or changes that can't be, `conflict` when it was resumed in another way
+   *   already, `expired`, `not_found`, `unavailable`
    */
-  async resume(principal: string, token: string, options: { from?: string } = {}): Promise<OperationRecord> {
+  async resume(principal: string, token: string, options: ResumeOptions = {}): Promise<OperationRecord> {
     const record = await this.read(principal, token);
-    return resumeOperation(this.temporal, this.secret, record, options.from);
+    return resumeOperation(this.temporal, this.secret, record, options);
   }
 
   /**
@@ -239,10 +243,11 @@ export class Engine {
   /**
    * Lists the principal's operations, latest first. Temporal's lists lag by up to seconds.
    *
-   * @throws LonghaulError `unavailable`, also when this Temporal has no search attributes
+   * @throws LonghaulError `unavailable`, also when this Temporal has no search attributes; `invalid_arguments` for a
+   *   cursor that isn't of this list
    */
   list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
-    return listOperations(this.temporal, principal, filter);
+    return listOperations(this.temporal, this.secret, principal, filter);
   }
 
   /**

@@ -11,6 +11,7 @@ import {
   type MarkerMemo,
   type StateMemo,
 } from '../operations/wire.js';
+import { sealOf } from '../platform/seal.js';
 import { toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 
@@ -25,8 +26,19 @@ export interface ListFilter {
   createdAfter?: Date;
   /** 1 to 100. Default: 50. */
   limit?: number;
-  /** Where the last page ended. */
-  cursor?: Uint8Array;
+  /** Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time. */
+  cursor?: string;
+}
+
+/** What a cursor carries, sealed. */
+interface ListCursor {
+  principal: string;
+  /** Temporal's query: all filters. */
+  query: string;
+  /** Filters as they were given, without the time. */
+  given: string;
+  /** Temporal's own cursor, in base64. */
+  next: string;
 }
 
 /** An operation in a list: what visibility holds of it. */
@@ -37,16 +49,19 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
+  /** Once its workflow has seen the cancel. */
+  cancelRequestedAt?: string;
 }
 
 export interface OperationPage {
   operations: ListedOperation[];
-  nextCursor?: Uint8Array;
+  nextCursor?: string;
 }
 
-/** @throws LonghaulError `unavailable` */
+/** @throws LonghaulError `unavailable`, `invalid_arguments` for a cursor that isn't of this list */
 export async function listOperations(
   engine: EngineTemporal,
+  secret: Buffer,
   principal: string,
   filter: ListFilter,
 ): Promise<OperationPage> {
@@ -57,22 +72,22 @@ export async function listOperations(
       { retryable: false },
     );
   }
-  const query = [
-    `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
-    filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
-    filter.status && statusQuery(filter.status),
-    filter.session && `${SEARCH_ATTRIBUTES.session} = ${quote(filter.session)}`,
-    filter.idempotencyKey && `${SEARCH_ATTRIBUTES.idempotencyKey} = ${quote(filter.idempotencyKey)}`,
-    filter.createdAfter && `StartTime > '${filter.createdAfter.toISOString()}'`,
-  ]
-    .filter(Boolean)
-    .join(' AND ');
+  const cursors = sealOf<ListCursor>(secret, 'list of operations');
+  const cursor = filter.cursor === undefined ? undefined : cursors.open(filter.cursor);
+  const given = JSON.stringify([filter.tool, filter.status, filter.session, filter.idempotencyKey]);
+  if (filter.cursor !== undefined && !isOfList(cursor, principal, given)) {
+    throw new LonghaulError(
+      'invalid_arguments',
+      'cursor: expected one from an earlier page of this list, unchanged, with the same filters or none; got another',
+    );
+  }
+  const query = cursor?.query ?? queryOf(principal, filter);
   const { executions, nextPageToken } = await engine.call((client) =>
     client.workflowService.listWorkflowExecutions({
       namespace: engine.namespace,
       query,
       pageSize: filter.limit ?? DEFAULT_PAGE_SIZE,
-      ...(filter.cursor ? { nextPageToken: filter.cursor } : {}),
+      ...(cursor ? { nextPageToken: Buffer.from(cursor.next, 'base64') } : {}),
     }),
   );
   const operations = await Promise.all(
@@ -80,7 +95,7 @@ export async function listOperations(
       const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
       const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
       if (marker?.principal !== principal) return undefined;
-      const { stage } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+      const { stage, cancelRequestedAt } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
       return {
         token: tokenOf(principal, info.execution?.workflowId ?? ''),
         tool: marker.tool,
@@ -90,14 +105,38 @@ export async function listOperations(
         ),
         createdAt: marker.createdAt ?? toDate(info.startTime ?? {}).toISOString(),
         ...(stage === undefined ? {} : { stage }),
+        ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
         ...(info.closeTime ? { closedAt: toDate(info.closeTime).toISOString() } : {}),
       };
     }),
   );
+  const next = nextPageToken?.length ? Buffer.from(nextPageToken).toString('base64') : undefined;
   return {
     operations: operations.filter((one) => one !== undefined),
-    ...(nextPageToken?.length ? { nextCursor: nextPageToken } : {}),
+    ...(next === undefined
+      ? {}
+      : { nextCursor: cursors.seal({ principal, query, given: cursor?.given ?? given, next }) }),
   };
+}
+
+/** Filters may be left out beside a cursor, all of them at once. */
+function isOfList(cursor: ListCursor | undefined, principal: string, given: string): boolean {
+  return cursor?.principal === principal && (given === NO_FILTERS || given === cursor.given);
+}
+
+const NO_FILTERS = JSON.stringify([undefined, undefined, undefined, undefined]);
+
+function queryOf(principal: string, filter: ListFilter): string {
+  return [
+    `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
+    filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
+    filter.status && statusQuery(filter.status),
+    filter.session && `${SEARCH_ATTRIBUTES.session} = ${quote(filter.session)}`,
+    filter.idempotencyKey && `${SEARCH_ATTRIBUTES.idempotencyKey} = ${quote(filter.idempotencyKey)}`,
+    filter.createdAfter && `StartTime > '${filter.createdAfter.toISOString()}'`,
+  ]
+    .filter(Boolean)
+    .join(' AND ');
 }
 
 /** The search attribute holds what the shell wrote; an end from outside shows only in Temporal's own status. */

@@ -79,6 +79,7 @@ async function toRecord(
     live: false,
     ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
     ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
+    ...(marker.progressToken === undefined ? {} : { progressToken: marker.progressToken }),
     ...(state.stage === undefined ? {} : { stage: state.stage }),
     ...(state.partial === undefined ? {} : { partial: state.partial }),
   };

@@ -14,6 +14,13 @@ import type { EngineTemporal } from './temporal.js';
 /** How long a worker may take to replay the closed workflow, in milliseconds. */
 const PLAN_DEADLINE_MS = 20_000;
 
+export interface ResumeOptions {
+  /** Step to go on from; else after the last finished one. */
+  from?: string;
+  /** Arguments that are other than before, for the steps that still run. */
+  changes?: Record<string, unknown>;
+}
+
 /**
  * @param record of the operation to go on from
  * @returns the new operation's record
@@ -23,7 +30,7 @@ export async function resumeOperation(
   engine: EngineTemporal,
   secret: Buffer,
   { principal, token, status, tool }: OperationRecord,
-  from: string | undefined,
+  options: ResumeOptions,
 ): Promise<OperationRecord> {
   if (status === 'expired') throw new LonghaulError('expired', 'the operation has expired');
   if (!isTerminal(status))
@@ -31,7 +38,7 @@ export async function resumeOperation(
       'wrong_state',
       `the operation is ${status}; only one that has ended can be resumed`,
     );
-  if (status === 'completed' && from === undefined)
+  if (status === 'completed' && options.from === undefined)
     throw new LonghaulError(
       'wrong_state',
       'the operation has completed; name a step to run it again from there',
@@ -39,7 +46,8 @@ export async function resumeOperation(
   const workflowId = workflowIdOf(principal, token, secret);
   const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
   const marker = markerOf(description, principal);
-  const input = await planOf(engine, tool, { workflowId, ...(from === undefined ? {} : { from }) });
+  const input = await planOf(engine, tool, { workflowId, ...options });
+  const { progressToken: _isOver, ...kept } = marker;
   const attempt = marker.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes } = await engine.facts();
@@ -50,11 +58,11 @@ export async function resumeOperation(
     input,
     summary: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
     marker: {
-      ...marker,
+      ...kept,
       searchAttributes,
       attempt,
       resumedFrom: token,
-      argumentsDigest: digestOf(tool, { resumed: token, from }, secret),
+      argumentsDigest: digestOf(tool, { resumed: token, ...options }, secret),
       createdAt: new Date().toISOString(),
     },
   });

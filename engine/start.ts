@@ -33,6 +33,8 @@ export interface StartOptions {
   keepAliveSeconds?: number | null;
   /** What the caller calls its session. */
   session?: string;
+  /** What notifications of its progress shall be marked with. */
+  progressToken?: string | number;
 }
 
 interface Start {
@@ -74,6 +76,7 @@ export async function startOperation(
       attempt: 1,
       createdAt: new Date().toISOString(),
       ...(options.session === undefined ? {} : { session: options.session }),
+      ...(options.progressToken === undefined ? {} : { progressToken: options.progressToken }),
     },
     ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
   });
@@ -176,7 +179,7 @@ async function assertSame(engine: EngineTemporal, { token, workflowId, marker }:
     'conflict',
     marker.resumedFrom === undefined
       ? 'the token or idempotency key is in use by another request; choose a new one'
-      : `the operation was resumed already, from another step, as ${token}; resume that one`,
+      : `the operation was resumed already, from another step or with other changes, as ${token}; resume that one`,
   );
 }
 

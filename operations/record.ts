@@ -115,6 +115,8 @@ export interface OperationRecord {
   keepAliveSeconds: number;
   attempt: number;
   resumedFrom?: string;
+  /** What its starter wants notifications of its progress to be marked with. */
+  progressToken?: string | number;
   /** Answers that were taken but that no worker has processed yet. False: read without a worker. */
   live: boolean;
 }

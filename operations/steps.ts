@@ -11,6 +11,9 @@ export interface ChosenStep {
   step: StepRecord;
 }
 
+/** What is needed of a part to find its steps. */
+type WithSteps = Pick<ChildRecord, 'name' | 'steps'>;
+
 const OPEN: ReadonlySet<ChildStatus> = new Set(['pending', 'working', 'input_required']);
 /** Most steps that an error names. */
 const NAMED_STEPS = 30;
@@ -26,7 +29,7 @@ export function stepReference({ child, position }: { child: string; position: nu
 }
 
 /** The steps in their order; with a reference to a job, only that job's. */
-export function stepsOf(children: ChildRecord[], job?: string): ChosenStep[] {
+export function stepsOf(children: WithSteps[], job?: string): ChosenStep[] {
   return children
     .filter(({ name }) => job === undefined || name === job || name.replace(/\[\d+\]$/, '') === job)
     .flatMap(({ name, steps }) => steps.map((step, index) => ({ child: name, position: index + 1, step })));
@@ -39,7 +42,7 @@ export function stepsOf(children: ChildRecord[], job?: string): ChosenStep[] {
  *   or waits for an answer, else the one that failed, else any; of several the one that started last
  * @throws LonghaulError `invalid_arguments` that lists the steps there are, `not_found` when none has started
  */
-export function chooseStep(children: ChildRecord[], reference?: string): ChosenStep {
+export function chooseStep(children: WithSteps[], reference?: string): ChosenStep {
   if (reference === undefined) return likeliest(stepsOf(children), 'no step has started yet');
   const ofJob = stepsOf(children, reference);
   if (ofJob.length) return likeliest(ofJob, `no step of ${reference} has started yet`);

@@ -9,6 +9,9 @@ export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as cons
 /** What the names of Longhaul's own tools about operations begin with: no other tool's may. */
 export const OPERATION_TOOL_PREFIX = 'operation_';
 
+/** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); Longhaul has no use for it. */
+const HEADER_KEYWORD = 'x-mcp-header';
+
 /** What the description of a tool is put together from. */
 export interface DescriptionParts {
   /** What the tool does, in a sentence or two. */
@@ -149,6 +152,10 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   for (const reserved of RESERVED_ARGUMENTS) {
     if (reserved in properties)
       fail(`input.${reserved}: the name is reserved for every tool's calls; choose another`);
+  }
+  for (const [name, property] of Object.entries(properties)) {
+    if (typeof property === 'object' && HEADER_KEYWORD in property)
+      fail(`input.${name}.${HEADER_KEYWORD}: arguments are not taken from headers here; remove it`);
   }
   for (const [field, value] of Object.entries({
     timeoutSeconds: options.timeoutSeconds,

@@ -51,6 +51,8 @@ export interface MarkerMemo {
   attempt: number;
   resumedFrom?: string;
   session?: string;
+  /** What notifications of its progress are marked with, for as long as it is open. */
+  progressToken?: string | number;
   /** ISO 8601; set when the workflow continues as new, since the later run has a start time of its own. */
   createdAt?: string;
 }
@@ -86,6 +88,8 @@ export interface ResumeRequest {
   workflowId: string;
   /** Name of the step to go on from; else after the last finished one. */
   from?: string;
+  /** Arguments that are other than before. */
+  changes?: Record<string, unknown>;
 }
 
 /** What the new operation's workflow gets, or why there can't be one. */

@@ -1,0 +1,53 @@
+/**
+ * Sealing: what a server would have to remember travels with the client instead, encrypted and signed with the key that
+ * all servers of a home share, so that any process, also one that starts later, can read it and nobody can change it.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Longest text that is opened, in characters: nothing that was sealed here is near it. */
+const MAX_CHARACTERS = 8_192;
+
+export interface Seal<T> {
+  /** Gives base64url, safe in headers and URLs. */
+  seal(value: T): string;
+  /** Undefined for anything that this seal didn't make, or whose `endsAt` has passed. */
+  open(text: string): T | undefined;
+}
+
+/**
+ * A seal for one purpose: what was sealed for another can't be opened with it. Values may have an `endsAt` (epoch
+ * milliseconds), after which they don't open.
+ *
+ * @param purpose e.g. `session`
+ */
+export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<T> {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `longhaul ${purpose}`, 32));
+  return {
+    seal(value) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const bytes = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, bytes, cipher.getAuthTag()]).toString('base64url');
+    },
+    open(text) {
+      if (text.length > MAX_CHARACTERS) return undefined;
+      const sealed = Buffer.from(text, 'base64url');
+      if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      try {
+        const bytes = Buffer.concat([
+          decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
+          decipher.final(),
+        ]);
+        const value = JSON.parse(bytes.toString('utf8')) as T;
+        const { endsAt } = value as { endsAt?: number };
+        return endsAt !== undefined && endsAt < Date.now() ? undefined : value;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
