@@ -1,69 +1,44 @@
 /** An operation's outcome as the result of a tool call, for every MCP face. */
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
+import type { ErrorKind, LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
+import { asData } from './envelope/as-data.js';
+import { artifactLinks, linksIn, resourceLink, resultUri } from './resource-links.js';
 
 /** Results over this size are linked to and not inlined, in bytes of JSON: 1 MiB. */
 export const INLINE_RESULT_BYTES = 1024 * 1024;
+/** Most links to files in one result. */
+const MAX_LINKS = 50;
 /** How much of a partial result is shown beside an error, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
 
 /** The result of a completed operation, as structured content and as text. */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
   const { result } = record;
-  const json = JSON.stringify(result) ?? 'null';
-  const bytes = Buffer.byteLength(json);
-  if (bytes > INLINE_RESULT_BYTES) {
-    const size = `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-    return {
-      content: [
-        {
-          type: 'text',
-          text: `The result has ${size}, too much to show here. Read it under the link, or ask for less.`,
-        },
-        {
-          type: 'resource_link',
-          uri: resultUri(record.token),
-          name: 'result.json',
-          mimeType: 'application/json',
-          size: bytes,
-        },
-      ],
-    };
-  }
   const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
   return {
-    content: [{ type: 'text', text: textOf(result, json, tool) }],
-    ...(isObject ? { structuredContent: result } : {}),
+    content: [{ type: 'text', text: resultText(record, tool) }, ...linksOf(record)],
+    ...(isObject && !resultLink(record) ? { structuredContent: result } : {}),
   };
 }
 
 /** The result of an operation that did not complete: what went wrong, and what had been finished. */
 export function renderFailure(record: OperationRecord): CallToolResult {
-  const { error, partial } = record;
-  const lines = [error?.message ?? record.status];
-  if (error?.cause) lines.push(`Caused by: ${error.cause}`);
-  if (partial !== undefined) {
-    const text = JSON.stringify(partial, null, 2);
-    lines.push(
-      '',
-      'Finished before that:',
-      text.length > PARTIAL_CHARACTERS ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text,
-    );
-  }
+  const { error } = record;
   return {
-    content: [{ type: 'text', text: lines.join('\n') }],
+    content: [{ type: 'text', text: failureText(record) }, ...linksOf(record)],
     isError: true,
-    _meta: { 'longhaul/error': { kind: error?.kind ?? 'failed', retryable: error?.retryable ?? false } },
+    _meta: errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
   };
 }
 
-/** Resource that a large result is read from. */
-export function resultUri(token: string): string {
-  return `longhaul://operations/${encodeURIComponent(token)}/result`;
-}
-
-function textOf(result: unknown, json: string, tool: Tool | undefined): string {
+/** The result of a completed operation as its tool's author would have it read; of a large one only its size. */
+export function resultText({ result }: OperationRecord, tool: Tool | undefined): string {
+  const json = JSON.stringify(result) ?? 'null';
+  const bytes = Buffer.byteLength(json);
+  if (bytes > INLINE_RESULT_BYTES)
+    return `The result has ${(bytes / 1024 / 1024).toFixed(1)} MiB, too much to show here. Read it under the link, or ask for less.`;
   if (!tool) return json;
   try {
     return tool.toText(result);
@@ -71,4 +46,62 @@ function textOf(result: unknown, json: string, tool: Tool | undefined): string {
     // The text is a courtesy of the tool's author; the result itself stands.
     return json;
   }
+}
+
+/** What went wrong in a line; what commands and failures have said, and what had been finished, as data. */
+export function failureText({ status, error, partial }: OperationRecord): string {
+  const [why = '', ...more] = (error?.message ?? status).split('\n');
+  if (error?.cause) more.push(`Caused by: ${error.cause}`);
+  if (partial !== undefined) {
+    const text = JSON.stringify(partial, null, 2);
+    const shown = text.length > PARTIAL_CHARACTERS ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text;
+    more.push('', 'Finished before that:', shown);
+  }
+  const data = more.join('\n').trim();
+  return data ? `${why}\n${asData(data)}` : why;
+}
+
+/**
+ * A problem of the call itself, as a result that a model can read and act on (specs: 2026-07-28 server/tools, "Error
+ * Handling").
+ */
+export function renderRefusal({ kind, message, retryable }: LonghaulError): CallToolResult {
+  const advice = ADVICE[kind];
+  return {
+    // Apart, so that programs can leave the advice out.
+    content: [message, ...(advice === undefined ? [] : [advice])].map((text) => ({ type: 'text', text })),
+    isError: true,
+    _meta: errorMeta(kind, retryable),
+  };
+}
+
+/** What to do next, where the message doesn't say it. */
+const ADVICE: Partial<Record<ErrorKind, string>> = {
+  invalid_arguments: 'Nothing was done. Mend the call and try again.',
+  not_found: 'operation_list shows which operations there are.',
+  expired: 'Results are kept for a limited time. Call the tool again if it is still needed.',
+  wrong_state: 'operation_get shows where it stands.',
+  invalid_answer: 'The question is still open. Mend the answer and try again.',
+  unavailable:
+    'What runs goes on. Try again shortly; a start with the same idempotency_key, if it had one, else operation_list shows first whether it has begun.',
+};
+
+function errorMeta(kind: ErrorKind, retryable: boolean): Record<string, unknown> {
+  return { 'longhaul/error': { kind, retryable } };
+}
+
+/** Link to a result that is too large to be inlined. */
+export function resultLink({ token, result }: OperationRecord): ResourceLink | undefined {
+  const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
+  return bytes > INLINE_RESULT_BYTES ? resourceLink(resultUri(token), 'result.json', bytes) : undefined;
+}
+
+/** Links to a large result, and to the files that the operation has left, as far as its result or its jobs tell. */
+export function linksOf(record: OperationRecord): ContentBlock[] {
+  const large = resultLink(record);
+  const files = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
+  const shown = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
+  if (files.length <= MAX_LINKS) return shown;
+  const call = `operation_get ${JSON.stringify({ token: record.token, view: 'steps' })}`;
+  return [...shown, { type: 'text', text: `${files.length - MAX_LINKS} more files: ${call}` }];
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { Parts, type Part } from '../support/parts.js';
 import { extTasks, officialClient } from './drivers.js';
@@ -8,7 +8,6 @@ import {
   connect,
   DATA_FOLDERS,
   expectMainResult,
-  MAIN_JOB,
   PROTOCOL_VERSION,
   TASKS_EXTENSION,
 } from './support.js';
@@ -68,15 +67,18 @@ describe('discovery', () => {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
   });
 
-  test('of a client without the extension is told what it lacks, and nothing starts', async () => {
+  test('of a client without the extension gives it plain tools instead', async () => {
     const { client } = await connect(http(), { elicitation: { form: {} } });
-    const refused = await client
-      .callTool({ name: 'analyze_dataset', arguments: MAIN_JOB })
-      .catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(ProtocolError);
-    expect(refused).toMatchObject({
-      code: -32021,
-      data: { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } },
-    });
+    const { tools } = await client.listTools();
+    const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'analyze_dataset')!;
+    expect(Object.keys(inputSchema.properties!)).toEqual(
+      expect.arrayContaining(['path', 'wait', 'timeout', 'idempotency_key']),
+    );
+    expect(Object.keys(outputSchema!.properties!)).toEqual(
+      expect.arrayContaining(['token', 'status', 'result', 'next_action']),
+    );
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['operation_get', 'operation_answer', 'operation_cancel']),
+    );
   });
 });

@@ -18,9 +18,10 @@ describe('a call', () => {
       isError: true,
       _meta: { 'longhaul/error': { kind: 'invalid_arguments', retryable: false } },
     });
-    expect(result.content[0].text.split('\n')).toEqual([
+    expect(result.content.flatMap(({ text }: any) => text.split('\n'))).toEqual([
       'arguments.ledger: expected string; got 7',
       'arguments.steps: expected minimum 1; got 0',
+      'Nothing was done. Mend the call and try again.',
     ]);
     expect(result).not.toHaveProperty('taskId');
   });

@@ -39,12 +39,9 @@ describe('a call of a long tool', () => {
     await client.request('tasks/cancel', { taskId: long });
   });
 
-  test('without the extension is refused, naming it, unless the work is short', async () => {
+  test('without the extension is refused, naming it, where it is a task only, else served plainly', async () => {
     const plain = parts.client.with({});
-    const refused = await plain.request('tools/call', {
-      name: 'confirm_delete',
-      arguments: { filename: 'a' },
-    });
+    const refused = await plain.request('tools/call', { name: 'failing_job', arguments: {} });
     expect(refused).toMatchObject({
       httpStatus: 400,
       error: {
@@ -53,7 +50,10 @@ describe('a call of a long tool', () => {
       },
     });
     const short = await plain.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
-    expect(short.result).toMatchObject({ resultType: 'complete', structuredContent: { label: '' } });
+    expect(short.result).toMatchObject({
+      resultType: 'complete',
+      structuredContent: { status: 'completed', result: { label: '' } },
+    });
     for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel']) {
       const { error } = await plain.request(method, { taskId: 'x', inputResponses: {} });
       expect(error?.code).toBe(-32021);
@@ -67,7 +67,7 @@ describe('a call of a long tool', () => {
       arguments: { seconds: 5 },
       _meta: { progressToken: 'p1' },
     });
-    expect(result.structuredContent.primes).toBeGreaterThan(10);
+    expect(result.structuredContent.result.primes).toBeGreaterThan(10);
     const seen = notifications
       .filter(({ method }) => method === 'notifications/progress')
       .map(({ params }) => params);
@@ -102,7 +102,10 @@ describe('a call of a long tool', () => {
     const mute = await client
       .with(TASKS)
       .request('tools/call', { name: 'test_tool_with_task', arguments: {} });
-    expect(mute.result).toMatchObject({ isError: true, content: [{ text: 'arguments: missing "name"' }] });
+    expect(mute.result).toMatchObject({
+      isError: true,
+      content: [{ text: 'arguments: missing "name"' }, { text: expect.stringContaining('try again') }],
+    });
   });
 });
 

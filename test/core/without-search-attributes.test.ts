@@ -38,11 +38,11 @@ test('where search attributes cannot be created, all but lists works, and says s
     content: { confirm: true },
   });
   await client.until(taskId, 'completed');
-  const { error } = await client.request('longhaul/operations/list');
-  expect(error).toMatchObject({
-    code: -32603,
-    message: expect.stringContaining("lists don't work"),
-    data: { retryable: false },
+  const { result } = await client.request('tools/call', { name: 'operation_list' });
+  expect(result).toMatchObject({
+    isError: true,
+    content: expect.arrayContaining([{ type: 'text', text: expect.stringContaining("lists don't work") }]),
+    _meta: { 'longhaul/error': { kind: 'unavailable', retryable: false } },
   });
   await eventually('the server has said it', () =>
     parts.parts.some((part) => part.output().includes("can't be created")),

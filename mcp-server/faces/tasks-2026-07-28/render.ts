@@ -124,7 +124,7 @@ function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
 
 function howToAnswer(record: OperationRecord): string {
   const [key, asked] = Object.entries(record.inputRequests)[0] ?? [];
-  return `waits for an answer: ${asked?.message ?? ''} (this client can't show it; answer with: longhaul answer ${record.token} ${key ?? ''})`;
+  return `waits for an answer: ${asked?.message ?? ''} (answer with operation_answer, or: longhaul answer ${record.token} ${key ?? ''})`;
 }
 
 function renderInputRequests(record: OperationRecord): Record<string, unknown> {
@@ -134,22 +134,6 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
       { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema: schema } },
     ]),
   );
-}
-
-/** Where an operation and its parts stand, which no task says; `isLive`: its workflow itself was asked, or it is closed. */
-export function renderSteps(record: OperationRecord) {
-  const { token, tool, status, attempt, createdAt, closedAt, resumedFrom, children, live } = record;
-  return {
-    token,
-    tool,
-    status,
-    attempt,
-    createdAt,
-    ...(closedAt === undefined ? {} : { closedAt }),
-    ...(resumedFrom === undefined ? {} : { resumedFrom }),
-    ...(children === undefined ? {} : { children }),
-    isLive: live || closedAt !== undefined,
-  };
 }
 
 /** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
@@ -182,13 +166,4 @@ export function missingTasksCapability(): ProtocolError {
   return new MissingRequiredClientCapabilityError({
     requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
   });
-}
-
-/** A problem of the call itself, as a tool result that a model can read (specs: 2026-07-28 server/tools, "Error Handling"). */
-export function renderRefusal(error: LonghaulError): CallToolResult {
-  return {
-    content: [{ type: 'text', text: error.message }],
-    isError: true,
-    _meta: { 'longhaul/error': { kind: error.kind, retryable: error.retryable } },
-  };
 }

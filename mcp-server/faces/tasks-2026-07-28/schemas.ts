@@ -19,26 +19,17 @@ export const elicitResult = z.discriminatedUnion('action', [
 /** Most task IDs that one subscription may name. */
 const MAX_TASK_IDS = 100;
 
+/** Most resources that one subscription may name, and the longest of their addresses, in characters. */
+const MAX_RESOURCES = 100;
+const MAX_URI = 4_000;
+
 export const listenParams = z.looseObject({
   notifications: z.looseObject({
     toolsListChanged: z.boolean().optional(),
     taskIds: z.array(taskId).max(MAX_TASK_IDS).optional(),
+    resourceSubscriptions: z.array(z.string().max(MAX_URI)).max(MAX_RESOURCES).optional(),
   }),
 });
-
-/** Of `longhaul/operations/list`, a method of ours. */
-export const listOperationsParams = z.looseObject({
-  tool: z.string().optional(),
-  status: z
-    .enum(['submitted', 'working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'])
-    .optional(),
-  createdAfter: z.iso.datetime().optional(),
-  limit: z.number().int().min(1).max(100).optional(),
-  cursor: z.string().optional(),
-});
-
-/** Of `longhaul/operations/read`, another one. */
-export const readOperationParams = z.looseObject({ token: taskId });
 
 /** Any result: these methods' results are made by `render.ts`. */
 export const anyResult = z.looseObject({});

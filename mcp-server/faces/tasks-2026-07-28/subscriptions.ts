@@ -15,6 +15,7 @@ import {
 import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
+import { canFollow, followResource } from '../../resource-updates.js';
 import { missingTasksCapability, renderDetailed, renderError } from './render.js';
 import { declaredCapabilities, listenParams } from './schemas.js';
 
@@ -23,6 +24,12 @@ export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
   /** Fires when the client cancels the subscription or is gone. */
   signal: AbortSignal;
+}
+
+/** What a subscription follows, as it is acknowledged. */
+interface Followed {
+  taskIds?: string[];
+  resourceSubscriptions?: string[];
 }
 
 /** The revision whose subscriptions these are. */
@@ -78,8 +85,12 @@ export class Subscriptions {
     if (wanted && !capabilities.tasks) throw missingTasksCapability();
     if (this.#open.size >= MAX_SUBSCRIPTIONS)
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
-    const known = wanted && (await this.#known([...new Set(wanted)]));
-    return (subscriber) => this.#serve(request, known, capabilities.elicitation, subscriber);
+    const resources = params.data.notifications.resourceSubscriptions;
+    const followed: Followed = {
+      ...(wanted ? { taskIds: await this.#known([...new Set(wanted)]) } : {}),
+      ...(resources ? { resourceSubscriptions: await this.#readable([...new Set(resources)]) } : {}),
+    };
+    return (subscriber) => this.#serve(request, followed, capabilities.elicitation, subscriber);
   }
 
   /** The task IDs that exist for this principal: the others are left out of the acknowledgment. */
@@ -93,9 +104,19 @@ export class Subscriptions {
     });
   }
 
+  /** The resources that can be followed: the others are left out in the same way. */
+  async #readable(uris: string[]): Promise<string[]> {
+    try {
+      const can = await Promise.all(uris.map((uri) => canFollow(this.engine, this.principal, uri)));
+      return uris.filter((_uri, index) => can[index]);
+    } catch (error) {
+      throw renderError(error);
+    }
+  }
+
   async #serve(
     request: JSONRPCRequest,
-    taskIds: string[] | undefined,
+    notifications: Followed,
     elicitation: boolean,
     subscriber: Subscriber,
   ): Promise<void> {
@@ -114,15 +135,24 @@ export class Subscriptions {
         params: { ...task, _meta: { ...task._meta, ..._meta } },
       });
     };
+    const tell = (uri: string) =>
+      subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/resources/updated',
+        params: { uri, _meta },
+      });
     try {
-      // An edited pipeline is noticed when tools are next listed, so only taskIds can be honoured.
-      const notifications = taskIds === undefined ? {} : { taskIds };
+      // An edited pipeline is noticed when tools are next listed, so that toolsListChanged can't be honoured.
       await subscriber.send({
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',
         params: { _meta, notifications },
       });
-      const followed = Promise.all((taskIds ?? []).map((taskId) => this.#follow(taskId, signal, notify)));
+      const { taskIds = [], resourceSubscriptions = [] } = notifications;
+      const followed = Promise.all([
+        ...taskIds.map((taskId) => this.#follow(taskId, signal, notify)),
+        ...resourceSubscriptions.map((uri) => this.#followResource(uri, signal, tell)),
+      ]);
       const end = aborted(signal);
       // The end waits for no read that is under way: with Temporal down it takes long.
       await Promise.race([end, followed.then(() => end)]);
@@ -146,6 +176,19 @@ export class Subscriptions {
     } catch (error) {
       // Purged while it was watched: there is nothing more to tell, and the other tasks go on.
       if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  async #followResource(
+    uri: string,
+    signal: AbortSignal,
+    tell: (uri: string) => Promise<void>,
+  ): Promise<void> {
+    try {
+      for await (const _change of followResource(this.engine, this.principal, uri, signal)) await tell(uri);
+    } catch (error) {
+      // Purged while it was watched, as with tasks.
+      if (!(error instanceof LonghaulError)) throw error;
     }
   }
 

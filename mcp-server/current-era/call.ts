@@ -1,0 +1,136 @@
+/** tools/call: which face a call gets, questions before it starts, and questions that end a call that waits. */
+import {
+  inputRequired,
+  type InputRequiredResult,
+  type Result,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { Tool } from '../../operations/tool.js';
+import type { Caller } from '../caller.js';
+import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
+import { startTask } from '../faces/tasks-2026-07-28/call.js';
+import { missingTasksCapability } from '../faces/tasks-2026-07-28/render.js';
+import { capabilitiesOf, type DeclaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
+import { operationTools } from '../operation-tools/index.js';
+import { renderRefusal } from '../results.js';
+import {
+  argumentRequests,
+  givenArguments,
+  missingArguments,
+  operationRequests,
+  takeAnswers,
+  type Taken,
+} from './questions.js';
+import { RequestStates, type CallState } from './request-state.js';
+
+type Arguments = Record<string, unknown>;
+
+const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
+
+export class Calls {
+  readonly #states: RequestStates;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly principal: string,
+    secret: Buffer,
+  ) {
+    this.#states = new RequestStates(principal, secret);
+  }
+
+  /**
+   * Calls a tool: a task for clients that have tasks, else plainly; tools about operations and short ones answer for
+   * themselves on every face.
+   *
+   * @throws LonghaulError `unknown_tool`
+   * @throws ProtocolError -32021 for tools that are tasks only, -32602 for a requestState that can't be taken and for a
+   *   question before the start that the person did not want to answer
+   */
+  async call(name: string, args: Arguments, context: ServerContext): Promise<Result> {
+    const raw = context.mcpReq.requestState<unknown>();
+    const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
+    try {
+      if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
+      return operationTools.has(name)
+        ? await this.#callOperationTool(name, args, context, NOTHING_TAKEN)
+        : await this.#callTool(this.engine.tool(name), args, state?.given ?? {}, context);
+    } catch (error) {
+      if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
+      return { ...renderRefusal(error) };
+    }
+  }
+
+  async #callTool(tool: Tool, args: Arguments, before: Arguments, context: ServerContext): Promise<Result> {
+    const { tasks, elicitation } = capabilitiesOf(context);
+    if (!tasks && tool.taskSupport === 'required') throw missingTasksCapability();
+    const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
+    const whole = { ...given, ...args };
+    const missing = missingArguments(tool, whole);
+    if (elicitation && missing.length) return this.#askFor(tool, missing, args, given);
+    if (tasks && tool.taskSupport !== 'forbidden')
+      return startTask(this.engine, this.principal, tool, whole, elicitation);
+    const outcome = await callPlainly(this.engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
+    return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
+  }
+
+  /** Before anything starts. What was given in an earlier round goes along. */
+  #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
+    const inputRequests = argumentRequests(tool, missing);
+    if (Object.keys(given).length === 0) return inputRequired({ inputRequests });
+    const requestState = this.#states.write(tool.name, args, { at: 'asking', given });
+    return inputRequired({ inputRequests, requestState });
+  }
+
+  /** The retry of a call that waited: takes the answers, and waits for that same operation. */
+  async #goOn(
+    name: string,
+    args: Arguments,
+    { token, keys }: CallState & { at: 'waiting' },
+    context: ServerContext,
+  ): Promise<Result> {
+    const { inputResponses } = context.mcpReq;
+    const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
+    if (operationTools.has(name)) return this.#callOperationTool(name, args, context, taken);
+    const tool = this.engine.tool(name);
+    const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
+    return this.#resultOf(outcome, name, args, taken);
+  }
+
+  async #callOperationTool(
+    name: string,
+    args: Arguments,
+    context: ServerContext,
+    taken: Taken,
+  ): Promise<Result> {
+    const outcome = await operationTools.get(name)!.call(this.engine, this.#callerOf(context, taken), args);
+    return this.#resultOf(outcome, name, args, taken);
+  }
+
+  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
+    if (!('question' in outcome)) return { ...outcome };
+    const record = outcome.question as Extract<PlainOutcome, { question: unknown }>['question'];
+    const inputRequests = operationRequests(record, taken);
+    const keys = Object.keys(inputRequests);
+    const requestState = this.#states.write(name, args, { at: 'waiting', token: record.token, keys });
+    return inputRequired({ inputRequests, requestState });
+  }
+
+  #callerOf(context: ServerContext, { answered }: Taken): Caller {
+    const { mcpReq } = context;
+    const { progressToken } = mcpReq._meta ?? {};
+    const { elicitation }: DeclaredCapabilities = capabilitiesOf(context);
+    return {
+      principal: this.principal,
+      signal: mcpReq.signal,
+      ...(progressToken === undefined
+        ? {}
+        : {
+            onProgress: (progress) =>
+              mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }),
+          }),
+      ...(elicitation ? { questions: { kind: 'result', answered } } : {}),
+    };
+  }
+}

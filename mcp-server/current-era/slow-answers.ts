@@ -1,0 +1,60 @@
+/**
+ * Answers that are slow in coming: an HTTP client, or a proxy before it, gives up on a connection on which nothing
+ * arrives. The SDK opens a stream only with the first message, and a wait without progress has none.
+ */
+
+/** Longest first line of a stream that isn't the answer itself: a comment (WHATWG HTML, "Server-sent events"). */
+const COMMENT = ': heartbeat\n\n';
+
+/**
+ * Gives the answer as it is when it comes in time, else a stream of comments that ends with it.
+ *
+ * @param request whose answer it is; one that takes no streams gets none
+ * @param intervalMs after how long the stream is opened, and how often a comment is sent, in milliseconds
+ */
+export async function streamWhenSlow(
+  request: Request,
+  answer: Promise<Response>,
+  intervalMs: number,
+): Promise<Response> {
+  if (!request.headers.get('accept')?.includes('text/event-stream')) return answer;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), intervalMs);
+  });
+  const inTime = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  if (inTime) return inTime;
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  void pass(answer, writable, intervalMs);
+  return new Response(readable, {
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    },
+  });
+}
+
+async function pass(
+  answer: Promise<Response>,
+  writable: WritableStream<Uint8Array>,
+  intervalMs: number,
+): Promise<void> {
+  const writer = writable.getWriter();
+  const write = (text: string) => writer.write(Buffer.from(text)).catch(() => undefined);
+  void write(COMMENT);
+  const heartbeat = setInterval(() => void write(COMMENT), intervalMs);
+  try {
+    const response = await answer.finally(() => clearInterval(heartbeat));
+    if (response.headers.get('content-type')?.includes('text/event-stream')) {
+      writer.releaseLock();
+      await response.body?.pipeTo(writable);
+      return;
+    }
+    await write(`event: message\ndata: ${await response.text()}\n\n`);
+    await writer.close();
+  } catch {
+    // The client has gone, or the exchange was closed without an answer: there is nobody, or nothing, to tell.
+    await writer.abort().catch(() => undefined);
+  }
+}

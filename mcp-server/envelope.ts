@@ -1,0 +1,119 @@
+/**
+ * What plain tools say of an operation: one envelope for starting, looking, answering, cancelling and resuming, as
+ * structured content under a published schema and as text that says the same, since most models see only that.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Engine } from '../engine/index.js';
+import type { OperationRecord } from '../operations/record.js';
+import { check } from '../operations/schema.js';
+import type { Tool } from '../operations/tool.js';
+import { asData } from './envelope/as-data.js';
+import { nextActionOf } from './envelope/next-action.js';
+import type { Envelope } from './envelope/schema.js';
+import { isOver, plainChildren, plainStatus } from './envelope/status.js';
+import { envelopeText } from './envelope/text.js';
+import { failureText, INLINE_RESULT_BYTES, linksOf, resultText } from './results.js';
+
+export { envelopeSchema, envelopeSchemaOf, type Envelope } from './envelope/schema.js';
+
+export interface EnvelopeContext {
+  /** The definition of the operation's tool, if this server has it. */
+  tool: Tool | undefined;
+  /** Has the call waited for as long as it may? Default: false. */
+  isWaitOver?: boolean;
+  /**
+   * Does the answer stand for the work itself, so that work that failed is a call that failed? Default: false: the
+   * call was to look, or to change something, and it has.
+   */
+  isOutcome?: boolean;
+}
+
+/** The operation as the result of a plain tool's call. */
+export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
+  const { partial, ...envelope } = envelopeOf(record, context);
+  // Whoever polls would get it each time; the view partial of operation_get has it meanwhile.
+  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
+  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(envelope.status);
+  return {
+    content: [
+      { type: 'text', text: envelopeText(envelope, outcomeOf(record, context.tool)) },
+      ...linksOf(record),
+    ],
+    structuredContent: { ...envelope, ...(isPartialShown ? { partial } : {}) },
+    ...(context.isOutcome && isFailure ? { isError: true } : {}),
+  };
+}
+
+/** What the work has come to, as text. */
+function outcomeOf(record: OperationRecord, tool: Tool | undefined): string | undefined {
+  if (record.status === 'completed') return asData(resultText(record, tool));
+  return record.error && failureText(record);
+}
+
+/** The operation as structured content. */
+export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
+  const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
+  const { attempt, resumedFrom, error, partial, inputRequests } = record;
+  const status = plainStatus(record);
+  const hasChildren = record.children !== undefined || isPipeline(context.tool);
+  const next = nextActionOf(record, hasChildren);
+  return {
+    token,
+    tool,
+    status,
+    ...(statusMessage === undefined ? {} : { status_message: statusMessage }),
+    ...(stage === undefined ? {} : { stage }),
+    ...(progress === undefined ? {} : { progress }),
+    ...(hasChildren ? { children: plainChildren(record) } : {}),
+    created_at: createdAt,
+    ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+    ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
+    ...(attempt > 1 ? { attempt } : {}),
+    ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }),
+    ...(fits(record, context.tool) ? { result: record.result } : {}),
+    ...(error === undefined
+      ? {}
+      : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
+    ...(partial === undefined || isLarge(partial) ? {} : { partial }),
+    ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
+    ...(context.isWaitOver ? { error_kind: 'wait_timeout' as const } : {}),
+    ...(next === undefined ? {} : { next_action: next }),
+  };
+}
+
+function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {
+  return Object.fromEntries(
+    Object.entries(inputRequests).map(([key, { message, schema, expiresAt }]) => [
+      key,
+      { message, schema, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+    ]),
+  );
+}
+
+/**
+ * May the result stand in the structured content? Clients refuse a whole answer that doesn't fit its schema, and hours
+ * of work with it; the text has such a result all the same.
+ */
+function fits({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
+  if (status !== 'completed' || result === undefined || isLarge(result)) return false;
+  return !tool?.outputSchema || check(tool.outputSchema, result, 'result').length === 0;
+}
+
+function isLarge(value: unknown): boolean {
+  return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
+}
+
+/** Pipelines share one workflow, and consist of parts. */
+function isPipeline(tool: Tool | undefined): boolean {
+  return tool !== undefined && tool.workflow !== tool.name;
+}
+
+/** The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none. */
+export async function withParts(
+  engine: Engine,
+  record: OperationRecord,
+  tool: Tool | undefined,
+): Promise<OperationRecord> {
+  const areUnknown = record.children === undefined || record.areChildrenLarge === true;
+  return isPipeline(tool) && areUnknown ? engine.readLive(record.principal, record.token) : record;
+}

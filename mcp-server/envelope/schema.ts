@@ -1,0 +1,76 @@
+/** The envelope's published schema. */
+import { z } from 'zod';
+import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
+import type { Tool } from '../../operations/tool.js';
+import { nextActionSchema } from './next-action.js';
+import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
+
+const time = z.string().describe('ISO 8601, UTC.');
+
+export const envelopeSchema = z.object({
+  token: z.string().describe('What the operation is known by in every later call.'),
+  tool: z.string().describe('Tool whose work it is.'),
+  status: z.enum([...OPEN_STATUSES, ...TERMINAL_STATUSES]),
+  status_message: z.string().optional().describe('Where it stands, in a line.'),
+  stage: z.string().optional(),
+  progress: z
+    .object({ progress: z.number(), total: z.number().optional(), message: z.string().optional() })
+    .optional(),
+  children: z
+    .array(z.object({ name: z.string(), status: z.string() }))
+    .optional()
+    .describe('Parts that run for themselves: the jobs of a pipeline, one for each item of a list.'),
+  created_at: time,
+  closed_at: time.optional(),
+  estimate_seconds: z.number().optional().describe('How long the work usually takes.'),
+  attempt: z.number().int().optional().describe('From 2 on when it goes on where an earlier one stopped.'),
+  resumed_from: z.string().optional().describe('Token of that earlier one.'),
+  result: z.unknown().optional().describe('What the tool gives, once the status is completed.'),
+  error: z
+    .object({
+      kind: z.string(),
+      message: z.string(),
+      retryable: z.boolean().describe('Would the same call have a chance later?'),
+    })
+    .optional(),
+  partial: z.unknown().optional().describe('What is finished so far; it stays when the rest fails.'),
+  input_required: z
+    .record(
+      z.string(),
+      z.object({
+        message: z.string(),
+        schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the content of the answer.'),
+        expires_at: time.optional(),
+      }),
+    )
+    .optional()
+    .describe('Open questions by key.'),
+  error_kind: z
+    .literal('wait_timeout')
+    .optional()
+    .describe('The call has waited for as long as it may. That is no failure: the work goes on.'),
+  next_action: nextActionSchema.optional().describe('Missing once the operation has ended.'),
+});
+
+export type Envelope = z.output<typeof envelopeSchema>;
+
+/** The published schema of the envelope, with the tool's own output schema under `result`. */
+export function envelopeSchemaOf(tool?: Tool): JsonSchema {
+  const schema = toJsonSchema(envelopeSchema, 'output');
+  if (!tool?.outputSchema) return schema;
+  const properties = schema['properties'] as Record<string, JsonSchema>;
+  const result = movedTo('#/properties/result', tool.outputSchema) as JsonSchema;
+  return { ...schema, properties: { ...properties, result } };
+}
+
+/** A schema as it reads at another place: its references to itself begin there. */
+function movedTo(place: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      const isOwn = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
+      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+/** The arguments that every long tool has beside its own. */
+import { LonghaulError } from '../../../operations/errors.js';
+import type { JsonSchema } from '../../../operations/schema.js';
+import type { Tool } from '../../../operations/tool.js';
+import { LONGEST_WAIT_SECONDS } from '../../wait.js';
+
+const LONGEST_KEY = 200;
+
+export interface CallOptions {
+  wait: boolean;
+  timeoutSeconds: number;
+  idempotencyKey?: string;
+}
+
+/** The tool's published input schema. */
+export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): JsonSchema {
+  return {
+    ...inputSchema,
+    properties: {
+      ...(inputSchema['properties'] as object | undefined),
+      wait: {
+        type: 'boolean',
+        default: wait,
+        description: 'Wait for the end within this call, for timeout seconds at most.',
+      },
+      timeout: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: LONGEST_WAIT_SECONDS,
+        default: timeoutSeconds,
+        description: 'With wait: for how many seconds. The end of the wait ends nothing else.',
+      },
+      idempotency_key: {
+        type: 'string',
+        minLength: 1,
+        maxLength: LONGEST_KEY,
+        description:
+          'A text of your choice. The same call with the same key gives the operation that it started the first time, so a call whose answer was lost can be repeated.',
+      },
+    },
+  };
+}
+
+/**
+ * Tells the call's options from the tool's arguments.
+ *
+ * @throws LonghaulError `invalid_arguments` with a line for each problem
+ */
+export function takeOptions(
+  tool: Tool,
+  given: Record<string, unknown>,
+): { options: CallOptions; args: Record<string, unknown> } {
+  const { wait = tool.wait, timeout = tool.timeoutSeconds, idempotency_key: key, ...args } = given;
+  const problems = [
+    typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
+    isDuration(timeout) ||
+      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${said(timeout)}`,
+    key === undefined ||
+      (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) ||
+      `idempotency_key: expected a text of 1 to ${LONGEST_KEY} characters; got ${said(key)}`,
+  ].filter((problem) => problem !== true);
+  if (problems.length)
+    throw new LonghaulError(
+      'invalid_arguments',
+      problems.map((problem) => `arguments.${problem}`).join('\n'),
+    );
+  return {
+    options: {
+      wait: wait as boolean,
+      timeoutSeconds: timeout as number,
+      ...(key === undefined ? {} : { idempotencyKey: key as string }),
+    },
+    args,
+  };
+}
+
+/** Is it a time that a call may wait, in seconds? */
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
+}
+
+function said(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

@@ -1,0 +1,65 @@
+/** Waiting for an operation within a call. The end of a wait ends nothing but the wait. */
+import type { Engine } from '../engine/index.js';
+import { LonghaulError } from '../operations/errors.js';
+import type { OperationRecord } from '../operations/record.js';
+import type { Caller } from './caller.js';
+import { isOver, plainStatus } from './envelope/status.js';
+
+/** Shortest and longest wait that a caller may ask for, in seconds: above 0, and a day. */
+export const LONGEST_WAIT_SECONDS = 24 * 3600;
+
+export interface Waited {
+  /** As it was read last. */
+  record: OperationRecord;
+  /** `over`: it has ended; `question`: it waits for an answer that this call can't get; `budget`: the time has passed, or the client has gone. */
+  why: 'over' | 'question' | 'budget';
+}
+
+/**
+ * Waits until an operation has ended, or asks something that this call can't bring to a person, or the time has passed.
+ * Progress goes to the caller meanwhile and never goes back.
+ *
+ * @param started the operation as it was read before
+ */
+export async function waitFor(
+  engine: Engine,
+  started: OperationRecord,
+  timeoutSeconds: number,
+  caller: Caller,
+): Promise<Waited> {
+  const budget = new AbortController();
+  const timer = setTimeout(() => budget.abort(), timeoutSeconds * 1000);
+  const signal = AbortSignal.any([budget.signal, caller.signal]);
+  const { onProgress, principal } = caller;
+  let record = started;
+  let furthest = -1;
+  try {
+    for await (record of engine.watch(principal, started.token, {
+      signal,
+      progress: onProgress !== undefined,
+    })) {
+      const { progress } = record;
+      if (onProgress && progress && progress.progress > furthest) {
+        furthest = progress.progress;
+        await onProgress(progress);
+      }
+      if (isOver(plainStatus(record))) return { record, why: 'over' };
+      if (!isAsking(record, caller)) continue;
+      if (caller.questions?.kind !== 'stream') return { record, why: 'question' };
+      await caller.questions.show(record);
+    }
+  } catch (error) {
+    // What is known of it stands: its token above all.
+    if (!(error instanceof LonghaulError)) throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  return { record, why: 'budget' };
+}
+
+/** Does it wait for answers that weren't given in this call already? */
+function isAsking(record: OperationRecord, { questions }: Caller): boolean {
+  if (plainStatus(record) !== 'input_required') return false;
+  const answered = questions?.kind === 'result' ? questions.answered : undefined;
+  return Object.keys(record.inputRequests).some((key) => !answered?.has(key));
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { PipelineProject } from '../pipelines/support.js';
+import { eventually } from '../stack/cli-process.js';
+import type { WireClient } from '../support/mcp.js';
+import { call, start, statusesAt } from './support.js';
+
+jest.setTimeout(120_000);
+
+const PIPELINES = {
+  each: `
+description: Runs a job for each item, and one that is skipped.
+inputs:
+  properties:
+    items: { type: array, items: { type: string } }
+  required: [items]
+jobs:
+  measure:
+    for-each: items
+    steps:
+      - run: |
+          test "$LONGHAUL_ITEM" != bad
+  after:
+    needs: measure
+    steps:
+      - run: 'true'
+`,
+};
+
+let project: PipelineProject;
+let client: WireClient;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+  client = project.client.with({});
+});
+afterAll(() => project?.stop());
+
+test.each([
+  [['good', 'fine'], 'completed', ['completed', 'completed', 'completed']],
+  [['good', 'bad'], 'failed', ['completed', 'failed', 'skipped']],
+])(
+  'a pipeline has ended when the statuses of all its parts are terminal: %j',
+  async (items, end, statuses) => {
+    const { token, next_action: next, children } = await start(client, 'each', { items });
+    expect(next.status_path).toBe('children[*].status');
+    expect(children.length).toBeGreaterThan(0);
+    const isTerminal = (status: string) => next.terminal_statuses.includes(status);
+    const done = await eventually(
+      'all are terminal',
+      async () => {
+        const { structuredContent } = await call(client, next.tool, next.args);
+        const seen = statusesAt(structuredContent, next.status_path);
+        // What a client takes for the end is the end.
+        if (!seen.every(isTerminal)) return undefined;
+        expect(seen.length).toBeGreaterThan(0);
+        return structuredContent;
+      },
+      60_000,
+    );
+    expect(done).toMatchObject({ token, status: end });
+    expect(statusesAt(done, next.status_path).sort()).toEqual(statuses.sort());
+  },
+);
+
+test('a wait for a pipeline that runs out shows its parts', async () => {
+  const { structuredContent } = await call(client, 'each', { items: ['good'], wait: true, timeout: 0.01 });
+  expect(structuredContent).toMatchObject({ error_kind: 'wait_timeout', children: expect.any(Array) });
+});

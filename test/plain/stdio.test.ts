@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { FIXTURES } from '../support/parts.js';
+
+jest.setTimeout(180_000);
+
+const client = new WireClient('', {});
+let home: TestHome;
+let run: CommandRun;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+  run = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
+});
+afterAll(async () => {
+  run?.process.stdin?.end();
+  await run?.ended;
+  await home?.remove();
+});
+
+const write = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
+const cancelRequest = (requestId: string) =>
+  write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+
+function send(id: string, name: string, args: object): void {
+  write({ ...client.envelope('tools/call', { name, arguments: args }), id });
+}
+
+const messages = (): any[] =>
+  run
+    .stdout()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+async function call(id: string, name: string, args: object): Promise<any> {
+  send(id, name, args);
+  const { result } = await eventually(
+    `an answer to ${id}`,
+    () => messages().find((message) => message.id === id),
+    60_000,
+  );
+  return result.structuredContent;
+}
+
+test('a cancelled request ends its wait alone, and one that has been answered is past cancelling', async () => {
+  const args = { seconds: 3, idempotency_key: 'once' };
+  const { token } = await call('start', 'slow_compute', { ...args, wait: false });
+  send('wait', 'slow_compute', { ...args, wait: true });
+  // Messages are taken in order.
+  expect(await call('look', 'operation_get', { token })).toMatchObject({ token });
+  cancelRequest('wait');
+  cancelRequest('start');
+  const done = await call('end', 'operation_get', { token, wait: true });
+  expect(done).toMatchObject({ token, status: 'completed' });
+  expect(messages().map(({ id }) => id)).not.toContain('wait');
+});

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { linesOf } from '../pipelines/support.js';
+import { eventually } from '../stack/cli-process.js';
+import type { WireClient } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+import { call, follow, start, textOf } from './support.js';
+
+jest.setTimeout(120_000);
+
+let parts: Parts;
+let client: WireClient;
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-waits-'));
+beforeAll(async () => {
+  parts = await Parts.start();
+  client = parts.client.with({});
+});
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Sends a call and gives its stream as it comes, heartbeats and all. */
+async function rawCall(name: string, args: object, signal?: AbortSignal): Promise<Response> {
+  const params = { name, arguments: args };
+  return client.post(
+    JSON.stringify(client.envelope('tools/call', params)),
+    client.headers('tools/call', params),
+    signal,
+  );
+}
+
+test('progress reaches callers that gave a progressToken, never goes back, and nobody else', async () => {
+  const args = { seconds: 6, wait: true };
+  const [heard, silent] = await Promise.all([
+    client.request('tools/call', { name: 'slow_compute', arguments: args, _meta: { progressToken: 'p' } }),
+    client.request('tools/call', { name: 'slow_compute', arguments: args }),
+  ]);
+  const amounts = heard.notifications.map(({ method, params }) => {
+    expect([method, params.progressToken]).toEqual(['notifications/progress', 'p']);
+    return params.progress as number;
+  });
+  expect(amounts.length).toBeGreaterThan(1);
+  expect(amounts).toEqual([...new Set(amounts)].sort((one, other) => one - other));
+  expect(silent.notifications).toEqual([]);
+  for (const { result } of [heard, silent]) expect(result.structuredContent.status).toBe('completed');
+});
+
+test('the end of the budget says so with every ID and the next action, and the work goes on to its result', async () => {
+  const result = await call(client, 'slow_compute', { seconds: 4, label: 'late', wait: true, timeout: 0.5 });
+  const { token } = result.structuredContent;
+  expect(result.structuredContent).toMatchObject({
+    token: expect.any(String),
+    tool: 'slow_compute',
+    status: expect.stringMatching(/queued|running/),
+    error_kind: 'wait_timeout',
+    next_action: { tool: 'operation_get', args: { token } },
+  });
+  expect(result).not.toHaveProperty('isError');
+  expect(textOf(result)).toContain('wait_timeout');
+  const looked = await call(client, 'operation_get', { token, wait: true });
+  expect(looked.structuredContent).toMatchObject({ status: 'completed', result: { label: 'late' } });
+});
+
+test('a cancel ends a wait at once', async () => {
+  const { token } = await start(client, 'slow_compute', {
+    seconds: 600,
+    idempotency_key: 'a wait to be cut',
+  });
+  const waiting = call(client, 'slow_compute', {
+    seconds: 600,
+    idempotency_key: 'a wait to be cut',
+    wait: true,
+  });
+  await follow(client, token, 'running');
+  await call(client, 'operation_cancel', { token });
+  const result = await waiting;
+  expect(result).toMatchObject({ isError: true, structuredContent: { token, status: 'cancelled' } });
+});
+
+test('a client that goes away ends its wait and nothing else', async () => {
+  const gone = new AbortController();
+  const idempotency_key = 'a client that goes';
+  const args = { seconds: 3, wait: true, idempotency_key };
+  const cut = expect(rawCall('slow_compute', args, gone.signal)).rejects.toThrow();
+  const { token } = await start(client, 'slow_compute', { seconds: 3, idempotency_key });
+  await follow(client, token, 'running');
+  gone.abort();
+  await cut;
+  expect(await follow(client, token, 'completed')).toMatchObject({ token, status: 'completed' });
+});
+
+describe('a wait that is quiet for long', () => {
+  test.each([
+    ['without progress', {}],
+    ['with progress', { _meta: { progressToken: 1 } }],
+  ])('is kept alive by comments, and ends with the answer: %s', async (_name, more) => {
+    const params = {
+      name: 'large_values',
+      arguments: { thenWaitSeconds: 16, text: 'x', wait: true },
+      ...more,
+    };
+    const response = await client.post(
+      JSON.stringify(client.envelope('tools/call', params)),
+      client.headers('tools/call', params),
+    );
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const lines = (await response.text()).split('\n').filter(Boolean);
+    expect(lines[0]).toMatch(/^: /);
+    const last = JSON.parse(lines.at(-1)!.replace('data: ', ''));
+    expect(last.result.structuredContent).toMatchObject({ status: 'completed', result: { textLength: 1 } });
+  });
+});
+
+test('a server killed during a wait loses nothing: the same call finds the same operation', async () => {
+  const ledger = join(folder, 'ledger');
+  const args = { ledger, steps: 3, secondsPerStep: 1, wait: true, idempotency_key: 'survives' };
+  const cut = expect(rawCall('step_ledger', args)).rejects.toThrow();
+  await eventually('the work has begun', () => linesOf(ledger).includes('start 1'));
+  const [server] = parts.parts;
+  await server!.end('SIGKILL');
+  await cut;
+  parts.parts.splice(0, 1);
+  parts.server();
+  await parts.ready();
+  const result = await call(client, 'step_ledger', args);
+  expect(result.structuredContent).toMatchObject({ status: 'completed', result: { steps: [1, 2, 3] } });
+  const started = linesOf(ledger).filter((line) => line.startsWith('start'));
+  expect(started.map((line) => line.split(' ')[1])).toEqual(['1', '2', '3']);
+});
