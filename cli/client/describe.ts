@@ -1,14 +1,21 @@
 /** Operations in words: one in full, many as a table. */
-import type { ChildRecord } from '../../operations/record.js';
 import { howToAnswer } from './answers.js';
 import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
 import { oneLine, textTable } from './table.js';
-import { isClosed, progressOf, statusNote, statusWords, type ListedOperation, type Task } from './wire.js';
+import {
+  isClosed,
+  progressOf,
+  statusNote,
+  statusWords,
+  type Child,
+  type ListedOperation,
+  type Task,
+} from './wire.js';
 
 /** What `longhaul status` prints. */
-export function describeTask(session: Session, task: Task, children?: ChildRecord[]): string {
+export function describeTask(session: Session, task: Task, children?: Child[]): string {
   const { progress, total, message, stage } = progressOf(task);
   const numbers =
     progress === undefined ? undefined : `${progress}${total === undefined ? '' : ` of ${total}`}`;

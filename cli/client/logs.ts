@@ -7,14 +7,13 @@ import {
   stepsOf,
   type ChosenStep,
 } from '../../operations/steps.js';
-import type { ChildRecord } from '../../operations/record.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import type { LogWriter } from './log-writer.js';
-import { callOperationTool, readSteps } from './operation-tools.js';
+import { readLog, readSteps } from './operation-tools.js';
 import { pause, type Patience } from './patience.js';
 import type { Session } from './session.js';
-import type { LogAnswer, OperationSteps } from './wire.js';
+import type { Child, LogAnswer, OperationSteps } from './wire.js';
 
 /** How long nothing new is waited for before it is looked again, in milliseconds. */
 const FIRST_POLL_MS = 1_000;
@@ -45,9 +44,7 @@ export async function showLog(
   isFollowed: boolean,
 ): Promise<void> {
   const ask = (query: Record<string, unknown>) =>
-    patience.answered(() =>
-      callOperationTool<LogAnswer>(session, 'operation_logs', { token: request.token, ...query }, { signal }),
-    );
+    patience.answered(() => readLog(session, { token: request.token, ...query }, { signal }));
   let query: Record<string, unknown> | undefined = await firstQuery(ask, request);
   let pollMs = FIRST_POLL_MS;
   while (query !== undefined) {
@@ -113,7 +110,7 @@ export async function followLogs(
 }
 
 /** The parts of an operation; empty while no worker says which there are. */
-function childrenOf({ token, children, isLive, status }: OperationSteps): ChildRecord[] {
+function childrenOf({ token, children, isLive, status }: OperationSteps): Child[] {
   if (children) return children;
   if (status === 'expired') throw new CommandFailure(`${token}: the operation has expired`, EXIT.notFound);
   if (isLive)
@@ -135,7 +132,7 @@ class Chain {
     return this.#shown.size;
   }
 
-  next(children: ChildRecord[]): ChosenStep | undefined {
+  next(children: Child[]): ChosenStep | undefined {
     if (children.length === 0) return undefined;
     const chosen = this.#choose(children);
     if (!chosen) return undefined;
@@ -145,7 +142,7 @@ class Chain {
     return chosen;
   }
 
-  #choose(children: ChildRecord[]): ChosenStep | undefined {
+  #choose(children: Child[]): ChosenStep | undefined {
     const { wanted } = this;
     const steps = wanted === undefined ? stepsOf(children) : stepsOf(children, wanted);
     this.isOneStep = wanted !== undefined && steps.length === 0;

@@ -1,10 +1,17 @@
 /** Calling the server's tools about operations, which answer at once. */
-import type { ChildRecord } from '../../operations/record.js';
 import { CommandFailure } from '../failure.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { errorKindOf, type OperationSteps, type ToolResult } from './wire.js';
+import { pageFrom, plainStatus, stepsFrom, type PlainPage } from './plain.js';
+import {
+  errorKindOf,
+  type Child,
+  type ListedOperation,
+  type LogAnswer,
+  type OperationSteps,
+  type ToolResult,
+} from './wire.js';
 
 /** How long an answer may take, in milliseconds: a closed workflow may have to be replayed for it. */
 const ANSWER_LIMIT_MS = 60_000;
@@ -33,25 +40,63 @@ export async function callOperationTool<Output>(
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
   if (!result.isError) return result.structuredContent as Output;
-  const text = (result.content ?? []).map((block) => block.text ?? '').join('\n');
+  // What follows is advice for models.
+  const text = result.content?.[0]?.text ?? '';
   const { retryable } = (result._meta?.['longhaul/error'] ?? {}) as { retryable?: boolean };
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
-/** Where an operation and its parts stand. @throws Unreachable, RpcError */
-export function readSteps(
+/** Where an operation and its parts stand. @throws ToolRefusal, Unreachable, RpcError */
+export async function readSteps(
   session: Session,
   token: string,
   options: RequestOptions = {},
 ): Promise<OperationSteps> {
-  return session.request<OperationSteps>('longhaul/operations/read', { token }, options);
+  return stepsFrom(await callOperationTool(session, 'operation_get', { token, view: 'steps' }, options));
 }
 
 /** The jobs of a pipeline; none of another operation, nor from a server that doesn't tell. */
-export async function readChildren(session: Session, token: string): Promise<ChildRecord[] | undefined> {
+export async function readChildren(session: Session, token: string): Promise<Child[] | undefined> {
   try {
     return (await readSteps(session, token)).children;
   } catch {
     return undefined;
   }
+}
+
+/** A page of a log. @throws ToolRefusal, Unreachable, RpcError */
+export async function readLog(
+  session: Session,
+  args: { token: string } & Record<string, unknown>,
+  options: RequestOptions = {},
+): Promise<LogAnswer> {
+  const { log } = await callOperationTool<{ log: LogAnswer }>(
+    session,
+    'operation_get',
+    { ...args, view: 'logs' },
+    options,
+  );
+  return log;
+}
+
+export interface OperationPage {
+  operations: ListedOperation[];
+  nextCursor?: string;
+}
+
+/**
+ * A page of the operations.
+ *
+ * @param filter `status` in the words of the command line
+ * @throws ToolRefusal, Unreachable, RpcError
+ */
+export async function listOperations(
+  session: Session,
+  { status, ...filter }: { status?: string } & Record<string, unknown>,
+): Promise<OperationPage> {
+  const page = await callOperationTool<PlainPage>(session, 'operation_list', {
+    ...filter,
+    ...(status === undefined ? {} : { status: plainStatus(status) }),
+  });
+  return pageFrom(page);
 }

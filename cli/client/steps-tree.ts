@@ -1,14 +1,15 @@
 /** A pipeline's jobs and steps in words. */
-import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import type { StepRecord } from '../../operations/record.js';
 import { elapsed } from './status-line.js';
 import { oneLine, textTable } from './table.js';
+import type { Child } from './wire.js';
 
 /** Up to so many steps are all shown; of more, only those of jobs in which something is to be seen. */
 const ALL_STEPS = 40;
 const QUIET = new Set(['pending', 'completed', 'skipped']);
 
 /** A line for each job, and below it its steps. */
-export function stepsTree(children: ChildRecord[], nowMs: number = Date.now()): string {
+export function stepsTree(children: Child[], nowMs: number = Date.now()): string {
   const count = children.reduce((sum, { steps }) => sum + steps.length, 0);
   const rows = children.flatMap((child) => {
     const isOpened = count <= ALL_STEPS || !QUIET.has(child.status);
@@ -18,7 +19,7 @@ export function stepsTree(children: ChildRecord[], nowMs: number = Date.now()): 
   return ['jobs', textTable(rows)].join('\n');
 }
 
-function jobRow({ name, status, statusMessage, steps }: ChildRecord): string[] {
+function jobRow({ name, status, statusMessage, steps }: Child): string[] {
   const done = steps.filter((step) => step.status === 'completed').length;
   const words = statusMessage ?? (QUIET.has(status) ? '' : `${done} of ${steps.length} steps`);
   return [`  ${name}`, statusWords(status), oneLine(words)];

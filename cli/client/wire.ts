@@ -61,7 +61,7 @@ export interface ToolDeclaration {
   inputSchema: JsonSchema;
 }
 
-/** One line of `longhaul/operations/list`. */
+/** An operation in a list. */
 export interface ListedOperation {
   token: string;
   tool: string;
@@ -71,22 +71,24 @@ export interface ListedOperation {
   closedAt?: string;
 }
 
-/** The answer of `longhaul/operations/read`. */
+/** A job of a pipeline, with its steps. */
+export interface Child extends Omit<ChildRecord, 'artifacts'> {
+  artifacts?: { name: string; uri: string; mimeType: string; bytes: number }[];
+}
+
+/** Where an operation and its parts stand. */
 export interface OperationSteps {
   token: string;
   tool: string;
   status: string;
-  attempt: number;
   createdAt: string;
   closedAt?: string;
-  resumedFrom?: string;
-  /** Jobs of a pipeline, with their steps. */
-  children?: ChildRecord[];
+  children?: Child[];
   /** False: no worker could be asked, so children are unknown. */
   isLive: boolean;
 }
 
-/** The result of the tool `operation_logs`. */
+/** A page of a log, as the view `logs` of `operation_get` has it. */
 export interface LogAnswer {
   step: string;
   name?: string;

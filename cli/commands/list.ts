@@ -1,17 +1,13 @@
 import { Option, type Command } from 'commander';
 import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
+import type { OperationPage } from '../client/operation-tools.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, say } from '../console.js';
 
 const STATUSES = ['submitted', 'working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'];
 /** Most operations that the server gives at once. */
 const PAGE_LIMIT = 100;
-
-interface Page {
-  operations: ListedOperation[];
-  nextCursor?: string;
-}
 
 /** `longhaul list`. */
 export function registerList(program: Command): void {
@@ -21,10 +17,11 @@ export function registerList(program: Command): void {
     .option('--limit <number>', 'at most so many', wholeNumber, 20);
   runs(command, async (session) => {
     const { tool, status, limit } = command.opts<{ tool?: string; status?: string; limit: number }>();
+    const { listOperations } = await import('../client/operation-tools.js');
     const operations: ListedOperation[] = [];
     let cursor: string | undefined;
     do {
-      const page: Page = await session.request('longhaul/operations/list', {
+      const page: OperationPage = await listOperations(session, {
         ...(tool === undefined ? {} : { tool }),
         ...(status === undefined ? {} : { status }),
         ...(cursor === undefined ? {} : { cursor }),

@@ -1,10 +1,16 @@
 /** The tools about operations, by name. */
-import { operationLogs } from './operation_logs.js';
+import { operationAnswer } from './operation_answer.js';
+import { operationCancel } from './operation_cancel.js';
+import { operationGet } from './operation_get.js';
+import { operationList } from './operation_list.js';
 import { operationResume } from './operation_resume.js';
 import type { OperationTool } from './operation-tool.js';
 
 export type { OperationTool } from './operation-tool.js';
 
 export const operationTools: ReadonlyMap<string, OperationTool> = new Map(
-  [operationLogs, operationResume].map((tool) => [tool.name, tool]),
+  [operationGet, operationAnswer, operationCancel, operationResume, operationList].map((tool) => [
+    tool.name,
+    tool,
+  ]),
 );

@@ -1,13 +1,15 @@
 /**
- * Tools about operations: short ones, that every face lists beside the long ones and that answer at once. What they
- * take and give is the same on each.
+ * Tools about operations: short ones, that every face lists beside the long ones. What they take and give is the same
+ * on each. Only operation_get can wait, if it is asked to.
  */
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
 import { check, toJsonSchema, withDefaults, type JsonSchema } from '../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../operations/tool.js';
+import type { Caller } from '../caller.js';
 
 export interface OperationTool {
   name: string;
@@ -16,8 +18,15 @@ export interface OperationTool {
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
   annotations: NonNullable<Tool['annotations']>;
-  /** @throws LonghaulError, which the face renders as it does the refusal of any call */
-  call(engine: Engine, principal: string, args: unknown): Promise<CallToolResult>;
+  /**
+   * @returns the result; or the operation whose question ends the call, for callers whose calls can end so
+   * @throws LonghaulError, which the face renders as it does the refusal of any call
+   */
+  call(
+    engine: Engine,
+    caller: Caller,
+    args: unknown,
+  ): Promise<CallToolResult | { question: OperationRecord }>;
 }
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
@@ -28,12 +37,21 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   annotations: NonNullable<Tool['annotations']>;
   input: Input;
   output: Output;
-  /** @returns the result, and how it reads as text */
   run: (
     engine: Engine,
-    principal: string,
+    caller: Caller,
     input: z.output<Input>,
-  ) => Promise<{ text: string; output: z.output<Output> }>;
+  ) => Promise<ToolAnswer<z.output<Output>> | { question: OperationRecord }>;
+}
+
+export interface ToolAnswer<Output> {
+  output: Output;
+  /** The output as text. */
+  text: string;
+  /** What stands beside the text: links. */
+  beside?: ContentBlock[];
+  /** Is it the outcome of work that failed? Default: false. */
+  isError?: boolean;
 }
 
 /** Defines one. Its results are what its output schema says by their type. */
@@ -50,12 +68,17 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
     name: OPERATION_TOOL_PREFIX + name,
     inputSchema,
     outputSchema: toJsonSchema(output, 'output'),
-    async call(engine, principal, args) {
+    async call(engine, caller, args) {
       const filled = withDefaults(inputSchema, args ?? {});
       const problems = check(inputSchema, filled, 'arguments');
       if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-      const result = await run(engine, principal, filled as z.output<Input>);
-      return { content: [{ type: 'text', text: result.text }], structuredContent: result.output };
+      const answer = await run(engine, caller, filled as z.output<Input>);
+      if ('question' in answer) return answer;
+      return {
+        content: [{ type: 'text', text: answer.text }, ...(answer.beside ?? [])],
+        structuredContent: answer.output,
+        ...(answer.isError ? { isError: true } : {}),
+      };
     },
   };
 }

@@ -121,7 +121,8 @@ function ended(client: Client, taskId: string): Promise<SeenTask> {
 
 async function readArtifact(client: Client, token: string, name: string): Promise<Buffer> {
   const { contents } = await client.readResource({ uri: artifact(token, name) });
-  return Buffer.from((contents[0] as { blob: string }).blob, 'base64');
+  const { text, blob } = contents[0] as { text?: string; blob?: string };
+  return text === undefined ? Buffer.from(blob!, 'base64') : Buffer.from(text);
 }
 
 /** What a result of the audit must be, from the registry itself and its file. */

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stepsFrom } from '../../cli/client/plain.js';
 import { Parts } from '../support/parts.js';
 
 export class PipelineProject {
@@ -49,9 +50,12 @@ export class PipelineProject {
 
   /** The jobs and steps of an operation, as the server reads them. */
   async children(token: string): Promise<any[]> {
-    const { result, error } = await this.client.request('longhaul/operations/read', { token });
-    if (error) throw new Error(JSON.stringify(error));
-    return result.children ?? [];
+    const { result, error } = await this.client.request('tools/call', {
+      name: 'operation_get',
+      arguments: { token, view: 'steps' },
+    });
+    if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
+    return stepsFrom(result.structuredContent).children ?? [];
   }
 
   async resume(token: string, from?: string): Promise<any> {

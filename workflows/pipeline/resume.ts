@@ -2,6 +2,7 @@
 import { LonghaulError } from '../../operations/errors.js';
 import { chooseStep } from '../../operations/steps.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import { check } from '../../operations/schema.js';
 import type { ResumePlan, ResumeRequest } from '../../operations/wire.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { PipelineResume, PipelineRun } from '../../pipelines/run.js';
@@ -10,13 +11,30 @@ import type { Child } from './child.js';
 /** What the workflow of a new operation gets. */
 export function planResume(run: PipelineRun, records: ChildRecord[], request: ResumeRequest): ResumePlan {
   const resume: PipelineResume = { workflowId: request.workflowId, children: records };
+  const inputs = { ...run.inputs, ...request.changes };
+  const problems = problemsOf(run.pipeline, inputs, request.changes ?? {});
+  if (problems.length > 0) return { problem: problems.join('\n') };
   try {
     if (request.from !== undefined) resume.from = startOf(records, request.from);
   } catch (error) {
     if (error instanceof LonghaulError) return { problem: error.message };
     throw error;
   }
-  return { input: { pipeline: run.pipeline, inputs: run.inputs, resume } satisfies PipelineRun };
+  return { input: { pipeline: run.pipeline, inputs, resume } satisfies PipelineRun };
+}
+
+/** What has finished was done for items by their position: a list that jobs run for has to stay as it was. */
+function problemsOf(
+  { inputs: schema, jobs }: Pipeline,
+  inputs: Record<string, unknown>,
+  changes: Record<string, unknown>,
+): string[] {
+  const lists = Object.entries(jobs).flatMap(([job, { forEach }]) =>
+    forEach !== undefined && forEach in changes
+      ? [`changes.${forEach}: the job ${job} runs for each of it, so it has to stay; call the pipeline anew`]
+      : [],
+  );
+  return lists.length > 0 || Object.keys(changes).length === 0 ? lists : check(schema, inputs, 'changes');
 }
 
 /** A job alone means its first step. @throws LonghaulError for a step that there isn't */

@@ -1,0 +1,118 @@
+/** The view `steps` of operation_get: the jobs of a pipeline with their steps, outputs and files. */
+import { z } from 'zod';
+import type { OperationRecord, StepRecord } from '../../operations/record.js';
+import { stepReference } from '../../operations/steps.js';
+import { tokenOf } from '../../operations/wire.js';
+import { asData } from '../envelope/as-data.js';
+import { plainChildStatus, plainStatus, type PlainStatus } from '../envelope/status.js';
+import { artifactUri, mimeTypeOf } from '../resource-links.js';
+import { callText } from './fields.js';
+
+/** Most lines of the text: the structured content has all. */
+const MAX_LINES = 300;
+/** Longest output that the text shows, in characters. */
+const MAX_OUTPUT_CHARACTERS = 200;
+
+const step = z.object({
+  step: z.string().describe('Reference of the step, e.g. build/2.'),
+  name: z.string(),
+  status: z.string(),
+  exit_code: z.number().int().optional(),
+  started_at: z.string().optional(),
+  closed_at: z.string().optional(),
+  logs_of: z.string().optional().describe('Token of the earlier operation that it ran in.'),
+});
+
+/** A part as the summary has it, and what only this view adds. */
+export const childSchema = z.object({
+  name: z.string(),
+  status: z.string(),
+  status_message: z.string().optional(),
+  item: z.unknown().optional().describe('The item of the list that it runs for.'),
+  host: z.string().optional().describe('Where it runs.'),
+  steps: z.array(step).optional(),
+  outputs: z.record(z.string(), z.string()).optional(),
+  artifacts: z
+    .array(z.object({ name: z.string(), uri: z.string(), mime_type: z.string(), bytes: z.number().int() }))
+    .optional()
+    .describe('Files that it left, to be read as resources.'),
+});
+
+export type ChildOutput = z.output<typeof childSchema>;
+
+/** All jobs, in the pipeline's order. */
+export function childrenOutput(record: OperationRecord): ChildOutput[] {
+  const { principal, children = [] } = record;
+  const ofOperation = plainStatus(record);
+  return children.map((child) => ({
+    name: child.name,
+    status: plainChildStatus(child.status, ofOperation),
+    ...(child.statusMessage === undefined ? {} : { status_message: child.statusMessage }),
+    ...(child.item === undefined ? {} : { item: child.item }),
+    ...(child.host === undefined ? {} : { host: child.host }),
+    steps: child.steps.map((one, index) => ({
+      step: stepReference({ child: child.name, position: index + 1 }),
+      ...stepOutput(principal, one, ofOperation),
+    })),
+    ...(child.outputs === undefined ? {} : { outputs: child.outputs }),
+    ...(child.artifacts === undefined
+      ? {}
+      : {
+          artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
+            name,
+            uri: artifactUri(tokenOf(principal, workflowId), name),
+            mime_type: mimeTypeOf(name),
+            bytes,
+          })),
+        }),
+  }));
+}
+
+function stepOutput(
+  principal: string,
+  { name, status, exitCode, startedAt, closedAt, logsOf }: StepRecord,
+  ofOperation: PlainStatus,
+) {
+  return {
+    name,
+    status: plainChildStatus(status, ofOperation),
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+    ...(logsOf === undefined ? {} : { logs_of: tokenOf(principal, logsOf) }),
+  };
+}
+
+export function stepsText(record: OperationRecord, children: ChildOutput[], isKnown: boolean): string {
+  const { token } = record;
+  if (children.length === 0)
+    return isKnown
+      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines have.`
+      : `${record.tool} (${plainStatus(record)}): no worker answers just now, so its steps aren't known. Try again shortly.`;
+  const lines = children.flatMap(childLines);
+  const more = lines.length - MAX_LINES;
+  return [
+    `${record.tool}: ${children.length} jobs`,
+    asData(lines.slice(0, MAX_LINES).join('\n')),
+    ...(more > 0 ? [`${more} more lines are in the structured content.`] : []),
+    '',
+    `What a step has printed: ${callText('operation_get', { token, view: 'logs', step: children[0]!.name })}`,
+  ].join('\n');
+}
+
+function childLines({ name, status, status_message, steps = [], outputs = {}, artifacts = [] }: ChildOutput) {
+  return [
+    `${name}: ${status}${status_message === undefined ? '' : `, ${status_message}`}`,
+    ...steps.map(
+      (one) =>
+        `  ${one.step} ${JSON.stringify(one.name)}: ${one.status}${one.exit_code ? `, exit code ${one.exit_code}` : ''}`,
+    ),
+    ...Object.entries(outputs).map(([key, value]) => `  output ${key}: ${shortened(value)}`),
+    ...artifacts.map(({ uri, bytes }) => `  file ${uri} (${bytes} bytes)`),
+  ];
+}
+
+function shortened(value: string): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_OUTPUT_CHARACTERS ? `${text.slice(0, MAX_OUTPUT_CHARACTERS)}...` : text;
+}

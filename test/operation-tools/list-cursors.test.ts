@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { Engine, EngineTemporal } from '../../engine/index.js';
+import { defineTool } from '../../operations/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { storageOf } from '../../platform/storage.js';
+import { Tools } from '../../platform/tools.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+
+const tool = defineTool({
+  name: 'slow_compute',
+  description: { does: 'Computes.' },
+  input: { type: 'object', properties: { seconds: { type: 'number' } } },
+  estimate: { seconds: 1 },
+});
+
+let parts: Parts;
+let engine: Engine;
+beforeAll(async () => {
+  parts = await Parts.start();
+  const home = process.env['LONGHAUL_HOME']!;
+  const storage = storageOf({ home });
+  const logger = createLogger('test', 'warn');
+  engine = new Engine(
+    new EngineTemporal(home, storage, parts.taskQueue, logger),
+    new Tools(new Map([[tool.name, tool]]), [], logger),
+    loadSecret(home),
+    storage,
+  );
+  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+}, 60_000);
+afterAll(async () => {
+  await engine?.temporal.close();
+  await parts?.stop();
+});
+
+test("a list's cursor goes on for its principal and filters only", async () => {
+  const anna = `anna-${randomUUID()}`;
+  const tokens = new Set<string>();
+  for (let count = 0; count < 3; count += 1)
+    tokens.add((await engine.start(anna, tool.name, { seconds: 0 }, { session: 's' })).token);
+  const filter = { session: 's', limit: 2 };
+  const page = await eventually('the list has them', async () => {
+    const { operations } = await engine.list(anna, { session: 's' });
+    return operations.length === 3 ? engine.list(anna, filter) : undefined;
+  });
+  const cursor = page.nextCursor!;
+  for (const query of [{ ...filter, cursor }, { cursor }]) {
+    const rest = await engine.list(anna, query);
+    const found = [...page.operations, ...rest.operations].map(({ token }) => token);
+    expect(new Set(found)).toEqual(tokens);
+    expect(rest.operations).toHaveLength(1);
+  }
+  for (const ask of [
+    () => engine.list(`ben-${randomUUID()}`, { ...filter, cursor }),
+    () => engine.list('anonymous', { cursor }),
+    () => engine.list(anna, { session: 'other', cursor }),
+    () => engine.list(anna, { ...filter, status: 'completed' as const, cursor }),
+    () => engine.list(anna, { cursor: `A${cursor.slice(1)}` }),
+    () => engine.list(anna, { cursor: cursor.slice(0, 40) }),
+  ])
+    await expect(ask()).rejects.toMatchObject({ kind: 'invalid_arguments' });
+});
