@@ -34,6 +34,12 @@ module.exports = {
       to: { path: '^mcp-server/faces/', pathNot: '^mcp-server/faces/$1/' },
     },
     {
+      name: 'eras-are-apart',
+      severity: 'error',
+      from: { path: '^mcp-server/([^/]+-era)/' },
+      to: { path: '^mcp-server/[^/]+-era/', pathNot: '^mcp-server/$1/' },
+    },
+    {
       name: 'faces-know-nothing-of-temporal',
       severity: 'error',
       from: { path: '^mcp-server/faces/' },

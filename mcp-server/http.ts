@@ -5,6 +5,7 @@ import {
   hostHeaderValidationResponse,
   isJSONRPCRequest,
   isJsonContentType,
+  isLegacyRequest,
   localhostAllowedHostnames,
   originValidationResponse,
   ProtocolError,
@@ -17,14 +18,21 @@ import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
+import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
-import { createServer } from './faces/tasks-2026-07-28/handlers.js';
+import { createCurrentServer } from './current-era/index.js';
+import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+import { createOlderEra } from './older-era/context.js';
+import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
+import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
 /** How often a quiet stream says that it is alive, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
+/** A request that names this version in its header is of the current era, also when it is wrong. */
+const CURRENT_VERSION = '2026-07-28';
 /** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
 const HEADER_MISMATCH = -32020;
 
@@ -37,12 +45,14 @@ export interface HttpApp {
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
-  const handler = createMcpHandler(() => createServer(engine, ANONYMOUS, 'http'), {
+  const secret = loadSecret(settings.home);
+  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
+  const older = new OlderHttp(createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http));
   const hosts = [
     ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
   ];
@@ -60,15 +70,26 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       ? c.json({ status: 'unavailable', missing }, 503)
       : c.json({ status: 'ready', tools: engine.tools.keys() });
   });
-  app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), (c) =>
+  app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
-    c.req.header('mcp-method') === 'subscriptions/listen'
-      ? listen(c, subscriptions)
-      : handler.fetch(c.req.raw),
+    if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions);
+    const current = (body?: unknown) =>
+      streamWhenSlow(
+        c.req.raw,
+        handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
+        HEARTBEAT_MS,
+      );
+    if (c.req.header('mcp-protocol-version') === CURRENT_VERSION) return current();
+    const body = parseJson(await c.req.text());
+    const isOlder = body === undefined || (await isLegacyRequest(c.req.raw, body));
+    return isOlder ? older.post(c, ANONYMOUS, body) : current(body);
+  });
+  app.get('/mcp', (c) =>
+    c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
+      ? older.get(c, ANONYMOUS)
+      : methodNotAllowed(c),
   );
-  app.on(['GET', 'DELETE'], '/mcp', (c) =>
-    c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'POST' }),
-  );
+  app.delete('/mcp', methodNotAllowed);
   app.onError((error, c) => {
     logger.error({ error }, 'a request failed');
     return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);
@@ -77,7 +98,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     app,
     async close() {
       subscriptions.close();
-      await handler.close();
+      await Promise.all([handler.close(), older.close()]);
     },
   };
 }
@@ -145,6 +166,20 @@ async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
     return c.json(rpcError(id, HEADER_MISMATCH, message), 400);
   }
   return body;
+}
+
+/** Streams are for the older era's sessions, and a session ends by itself. */
+function methodNotAllowed(c: Context): Response {
+  return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'GET, POST' });
+}
+
+/** Undefined for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function tooLarge(c: Context): Response {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
+  PROTOCOL_VERSION_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   type JSONRPCMessage,
@@ -14,25 +15,37 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
-import { createServer } from './faces/tasks-2026-07-28/handlers.js';
+import { createCurrentServer } from './current-era/index.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+import { batchesApart } from './older-era/batches.js';
+import { createOlderEra } from './older-era/context.js';
+import { OlderStdio } from './older-era/stdio.js';
+import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** How long the first messages wait for the connection to Temporal, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000;
 const CONNECT_POLL_MS = 20;
 
-/** Serves until the client closes its end, or asks for the end with a signal. */
-export async function serveStdioFaces(engine: Engine, logger: Logger): Promise<void> {
+/**
+ * Serves until the client closes its end, or asks for the end with a signal.
+ *
+ * @param secret seals what travels with the client
+ */
+export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Logger): Promise<void> {
   await firstConnection(engine);
-  const stdio = new StdioServerTransport();
+  const input = batchesApart((line) => older.receiveBatch(line));
+  const stdio = new StdioServerTransport(process.stdin.pipe(input));
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
-  const transport = withSubscriptions(stdio, subscriptions, logger);
+  const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio);
+  const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
+  const transport = withSubscriptions(withOlderEra(stdio, older), subscriptions, logger);
   await new Promise<void>((resolve) => {
     const closed = () => {
       subscriptions.close();
-      resolve();
+      process.stdin.unpipe(input).pause();
+      void older.close().then(resolve);
     };
-    serveStdio(() => createServer(engine, ANONYMOUS, 'stdio'), {
+    serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret), {
       legacy: 'reject',
       transport,
       onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -53,6 +66,31 @@ async function firstConnection({ temporal }: Engine): Promise<void> {
       () => false,
     );
   while (!(await isConnected()) && Date.now() < deadlineMs) await delay(CONNECT_POLL_MS);
+}
+
+/**
+ * A transport that takes everything of a client of the older era: one that begins without the current era's envelope. A
+ * client may first ask with `server/discover` whether this server knows the current one.
+ */
+function withOlderEra(inner: Transport, older: OlderStdio): Transport {
+  let era: 'open' | 'current' | 'older' = 'open';
+  const outer: Transport = {
+    start: () => inner.start(),
+    send: (message, options) => inner.send(message, options),
+    close: () => inner.close(),
+  };
+  inner.onmessage = (message: JSONRPCMessage, extra) => {
+    if (era === 'open' && 'method' in message) {
+      const isCurrent = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
+      if (!isCurrent) era = 'older';
+      else if (message.method !== 'server/discover') era = 'current';
+    }
+    if (era === 'older') older.receive(message);
+    else outer.onmessage?.(message, extra);
+  };
+  inner.onclose = () => outer.onclose?.();
+  inner.onerror = (error) => outer.onerror?.(error);
+  return outer;
 }
 
 /**

@@ -1,0 +1,101 @@
+/** The record as this face's task and errors (specs: 2025-11-25 basic/utilities/tasks). */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { pollIntervalMs } from '../../../operations/budgets.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import type { OperationRecord } from '../../../operations/record.js';
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+/** The fields of every task (specs: "Data Types"). Times are ISO 8601, durations milliseconds. */
+export interface Task {
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  /** Null while the task is open: nothing ends it but its work, a cancel or an operator. */
+  ttl: number | null;
+  pollInterval?: number;
+}
+
+export interface RenderContext {
+  /** Can this client show questions? If not, the task reads `working` and says how to answer. */
+  elicitation: boolean;
+}
+
+const TERMINAL: ReadonlySet<TaskStatus> = new Set(['completed', 'failed', 'cancelled']);
+
+export function isTerminalTask({ status }: Task): boolean {
+  return TERMINAL.has(status);
+}
+
+/** @throws ProtocolError -32602 for one that has expired */
+export function renderTask(record: OperationRecord, context: RenderContext): Task {
+  const status = taskStatus(record, context);
+  const statusMessage = messageOf(record, status);
+  return {
+    taskId: record.token,
+    status,
+    ...(statusMessage === undefined ? {} : { statusMessage }),
+    createdAt: record.createdAt,
+    lastUpdatedAt: record.updatedAt,
+    ttl: record.closedAt
+      ? Date.parse(record.closedAt) - Date.parse(record.createdAt) + record.keepAliveSeconds * 1000
+      : null,
+    ...(TERMINAL.has(status) ? {} : { pollInterval: pollIntervalMs(record.estimateSeconds) }),
+  };
+}
+
+/** From the moment a cancel is taken the task is cancelled for good, whatever the work still does. */
+function taskStatus(record: OperationRecord, { elicitation }: RenderContext): TaskStatus {
+  if (record.cancelRequestedAt !== undefined && record.status !== 'expired') return 'cancelled';
+  switch (record.status) {
+    case 'submitted':
+    case 'working':
+    case 'unknown':
+      return 'working';
+    case 'input_required':
+      return elicitation ? 'input_required' : 'working';
+    case 'completed':
+      return 'completed';
+    case 'failed':
+    case 'timed_out':
+      return 'failed';
+    case 'canceled':
+      return 'cancelled';
+    case 'expired':
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
+        kind: 'expired',
+        retryable: false,
+      });
+  }
+}
+
+function messageOf(record: OperationRecord, status: TaskStatus): string | undefined {
+  const [key, asked] = Object.entries(record.inputRequests)[0] ?? [];
+  if (key !== undefined && asked && record.status === 'input_required') {
+    return status === 'input_required'
+      ? `waits for an answer: ${asked.message}`
+      : `waits for an answer: ${asked.message} (answer with operation_answer ${JSON.stringify({ token: record.token, key })})`;
+  }
+  return record.error?.message ?? record.statusMessage;
+}
+
+/** Errors of the engine's verbs as this face's errors (specs: "Error Handling", "Protocol Errors"). */
+export function renderError(error: unknown): Error {
+  if (!(error instanceof LonghaulError)) return error as Error;
+  const data = { kind: error.kind, retryable: error.retryable };
+  switch (error.kind) {
+    case 'not_found':
+      return new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'Failed to retrieve task: Task not found',
+        data,
+      );
+    case 'unavailable':
+    case 'internal':
+      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, data);
+    default:
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, data);
+  }
+}

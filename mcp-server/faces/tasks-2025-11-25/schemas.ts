@@ -1,0 +1,29 @@
+/** What requests of this face look like; unknown fields are let through, and wrong ones are -32602. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+const taskId = z.string().min(1).max(1000);
+
+/** params of tasks/get, tasks/result and tasks/cancel. */
+export const taskParams = z.looseObject({ taskId });
+
+/** params of tasks/list. */
+export const listParams = z.looseObject({ cursor: z.string().optional() }).default({});
+
+/** The field that makes a call a task; ttl in milliseconds. */
+export const taskField = z.looseObject({ ttl: z.number().min(0).optional() });
+
+/** Arguments of a plain call that say how to wait; a task is waited for by tasks/result. */
+export const waitArguments = z.looseObject({
+  wait: z.unknown().optional(),
+  timeout: z.unknown().optional(),
+  idempotency_key: z.string().min(1).max(200).optional(),
+});
+
+/** @throws ProtocolError -32602 that names the field */
+export function parseParams<T extends z.ZodType>(schema: T, value: unknown, where = 'params'): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${[where, ...path].join('.')}: ${message}`);
+}

@@ -1,0 +1,80 @@
+/** JSON-RPC batches over standard input and output, which 2025-03-26 has and the SDK's transports don't know there. */
+import { Transform } from 'node:stream';
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+
+const NEWLINE = 0x0a;
+const OPENING_BRACKET = 0x5b;
+/** Longest batch, in bytes: as long as the SDK lets a message be. */
+const LONGEST_BATCH_BYTES = 10 * 1024 * 1024;
+
+/** Passes lines through, but for those that are batches: these go to `onBatch`. */
+export function batchesApart(onBatch: (line: string) => void): Transform {
+  let batch: Buffer[] | undefined;
+  let bytes = 0;
+  let isLineStart = true;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let rest = chunk; rest.length > 0;) {
+        if (isLineStart) {
+          batch = rest[0] === OPENING_BRACKET ? [] : undefined;
+          bytes = 0;
+        }
+        const end = rest.indexOf(NEWLINE);
+        const part = end < 0 ? rest : rest.subarray(0, end + 1);
+        rest = rest.subarray(part.length);
+        isLineStart = end >= 0;
+        bytes += part.length;
+        if (!batch) this.push(part);
+        else if (bytes > LONGEST_BATCH_BYTES) return done(new Error('a batch is too long'));
+        else batch.push(part);
+        if (batch && isLineStart) onBatch(Buffer.concat(batch).toString());
+      }
+      done();
+    },
+  });
+}
+
+interface Batch {
+  open: Set<RequestId>;
+  answers: JSONRPCMessage[];
+}
+
+/** The batches that aren't answered yet: their answers go out together. */
+export class Batches {
+  readonly #open = new Set<Batch>();
+
+  constructor(private readonly send: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>) {}
+
+  add(messages: JSONRPCMessage[]): void {
+    const open = new Set(messages.filter((message) => isJSONRPCRequest(message)).map(({ id }) => id));
+    if (open.size > 0) this.#open.add({ open, answers: [] });
+  }
+
+  /** Sends a message, or keeps it until its batch is answered. */
+  async pass(message: JSONRPCMessage): Promise<void> {
+    const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    const batch = isAnswer && message.id !== undefined ? this.#of(message.id) : undefined;
+    if (!batch) return this.send(message);
+    batch.answers.push(message);
+    await this.settle((message as { id: RequestId }).id);
+  }
+
+  /** A request is answered, or won't be. */
+  async settle(id: RequestId): Promise<void> {
+    const batch = this.#of(id);
+    batch?.open.delete(id);
+    if (!batch || batch.open.size > 0) return;
+    this.#open.delete(batch);
+    if (batch.answers.length > 0) await this.send(batch.answers);
+  }
+
+  #of(id: RequestId): Batch | undefined {
+    return [...this.#open].find(({ open }) => open.has(id));
+  }
+}

@@ -1,0 +1,188 @@
+/** The older era over HTTP: sessions, POST, the session's own stream, streams that go on (specs: 2025-11-25 basic/transports). */
+import {
+  InitializeRequestSchema,
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCResultResponse,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isJsonContentType, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Context } from 'hono';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OlderEra } from './context.js';
+import { Exchange } from './exchange.js';
+import { parseMessages, withoutStrayTask } from './messages.js';
+import { takeResponse } from './questions.js';
+import { featuresOf, newSession, type Session } from './session.js';
+import { OpenStreams } from './streams.js';
+
+export const SESSION_HEADER = 'mcp-session-id';
+/** JSON-RPC codes that the SDK uses for HTTP's own refusals. */
+const BAD_REQUEST = -32000;
+const SESSION_NOT_FOUND = -32001;
+
+/** What refuses a request before it is one of JSON-RPC. */
+class Refusal extends Error {
+  constructor(
+    readonly httpStatus: 400 | 404 | 406 | 415 | 503,
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export class OlderHttp {
+  readonly #exchanges = new Map<string, Set<Exchange>>();
+  readonly #streams: OpenStreams;
+
+  constructor(private readonly era: OlderEra) {
+    this.#streams = new OpenStreams(era);
+  }
+
+  /**
+   * Answers a POST.
+   *
+   * @param body its JSON; undefined when it is none
+   */
+  async post(c: Context, principal: string, body: unknown): Promise<Response> {
+    try {
+      return await this.#post(c, principal, body);
+    } catch (error) {
+      return render(error);
+    }
+  }
+
+  /** Answers a GET of a session: its own stream, or one that broke off. */
+  async get(c: Context, principal: string): Promise<Response> {
+    try {
+      const session = this.#sessionOf(c, principal);
+      assertVersion(c);
+      if (!c.req.header('accept')?.includes('text/event-stream'))
+        throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
+      const lastEventId = c.req.header('last-event-id');
+      if (lastEventId === undefined) return this.#streams.listen(c, session);
+      const position = this.era.events.open(lastEventId);
+      if (position?.session !== session.nonce)
+        throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
+      return this.#streams.resume(c, session, position);
+    } catch (error) {
+      return render(error);
+    }
+  }
+
+  /** Ends all streams; what was waited for goes on, and clients can come back to another process. */
+  async close(): Promise<void> {
+    this.#streams.close();
+    const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
+    await Promise.all(open.map((exchange) => exchange.close()));
+  }
+
+  async #post(c: Context, principal: string, body: unknown): Promise<Response> {
+    if (!isJsonContentType(c.req.header('content-type') ?? null))
+      throw new Refusal(415, BAD_REQUEST, 'Unsupported Media Type: Content-Type must be application/json');
+    const messages = messagesOf(body);
+    const initialize = initializeOf(messages);
+    const session = initialize
+      ? await newSession(this.era.engine, principal, initialize)
+      : this.#sessionOf(c, principal);
+    if (!initialize) assertVersion(c);
+    if (Array.isArray(body) && !featuresOf(session.version).batches)
+      throw new Refusal(
+        400,
+        ProtocolErrorCode.InvalidRequest,
+        `Invalid Request: ${session.version} has no batches`,
+      );
+    const rest = await this.#take(session, messages);
+    if (rest.length === 0) return c.body(null, 202);
+    const exchange = new Exchange(
+      this.era,
+      session,
+      rest.map((message) => withoutStrayTask(session, message)),
+    );
+    const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
+    this.#exchanges.set(session.nonce, exchanges.add(exchange));
+    exchange.onclose = () => {
+      exchanges.delete(exchange);
+      if (exchanges.size === 0) this.#exchanges.delete(session.nonce);
+    };
+    const response = await exchange.respond(c.req.raw);
+    if (!response.body) await exchange.close();
+    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.era.sessions.seal(session));
+    return response;
+  }
+
+  #sessionOf(c: Context, principal: string): Session {
+    const id = c.req.header(SESSION_HEADER);
+    if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
+    const session = this.era.sessions.open(id);
+    if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
+    return session;
+  }
+
+  /** Takes what a Server that lives for one POST can't: answers to questions, and cancellations of other POSTs. */
+  async #take(session: Session, messages: JSONRPCMessage[]): Promise<JSONRPCMessage[]> {
+    const rest: JSONRPCMessage[] = [];
+    for (const message of messages) {
+      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
+        const isOurs = await takeResponse(this.era, session, message);
+        if (!isOurs && messages.length === 1)
+          throw new Refusal(400, BAD_REQUEST, 'Bad Request: the response answers no request of this session');
+      } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+        const { requestId, reason } = (message.params ?? {}) as {
+          requestId?: string | number;
+          reason?: string;
+        };
+        if (requestId === undefined) continue;
+        for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
+        this.#streams.cancel(session, requestId);
+      } else rest.push(message);
+    }
+    return rest;
+  }
+}
+
+function messagesOf(body: unknown): JSONRPCMessage[] {
+  if (body === undefined) throw new Refusal(400, ProtocolErrorCode.ParseError, 'Parse error: Invalid JSON');
+  const messages = parseMessages(body);
+  if (messages) return messages;
+  throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC message');
+}
+
+function initializeOf(messages: JSONRPCMessage[]) {
+  const initialize = messages.find((message) => 'method' in message && message.method === 'initialize');
+  if (!initialize) return undefined;
+  if (messages.length > 1)
+    throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize must come alone');
+  const parsed = InitializeRequestSchema.safeParse(initialize);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new Refusal(
+    400,
+    ProtocolErrorCode.InvalidParams,
+    `Invalid initialize request: ${path.join('.')}: ${message}`,
+  );
+}
+
+/** @throws Refusal for a version that isn't spoken (specs: basic/transports, "Protocol Version Header") */
+function assertVersion(c: Context): void {
+  const version = c.req.header('mcp-protocol-version');
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return;
+  const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
+  throw new Refusal(
+    400,
+    BAD_REQUEST,
+    `Bad Request: Unsupported protocol version ${version} (supported: ${known})`,
+  );
+}
+
+function render(error: unknown): Response {
+  const refusal =
+    error instanceof LonghaulError && error.kind === 'unavailable'
+      ? new Refusal(503, ProtocolErrorCode.InternalError, error.message)
+      : error;
+  if (!(refusal instanceof Refusal)) throw refusal;
+  const { httpStatus, code, message } = refusal;
+  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: httpStatus });
+}

@@ -1,0 +1,122 @@
+/**
+ * Plain calls that wait. Each is started first and waited for then, under its token, so that a stream that breaks off can
+ * go on in any process.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { withDefaults } from '../../operations/schema.js';
+import type { Tool } from '../../operations/tool.js';
+import type { Caller } from '../caller.js';
+import { renderEnvelope } from '../envelope.js';
+import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
+import { taskResult } from '../faces/tasks-2025-11-25/handlers.js';
+import { operationTools, type OperationTool } from '../operation-tools/index.js';
+import { renderRefusal } from '../results.js';
+import type { Session } from './session.js';
+import type { CallStream, Wait } from './waits.js';
+
+/** Longest arguments of a tool about operations that travel in event IDs, in characters of JSON. */
+const LONGEST_ARGUMENTS = 2_000;
+/** Shortest wait that can be asked for, in seconds: for budgets that have ended meanwhile. */
+const SHORTEST_WAIT_SECONDS = 0.001;
+
+/** Calls a tool of the project. */
+export async function callLongTool(
+  engine: Engine,
+  tool: Tool,
+  args: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  if (tool.taskSupport === 'forbidden') return callShortTool(engine, tool, args, caller, stream);
+  if ((args['wait'] ?? tool.wait) !== true) return resultOf(await callPlainly(engine, tool, args, caller));
+  const started = resultOf(await callPlainly(engine, tool, { ...args, wait: false }, caller));
+  const { token } = (started.structuredContent ?? {}) as { token?: unknown };
+  if (typeof token !== 'string') return started;
+  const timeoutSeconds = (args['timeout'] as number | undefined) ?? tool.timeoutSeconds;
+  return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(timeoutSeconds) }), caller);
+}
+
+/** A short tool has no say in whether its call waits. */
+function callShortTool(
+  engine: Engine,
+  tool: Tool,
+  args: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  return orRefusal(async () => {
+    const options = caller.session === undefined ? {} : { session: caller.session };
+    const { token } = await engine.start(caller.principal, tool.name, args, options);
+    return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(tool.timeoutSeconds) }), caller);
+  });
+}
+
+/** Calls a tool about operations. */
+export async function callOperationTool(
+  engine: Engine,
+  tool: OperationTool,
+  args: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  const { wait, timeout } = withDefaults(tool.inputSchema, args) as { wait?: unknown; timeout?: unknown };
+  if (wait === true && typeof timeout === 'number' && JSON.stringify(args).length <= LONGEST_ARGUMENTS)
+    placed(stream, { kind: 'operation', tool: tool.name, args, ...budget(timeout) });
+  return orRefusal(() => tool.call(engine, caller, args));
+}
+
+/** Waits, from the beginning or from where another process stopped. */
+export function waitOn(
+  engine: Engine,
+  wait: Exclude<Wait, { kind: 'task' }>,
+  caller: Caller,
+): Promise<CallToolResult> {
+  const timeout = Math.max(SHORTEST_WAIT_SECONDS, (wait.budgetEndsAt - Date.now()) / 1000);
+  return orRefusal(async () => {
+    if (wait.kind === 'operation')
+      return operationTools.get(wait.tool)!.call(engine, caller, { ...wait.args, timeout });
+    const { tool } = await engine.read(caller.principal, wait.token);
+    return resumeWait(engine, engine.tool(tool), wait.token, { timeout }, caller);
+  });
+}
+
+/** Waits for a task's result. */
+export function waitOnTask(
+  engine: Engine,
+  taskId: string,
+  caller: Caller,
+  session: Session,
+): Promise<CallToolResult | undefined> {
+  const asCall = (record: OperationRecord) =>
+    renderEnvelope(record, { tool: engine.tools.get(record.tool), isOutcome: true });
+  return taskResult(engine, taskId, caller, session, asCall);
+}
+
+/** Tells the client's stream what is waited for from now on. */
+function placed<T extends Wait>(stream: CallStream, wait: T): T {
+  stream.position.wait = wait;
+  stream.mark();
+  return wait;
+}
+
+function budget(seconds: number): { budgetEndsAt: number } {
+  return { budgetEndsAt: Date.now() + seconds * 1000 };
+}
+
+async function orRefusal(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
+  try {
+    return resultOf(await call());
+  } catch (error) {
+    if (error instanceof LonghaulError) return renderRefusal(error);
+    throw error;
+  }
+}
+
+/** Calls that end with a question are those of another kind of caller. */
+function resultOf(outcome: PlainOutcome): CallToolResult {
+  if ('question' in outcome) throw new Error('a call of this era ended with a question');
+  return outcome;
+}

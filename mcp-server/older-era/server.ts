@@ -1,0 +1,101 @@
+/** The verbs of this era. A Server of the SDK is made for each POST, or for a stdio connection; nothing sticks to it. */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { LonghaulError } from '../../operations/errors.js';
+import { cancelTask, getTask, listTasks } from '../faces/tasks-2025-11-25/handlers.js';
+import { renderError } from '../faces/tasks-2025-11-25/render.js';
+import { listParams, parseParams, taskParams } from '../faces/tasks-2025-11-25/schemas.js';
+import { ANONYMOUS } from '../../operations/wire.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
+import { readResource, resourceTemplates } from '../resources.js';
+import { callTool, listTools } from './call.js';
+import type { OlderEra } from './context.js';
+import { waitOnTask } from './plain-waits.js';
+import { featuresOf, type Session } from './session.js';
+import type { CallStream } from './waits.js';
+import { withCaller } from './with-caller.js';
+
+/** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
+const RESOURCE_NOT_FOUND = -32002;
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Params = Record<string, unknown> & { _meta?: { progressToken?: string | number } };
+
+/** Making one costs more than a call. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/**
+ * A server for one exchange or connection.
+ *
+ * @param streamOf where the messages of the request that is being handled go
+ */
+export function createOlderServer(
+  era: OlderEra,
+  session: Session,
+  streamOf: (extra: Extra) => CallStream,
+): Server {
+  const { engine } = era;
+  const { principal } = session;
+  const features = featuresOf(session.version);
+  // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
+  const isIdentified = principal !== ANONYMOUS;
+  const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
+  const server = new Server(SERVER_INFO, {
+    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}) },
+    instructions: SERVER_INSTRUCTIONS,
+    jsonSchemaValidator,
+  });
+  const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
+    // The SDK's own schemas would answer wrong params with -32603.
+    server.setRequestHandler(
+      z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
+      async (request, extra) => {
+        try {
+          return await handle(request.params ?? {}, extra);
+        } catch (error) {
+          throw renderError(error);
+        }
+      },
+    );
+
+  on('tools/list', () => ({ tools: listTools(engine, features) }));
+  on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
+  on('resources/list', () => ({ resources: [] }));
+  on('resources/templates/list', () => ({ resourceTemplates }));
+  on('resources/read', async (params) => {
+    const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
+    try {
+      return await readResource(engine, principal, uri, era.resourceLimitBytes);
+    } catch (error) {
+      if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+      throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
+    }
+  });
+  if (!features.tasks) return server;
+
+  on('tasks/get', (params) => getTask(engine, principal, parseParams(taskParams, params).taskId, session));
+  on('tasks/cancel', (params) =>
+    cancelTask(engine, principal, parseParams(taskParams, params).taskId, session),
+  );
+  on('tasks/result', async (params, extra) => {
+    const { taskId } = parseParams(taskParams, params);
+    const stream = streamOf(extra);
+    stream.position.wait = { kind: 'task', token: taskId };
+    stream.mark();
+    const result = await withCaller(era, session, stream, (caller) =>
+      waitOnTask(engine, taskId, caller, session),
+    );
+    if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
+    return result;
+  });
+  if (isIdentified) {
+    on('tasks/list', (params) =>
+      listTasks(engine, principal, parseParams(listParams, params).cursor, session),
+    );
+  }
+  return server;
+}

@@ -1,0 +1,91 @@
+/**
+ * Sessions of the older era. What a server would have to remember of one is its ID, sealed: so any process serves it,
+ * also after a restart, and there is no table of them.
+ */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import {
+  LATEST_PROTOCOL_VERSION,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type InitializeRequest,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Engine } from '../../engine/index.js';
+
+export interface Session {
+  /** Negotiated protocol version. */
+  version: string;
+  /** Can the client show forms? */
+  elicitation: boolean;
+  clientName: string;
+  principal: string;
+  /** Tells sessions apart; operations are listed under it. */
+  nonce: string;
+  /** Epoch milliseconds. */
+  endsAt: number;
+}
+
+/** What a protocol version has. Versions are dates, so they compare as text. */
+export interface VersionFeatures {
+  tasks: boolean;
+  elicitation: boolean;
+  /** JSON-RPC batches. */
+  batches: boolean;
+  /** Links to resources in results. */
+  resourceLinks: boolean;
+  /** Events without data, which only prime a client to come back. */
+  emptyEvents: boolean;
+}
+
+export function featuresOf(version: string): VersionFeatures {
+  return {
+    tasks: version >= '2025-11-25',
+    elicitation: version >= '2025-06-18',
+    batches: version < '2025-06-18',
+    resourceLinks: version >= '2025-06-18',
+    emptyEvents: version >= '2025-11-25',
+  };
+}
+
+/** How long a session lasts beyond the namespace's retention, in seconds: for as long as people may leave work waiting. */
+const SESSION_SECONDS = 30 * 24 * 3600;
+/** The retention to reckon with while Temporal can't be asked, in seconds. */
+const ASSUMED_RETENTION_SECONDS = 30 * 24 * 3600;
+const NONCE_BYTES = 16;
+/** How much of a client's name is kept, in characters. */
+const CLIENT_NAME_CHARACTERS = 64;
+
+/** `elicitation: {}` means forms; a client that names modes has forms only if it names them. */
+const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });
+
+/** What a session's tasks are listed under: its other operations are none, and it is told nothing of them. */
+export function tasksOf({ nonce }: Session): string {
+  return `${nonce}.tasks`;
+}
+
+/** A new session, as `initialize` makes it (specs: 2025-11-25 basic/lifecycle). */
+export async function newSession(
+  engine: Engine,
+  principal: string,
+  { params }: Pick<InitializeRequest, 'params'>,
+): Promise<Session> {
+  const { protocolVersion, capabilities, clientInfo } = params;
+  const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
+    ? protocolVersion
+    : LATEST_PROTOCOL_VERSION;
+  const modes = declaredElicitation.safeParse(capabilities.elicitation);
+  const retentionSeconds = await engine.temporal.facts().then(
+    (facts) => facts.retentionSeconds,
+    () => ASSUMED_RETENTION_SECONDS,
+  );
+  return {
+    version,
+    elicitation:
+      featuresOf(version).elicitation &&
+      modes.success &&
+      (modes.data.form !== undefined || modes.data.url === undefined),
+    clientName: clientInfo.name.slice(0, CLIENT_NAME_CHARACTERS),
+    principal,
+    nonce: randomBytes(NONCE_BYTES).toString('base64url'),
+    endsAt: Date.now() + (SESSION_SECONDS + retentionSeconds) * 1000,
+  };
+}
