@@ -90,6 +90,11 @@ export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }
 
+/** Resident memory of a process when it was at its largest, in MB. */
+export function peakMb(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
+}
+
 /** Prints rows as a Markdown table. */
 export function printTable(header: string[], rows: string[][]): void {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;

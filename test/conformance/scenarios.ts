@@ -1,0 +1,114 @@
+/** What of the official suite applies to Longhaul. A scenario that is in none of these lists makes the test fail. */
+
+export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
+
+/** Scenarios that are to pass, each in every revision that it is for. */
+export const APPLIES: ReadonlySet<string> = new Set([
+  'server-initialize',
+  'server-session-lifecycle',
+  'server-stateless',
+  'ping',
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-error',
+  'tools-call-with-progress',
+  'tools-call-elicitation',
+  'json-schema-2020-12',
+  'elicitation-sep1034-defaults',
+  'elicitation-sep1330-enums',
+  'server-sse-polling',
+  'server-sse-multiple-streams',
+  'resources-list',
+  'sep-2164-resource-not-found',
+  'dns-rebinding-protection',
+  'caching',
+  'http-header-validation',
+  'tasks-lifecycle',
+  'tasks-capability-negotiation',
+  'tasks-wire-fields',
+  'tasks-request-state-removal',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-dispatch-and-envelope',
+  'tasks-required-task-error',
+  'tasks-mrtr-composition',
+  'input-required-result-request-state',
+  'input-required-result-multi-round',
+  'input-required-result-missing-input-response',
+  'input-required-result-result-type',
+  'input-required-result-unsupported-methods',
+  'input-required-result-tampered-state',
+  'input-required-result-validate-input',
+]);
+
+const TEXT_ONLY =
+  'A tool gives one structured result, its text, and links to its files: a workflow returns data, not images, sound or embedded resources.';
+const NO_PROMPTS = 'Longhaul has no prompts.';
+const NO_SAMPLING = 'Longhaul never asks the client for a model.';
+const OWN_RESOURCES =
+  'Resources are the logs, artifacts and results of operations; a server serves no other, and not the one that the scenario reads.';
+const OWN_FORM =
+  'A question before the start asks for an argument, by the name of the argument; the scenario answers a field of another name.';
+const NO_SKILLS = 'Longhaul does not declare the skills extension.';
+
+/** Scenario -> why it does not apply. */
+export const DOES_NOT_APPLY: Readonly<Record<string, string>> = {
+  'logging-set-level': 'Longhaul sends no log messages: what a step says is in its log, which is read.',
+  'tools-call-with-logging': 'Longhaul sends no log messages: what a step says is in its log, which is read.',
+  'completion-complete': 'Longhaul has no prompts and no templates with arguments to complete.',
+  'tools-call-image': TEXT_ONLY,
+  'tools-call-audio': TEXT_ONLY,
+  'tools-call-embedded-resource': TEXT_ONLY,
+  'tools-call-mixed-content': TEXT_ONLY,
+  'tools-call-sampling': NO_SAMPLING,
+  'input-required-result-basic-sampling': NO_SAMPLING,
+  'input-required-result-capability-check': `${NO_SAMPLING} The scenario's client has sampling alone.`,
+  'input-required-result-basic-list-roots': "Longhaul never asks for the client's roots.",
+  'input-required-result-multiple-input-requests':
+    "Longhaul asks people, and neither for a model nor for the client's roots.",
+  'input-required-result-basic-elicitation': OWN_FORM,
+  'input-required-result-ignore-extra-params': OWN_FORM,
+  'input-required-result-non-tool-request': NO_PROMPTS,
+  'resources-read-text': OWN_RESOURCES,
+  'resources-read-binary': OWN_RESOURCES,
+  'resources-templates-read': OWN_RESOURCES,
+  'resources-subscribe':
+    'The older era does not declare resources.subscribe: a subscription would stick to a process.',
+  'resources-unsubscribe':
+    'The older era does not declare resources.subscribe: a subscription would stick to a process.',
+  'prompts-list': NO_PROMPTS,
+  'prompts-get-simple': NO_PROMPTS,
+  'prompts-get-with-args': NO_PROMPTS,
+  'prompts-get-embedded-resource': NO_PROMPTS,
+  'prompts-get-with-image': NO_PROMPTS,
+  'http-custom-header-server-validation': 'No tool puts an argument into a header (`x-mcp-header`).',
+  'tasks-status-notifications': 'The suite itself skips what it has here.',
+  'sep-2640-skills-directory': NO_SKILLS,
+  'sep-2640-skills-enumeration': NO_SKILLS,
+  'sep-2640-skills-manifest': NO_SKILLS,
+};
+
+const NO_LIST_CHANGES =
+  'Longhaul declares no listChanged: an edited pipeline is noticed when tools are next listed. The suite itself skips it.';
+
+const NO_DELETE =
+  'A session is in its ID and in no table, so it can not be ended: DELETE is answered 405, as the specification allows. The suite itself skips it.';
+
+/** Scenario -> check -> why it does not apply, where the rest of the scenario does. */
+export const CHECKS_THAT_DO_NOT_APPLY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'server-session-lifecycle': {
+    'server-session-delete-accepted': NO_DELETE,
+    'server-session-terminated-returns-404': NO_DELETE,
+  },
+  'server-stateless': {
+    'sep-2575-server-rejects-undeclared-capability': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
+    'sep-2575-missing-capability-http-400': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
+    'sep-2575-server-sends-prompts-list-changed-on-subscription': NO_LIST_CHANGES,
+    'sep-2575-server-sends-tools-list-changed-on-subscription': NO_LIST_CHANGES,
+  },
+  caching: {
+    'sep-2549-prompts-list-caching-hints': NO_PROMPTS,
+    'sep-2549-resources-read-caching-hints':
+      "The list of resources is empty: an operation's are linked from its result. The suite itself skips it.",
+  },
+};
