@@ -10,18 +10,17 @@ interface Problem {
 /** What of a finished webpack compilation is looked at. */
 interface Compilation {
   errors: Problem[];
-  warnings: Problem[];
   moduleGraph: { getIssuer(module: never): unknown };
 }
 
 /** The problems of a compilation, each with the file that it is in. */
-export function problemsOf({ errors, warnings, moduleGraph }: Compilation): string[] {
+export function problemsOf({ errors, moduleGraph }: Compilation): string[] {
   const unusable = new Map<string, string[]>();
   const others: string[] = [];
   for (const { message, module } of errors) {
     const name = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
     if (!name) {
-      others.push(inFile(module) + oneLine(message));
+      others.push(conflictOf(message) ?? inFile(module) + oneLine(message));
       continue;
     }
     let importer = moduleGraph.getIssuer(module as never);
@@ -29,15 +28,13 @@ export function problemsOf({ errors, warnings, moduleGraph }: Compilation): stri
     const where = inFile(importer);
     unusable.set(where, [...(unusable.get(where) ?? []), name]);
   }
-  return [
-    ...[...unusable].map(([where, names]) => where + cantImport(names)),
-    ...others,
-    // Webpack only warns of two workflow files that export the same name; but then neither is exported.
-    ...warnings.flatMap(({ message }) => {
-      const [, second, name, first] = STAR_CONFLICT.exec(message) ?? [];
-      return name ? [`${second}: there is an export "${name}" already, in ${first}`] : [];
-    }),
-  ];
+  return [...[...unusable].map(([where, names]) => where + cantImport(names)), ...others];
+}
+
+/** Two workflow files that export the same name. */
+function conflictOf(message: string): string | undefined {
+  const [, second, name, first] = STAR_CONFLICT.exec(message) ?? [];
+  return name && `${second}: there is an export "${name}" already, in ${first}`;
 }
 
 const STAR_CONFLICT =

@@ -29,7 +29,8 @@ export async function workflowBundle(settings: Settings, logger: TemporalLogger)
   );
   const bundlePath = `${name}.bundle.js`;
   if (isUpToDate(`${name}.json`, bundlePath)) return bundlePath;
-  await bundle(files, `${name}.js`, bundlePath, logger, `${name}.json`);
+  // A package.json above the home may say that .js files are CommonJS.
+  await bundle(files, `${name}.mjs`, bundlePath, logger, `${name}.json`);
   return bundlePath;
 }
 

@@ -22,6 +22,11 @@ describe('a definition is refused, naming tool and field, when', () => {
     ['the name is of those that Longhaul keeps', { name: 'operation_list' }, 'choose another'],
     ['the name is too long', { name: 'x'.repeat(65) }, 'at most 64 characters'],
     [
+      'an argument is to come as a header',
+      { input: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } },
+      'input.region.x-mcp-header: arguments are not taken from headers',
+    ],
+    [
       'there is no description',
       { description: undefined },
       'tool "x": description.does: expected a sentence',
@@ -288,7 +293,7 @@ describe('a project that can not be served ends the process with 1 and one line 
       const { result } = await parts.client
         .with({})
         .request('tools/call', { name: 'order', arguments: { size: 'small', lines: [{ item: 'tea' }] } });
-      expect(result.structuredContent).toEqual({
+      expect(result.structuredContent.result).toEqual({
         size: 'small',
         lines: [{ item: 'tea', count: 1 }],
         express: false,
