@@ -1,5 +1,6 @@
 /** Calling the server's tools about operations, which answer at once. */
 import { CommandFailure } from '../failure.js';
+import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
@@ -39,7 +40,10 @@ export async function callOperationTool<Output>(
     { name, arguments: args },
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
-  if (!result.isError) return result.structuredContent as Output;
+  const { structuredContent, isError } = result;
+  if (!isError && typeof structuredContent === 'object' && structuredContent !== null)
+    return structuredContent as Output;
+  if (!isError) throw new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
   // What follows is advice for models.
   const text = result.content?.[0]?.text ?? '';
   const { retryable } = (result._meta?.['longhaul/error'] ?? {}) as { retryable?: boolean };
