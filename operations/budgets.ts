@@ -1,4 +1,5 @@
 /** Times: how long callers wait, how often they look, how long results stay. */
+import type { OperationRecord } from './record.js';
 
 /** Default keepAlive: a day. */
 export const DEFAULT_KEEP_ALIVE_SECONDS = 24 * 3600;
@@ -26,6 +27,18 @@ export function boundKeepAlive(
  */
 export function pollIntervalMs(estimateSeconds: number | undefined): number {
   return Math.round(Math.min(30, Math.max(1, (estimateSeconds ?? 60) / 20)) * 1000);
+}
+
+/**
+ * How long an operation can be found, from its creation to the end of its result's keepAlive, in milliseconds; null
+ * while it is open, since nothing but its work, a cancel or an operator ends it.
+ */
+export function lifetimeMs({
+  createdAt,
+  closedAt,
+  keepAliveSeconds,
+}: Pick<OperationRecord, 'createdAt' | 'closedAt' | 'keepAliveSeconds'>): number | null {
+  return closedAt ? Date.parse(closedAt) - Date.parse(createdAt) + keepAliveSeconds * 1000 : null;
 }
 
 /** A duration for people: `250 ms`, `45 s`, `12 min`, `3 h`. */

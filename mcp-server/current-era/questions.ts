@@ -10,7 +10,7 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
-import { elicitResult } from '../faces/tasks-2026-07-28/schemas.js';
+import { elicitResult } from '../elicitation.js';
 
 /** What a client's answers to questions of a call came to. */
 export interface Taken {

@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
-import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
+import { elicitResult } from '../elicitation.js';
 import type { OlderEra } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
@@ -28,12 +28,6 @@ const LONGEST_REST_MS = 60_000;
 /** For how long an answer is tried again while Temporal is out of reach, and how often, in milliseconds. */
 const ANSWER_LIMIT_MS = 30_000;
 const ANSWER_RETRY_MS = 1_000;
-
-const elicitResult = z.discriminatedUnion('action', [
-  z.object({ action: z.literal('accept'), content: z.record(z.string(), z.unknown()).default({}) }),
-  z.object({ action: z.literal('decline') }),
-  z.object({ action: z.literal('cancel') }),
-]);
 
 /** Where questions are shown. */
 type QuestionStream = Pick<CallStream, 'send'>;

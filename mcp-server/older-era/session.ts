@@ -3,13 +3,13 @@
  * also after a restart, and there is no table of them.
  */
 import { randomBytes } from 'node:crypto';
-import { z } from 'zod';
 import {
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Engine } from '../../engine/index.js';
+import { showsForms } from '../elicitation.js';
 
 export interface Session {
   /** Negotiated protocol version. */
@@ -54,9 +54,6 @@ const NONCE_BYTES = 16;
 /** How much of a client's name is kept, in characters. */
 const CLIENT_NAME_CHARACTERS = 64;
 
-/** `elicitation: {}` means forms; a client that names modes has forms only if it names them. */
-const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });
-
 /** What a session's tasks are listed under: its other operations are none, and it is told nothing of them. */
 export function tasksOf({ nonce }: Session): string {
   return `${nonce}.tasks`;
@@ -72,17 +69,13 @@ export async function newSession(
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
     ? protocolVersion
     : LATEST_PROTOCOL_VERSION;
-  const modes = declaredElicitation.safeParse(capabilities.elicitation);
   const retentionSeconds = await engine.temporal.facts().then(
     (facts) => facts.retentionSeconds,
     () => ASSUMED_RETENTION_SECONDS,
   );
   return {
     version,
-    elicitation:
-      featuresOf(version).elicitation &&
-      modes.success &&
-      (modes.data.form !== undefined || modes.data.url === undefined),
+    elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
     clientName: clientInfo.name.slice(0, CLIENT_NAME_CHARACTERS),
     principal,
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),

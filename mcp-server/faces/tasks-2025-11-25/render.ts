@@ -1,6 +1,6 @@
 /** The record as this face's task and errors (specs: 2025-11-25 basic/utilities/tasks). */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { pollIntervalMs } from '../../../operations/budgets.js';
+import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 
@@ -39,9 +39,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
     ...(statusMessage === undefined ? {} : { statusMessage }),
     createdAt: record.createdAt,
     lastUpdatedAt: record.updatedAt,
-    ttl: record.closedAt
-      ? Date.parse(record.closedAt) - Date.parse(record.createdAt) + record.keepAliveSeconds * 1000
-      : null,
+    ttl: lifetimeMs(record),
     ...(TERMINAL.has(status) ? {} : { pollInterval: pollIntervalMs(record.estimateSeconds) }),
   };
 }

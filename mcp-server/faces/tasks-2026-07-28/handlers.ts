@@ -3,7 +3,8 @@ import type { Result, Server, ServerContext } from '@modelcontextprotocol/server
 import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { missingTasksCapability, renderDetailed, renderError } from './render.js';
-import { anyResult, capabilitiesOf, elicitResult, taskParams } from './schemas.js';
+import { elicitResult } from '../../elicitation.js';
+import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
 
 /** Gives a server the extension's methods. */
 export function registerTasks(server: Server, engine: Engine, principal: string): void {

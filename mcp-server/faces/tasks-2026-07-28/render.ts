@@ -1,7 +1,7 @@
 /** The record as this face's task, result and errors. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
-import { pollIntervalMs } from '../../../operations/budgets.js';
+import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { renderFailure, renderResult } from '../../results.js';
@@ -84,9 +84,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
     ...(statusMessage === undefined ? {} : { statusMessage }),
     createdAt: record.createdAt,
     lastUpdatedAt: record.updatedAt,
-    ttlMs: record.closedAt
-      ? Date.parse(record.closedAt) - Date.parse(record.createdAt) + record.keepAliveSeconds * 1000
-      : null,
+    ttlMs: lifetimeMs(record),
     ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
     ...(record.progress || record.stage
       ? {

@@ -1,6 +1,7 @@
 /** What requests of this face look like, as far as the SDK doesn't know them. Unknown fields are let through. */
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { showsForms } from '../../elicitation.js';
 
 /** The extension's identifier (specs: ext-tasks, "Extension Identifier"). */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
@@ -8,13 +9,6 @@ export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 const taskId = z.string().min(1).max(1000);
 
 export const taskParams = z.looseObject({ taskId });
-
-/** One of MCP's three answers to an elicitation (specs: 2026-07-28 client/elicitation, "Response Actions"). */
-export const elicitResult = z.discriminatedUnion('action', [
-  z.object({ action: z.literal('accept'), content: z.record(z.string(), z.unknown()).default({}) }),
-  z.object({ action: z.literal('decline') }),
-  z.object({ action: z.literal('cancel') }),
-]);
 
 /** Most task IDs that one subscription may name. */
 const MAX_TASK_IDS = 100;
@@ -41,17 +35,11 @@ export interface DeclaredCapabilities {
 
 /** What the request's own capabilities say (specs: ext-tasks, "Capability Negotiation": per request). */
 export function declaredCapabilities(capabilities: unknown): DeclaredCapabilities {
-  const declared = (capabilities ?? {}) as {
+  const { extensions, elicitation } = (capabilities ?? {}) as {
     extensions?: Record<string, unknown>;
-    elicitation?: { url?: unknown; form?: unknown };
+    elicitation?: unknown;
   };
-  const { elicitation } = declared;
-  return {
-    tasks: declared.extensions?.[TASKS_EXTENSION] !== undefined,
-    // `elicitation: {}` means forms; a client that names modes has forms only if it names them.
-    elicitation:
-      elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined),
-  };
+  return { tasks: extensions?.[TASKS_EXTENSION] !== undefined, elicitation: showsForms(elicitation) };
 }
 
 /** What the request being handled declares. */
