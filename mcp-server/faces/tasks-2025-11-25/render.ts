@@ -76,7 +76,7 @@ function messageOf(record: OperationRecord, status: TaskStatus): string | undefi
       ? `waits for an answer: ${asked.message}`
       : `waits for an answer: ${asked.message} (answer with operation_answer ${JSON.stringify({ token: record.token, key })})`;
   }
-  return record.error?.message ?? record.statusMessage;
+  return record.statusMessage;
 }
 
 /** Errors of the engine's verbs as this face's errors (specs: "Error Handling", "Protocol Errors"). */
