@@ -26,7 +26,10 @@ export interface ListFilter {
   createdAfter?: Date;
   /** 1 to 100. Default: 50. */
   limit?: number;
-  /** Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time. */
+  /**
+   * Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time.
+   * Temporal lists open ones first: one that closes between two pages may come on both, and none is left out.
+   */
   cursor?: string;
 }
 

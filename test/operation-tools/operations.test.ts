@@ -309,8 +309,8 @@ describe('operation_list', () => {
     const key = randomUUID();
     const since = new Date(Date.now() - 1000).toISOString();
     const token = await caller.start('slow_compute', { seconds: 0, idempotency_key: key });
-    await caller.start('slow_compute', { seconds: 0 });
-    await caller.settled(token);
+    const other = await caller.start('slow_compute', { seconds: 0 });
+    await Promise.all([token, other].map((one) => caller.settled(one)));
     const find = async (args: object) => (await caller.get('operation_list', args)).operations;
     const [found] = await eventually('it is listed', async () => {
       const all = await find({ idempotency_key: key, status: 'completed' });
@@ -323,7 +323,9 @@ describe('operation_list', () => {
       expect(await find({ idempotency_key: key, since: time })).toHaveLength(1);
     expect(await find({ since: new Date(Date.now() + 60_000).toISOString() })).toEqual([]);
 
-    const filter = { tool: 'slow_compute', limit: 1 };
+    // Of closed ones: an open one that closes between two pages moves to the second.
+    const filter = { tool: 'slow_compute', status: 'completed', limit: 1 };
+    await eventually('both are listed', async () => (await find({ ...filter, limit: 2 })).length === 2);
     const page = await caller.call('operation_list', filter);
     const { next_cursor: cursor } = page.structuredContent;
     expect(textOf(page)).toContain(`operation_list ${JSON.stringify({ cursor })}`);
