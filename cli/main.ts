@@ -13,6 +13,7 @@ import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
+import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
 import { registerLogs } from './commands/logs.js';
 import { registerResult } from './commands/result.js';
@@ -30,7 +31,7 @@ import { addSettingsFlags } from './settings-flags.js';
 
 const COMMANDS = [
   ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
-  registerCheck,
+  ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerList, registerDoctor],
 ];

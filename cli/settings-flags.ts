@@ -16,6 +16,9 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
+  corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
+  kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],
+  statusPerMinute: ['<number>', 'looks at jobs over HTTP that a caller has in a minute (default: 6000)'],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };
 

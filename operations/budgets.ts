@@ -23,6 +23,14 @@ export function boundKeepAlive(
 }
 
 /**
+ * How long clients are advised to allow for work of this maximum duration, in seconds: from 1.5 to 2 times as long, so that
+ * they hear of the time-out instead of giving up before.
+ */
+export function clientBudgetSeconds(deadlineSeconds: number): [from: number, to: number] {
+  return [Math.ceil(deadlineSeconds * 1.5), Math.ceil(deadlineSeconds * 2)];
+}
+
+/**
  * How often a client should look, in milliseconds: a twentieth of the estimate, between 1 and 30 seconds.
  */
 export function pollIntervalMs(estimateSeconds: number | undefined): number {

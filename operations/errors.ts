@@ -38,6 +38,11 @@ export const ERROR_KINDS = [
 
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
+/** Would the same call have a chance later, after an error of this kind? A single error may say otherwise. */
+export function isRetryable(kind: ErrorKind): boolean {
+  return kind === 'unavailable';
+}
+
 /** The error of an operation, as its record carries it. */
 export interface OperationError {
   kind: ErrorKind;
@@ -63,6 +68,6 @@ export class LonghaulError extends Error {
   constructor(kind: ErrorKind, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
-    this.retryable = options.retryable ?? kind === 'unavailable';
+    this.retryable = options.retryable ?? isRetryable(kind);
   }
 }

@@ -1,7 +1,13 @@
 /** What a tool is: the definition that authors write, checked as it is loaded. */
-import { DEFAULT_KEEP_ALIVE_SECONDS, humanDuration } from './budgets.js';
+import { DEFAULT_KEEP_ALIVE_SECONDS } from './budgets.js';
+import { describe, summarize } from './documentation/describe.js';
+import { exampleOf } from './documentation/example.js';
+import { gapsOf } from './documentation/gaps.js';
+import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
-import { assertFlat, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
+import { assertFlat, check, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
+
+export type { DescriptionParts } from './documentation/items.js';
 
 /** Names that belong to every long tool's call and so can't be arguments of one. */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
@@ -11,16 +17,6 @@ export const OPERATION_TOOL_PREFIX = 'operation_';
 
 /** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); Longhaul has no use for it. */
 const HEADER_KEYWORD = 'x-mcp-header';
-
-/** What the description of a tool is put together from. */
-export interface DescriptionParts {
-  /** What the tool does, in a sentence or two. */
-  does: string;
-  /** When a model should choose it, and when not. */
-  useWhen?: string;
-  /** What comes back. */
-  returns?: string;
-}
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> {
   /** Name of the tool and of its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
@@ -52,10 +48,12 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   estimate: { seconds: number; per?: { argument: string; seconds: number } };
   /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
   keepAliveSeconds?: number;
-  /** What cancel and time-out clean up, in a sentence for the description. */
+  /** What cancel and time-out clean up, and what stays, in a sentence for the description. */
   cleanup?: string;
   /** Types of failures (Temporal's ApplicationFailure type, or the error's name) after which a new call may succeed. */
   retryableErrors?: string[];
+  /** Arguments and the result of a call, for the example in the documentation. Default: the plainest that the schemas allow. */
+  example?: { input: Record<string, unknown>; output?: Infer<Output> };
   /**
    * Arguments to ask the person for, before anything starts, when a call lacks them: argument -> question. Only
    * clients with elicitation are asked.
@@ -80,6 +78,9 @@ export interface Tool {
   /** What that workflow gets for a call's arguments: those, unless many tools share it. */
   toWorkflowInput: (args: Record<string, unknown>) => unknown;
   title: string;
+  /** What it does, when to use it, what it gives. */
+  summary: string;
+  /** The summary, and what else is the same on every face; each adds how the tool is used there. */
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema | undefined;
@@ -90,7 +91,13 @@ export interface Tool {
   deadlineSeconds: number;
   estimate: { seconds: number; per?: { argument: string; seconds: number } };
   keepAliveSeconds: number;
+  /** What cancel and time-out clean up; undefined when its author didn't say. */
+  cleanup: string | undefined;
   retryableErrors: string[];
+  /** Undefined when its author gave none and the schema alone doesn't. */
+  example: ToolExample | undefined;
+  /** What of its documentation its author has left out. */
+  gaps: Gap[];
   askFor: Record<string, string>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
   /** Only for types: what {@link defineTool} inferred. */
@@ -179,13 +186,27 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
     assertFlat(convert(`questions.${name}`, schema), `tool "${options.name}": questions.${name}`);
   }
+  const given = options.example;
+  for (const [field, schema, value] of [
+    ['example.input', inputSchema, given?.input],
+    ['example.output', outputSchema, given?.output],
+  ] as const) {
+    const problems = given && schema && value !== undefined ? check(schema, value, field) : [];
+    if (problems.length) fail(problems.join('; '));
+  }
+  if (given && given.input === undefined) fail('example.input: expected arguments; got nothing');
+  const example = completed(given, inputSchema, outputSchema);
   const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
+  const { estimate, cleanup, retryableErrors = [] } = options;
+  const summary = summarize(options.description);
+  const told = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
   return {
     name: options.name,
     workflow: options.name,
     toWorkflowInput: (args) => args,
     title: options.title ?? options.name.replaceAll('_', ' '),
-    description: describe(options.description, options.estimate, deadlineSeconds, options.cleanup),
+    summary,
+    description: describe({ ...told, isEstimated: true }),
     inputSchema,
     outputSchema,
     toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
@@ -193,12 +214,27 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     wait: options.wait ?? options.taskSupport === 'forbidden',
     timeoutSeconds: options.timeoutSeconds ?? 600,
     deadlineSeconds,
-    estimate: options.estimate,
+    estimate,
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
-    retryableErrors: options.retryableErrors ?? [],
+    cleanup,
+    retryableErrors,
+    example,
+    gaps: gapsOf({ ...options, inputSchema, example }),
     askFor: options.askFor ?? {},
     annotations: options.annotations,
   };
+}
+
+/** The author's example, or the plainest one. */
+function completed(
+  given: ToolExample | undefined,
+  inputSchema: JsonSchema,
+  outputSchema: JsonSchema | undefined,
+): ToolExample | undefined {
+  const input = given?.input ?? exampleOf(inputSchema);
+  if (input === undefined) return undefined;
+  const output = given?.output ?? (outputSchema && exampleOf(outputSchema));
+  return { input: input as ToolExample['input'], ...(output === undefined ? {} : { output }) };
 }
 
 /** What the tool's own estimate says for these arguments, in seconds. */
@@ -209,24 +245,4 @@ export function fixedEstimateSeconds(tool: Tool, args: Record<string, unknown>):
   const units =
     typeof value === 'number' ? value : Array.isArray(value) || typeof value === 'string' ? value.length : 0;
   return seconds + units * per.seconds;
-}
-
-function describe(
-  parts: DescriptionParts,
-  estimate: { seconds: number; per?: { argument: string; seconds: number } },
-  deadlineSeconds: number,
-  cleanup: string | undefined,
-): string {
-  const per = estimate.per
-    ? ` plus ${humanDuration(estimate.per.seconds)} per unit of ${estimate.per.argument}`
-    : '';
-  return [
-    parts.does,
-    parts.useWhen,
-    parts.returns && `Returns: ${parts.returns}`,
-    `Usually takes about ${humanDuration(estimate.seconds)}${per}, at most ${humanDuration(deadlineSeconds)}.`,
-    cleanup && `On cancel or time-out: ${cleanup}`,
-  ]
-    .filter(Boolean)
-    .join('\n');
 }

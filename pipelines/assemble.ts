@@ -18,6 +18,7 @@ export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): 
     secrets: file.secrets,
     concurrency: file.concurrency,
     timeoutMinutes: file['timeout-minutes'],
+    ...optional('estimateMinutes', file['estimate-minutes']),
     jobs: mapValues(file.jobs, (job, key) => jobOf(job, ['jobs', key], sourceOf)),
   };
 }

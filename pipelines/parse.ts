@@ -2,6 +2,7 @@
 import { LineCounter } from 'yaml';
 import { assemble } from './assemble.js';
 import { checkFile } from './check.js';
+import { reportGaps } from './gaps.js';
 import { reportIssues } from './issues.js';
 import { TOOL_NAME } from './names.js';
 import type { Pipeline } from './pipeline.js';
@@ -21,6 +22,8 @@ export interface ParsedPipeline {
   pipeline?: Pipeline;
   /** In the order of the file. */
   problems: Problem[];
+  /** What the pipeline's documentation lacks, where it belongs; it runs without. None when anything is wrong. */
+  gaps: Problem[];
 }
 
 /**
@@ -31,7 +34,7 @@ export interface ParsedPipeline {
  */
 export function parsePipeline(text: string | Uint8Array, path: string): ParsedPipeline {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength;
-  if (bytes > MAX_FILE_BYTES) return { problems: [tooLarge(path, bytes)] };
+  if (bytes > MAX_FILE_BYTES) return wrong(tooLarge(path, bytes));
   try {
     return parseText(
       typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
@@ -40,7 +43,7 @@ export function parsePipeline(text: string | Uint8Array, path: string): ParsedPi
   } catch (error) {
     // The decoder's own; it isn't an instance of this realm's TypeError.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    return { problems: [problemAtTop(path, 'expected text in UTF-8; got other bytes')] };
+    return wrong(problemAtTop(path, 'expected text in UTF-8; got other bytes'));
   }
 }
 
@@ -48,7 +51,7 @@ function parseText(text: string, path: string): ParsedPipeline {
   const lines = new LineCounter();
   const found = new FoundProblems(path, lines);
   const data = readYaml(text, lines, (offset, message) => found.add(offset, message));
-  if (!data) return { problems: found.sorted() };
+  if (!data) return wrong(...found.sorted());
   const report: Report = (keyPath, message, place = 'value') => {
     const offset = data.offsetOf(keyPath, place);
     if (data.isExpression(offset)) return;
@@ -67,9 +70,18 @@ function parseText(text: string, path: string): ParsedPipeline {
       `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
     );
   const problems = found.sorted();
-  if (!parsed.success || problems.length > 0) return { problems };
+  if (!parsed.success || problems.length > 0) return wrong(...problems);
   const pipeline = assemble(parsed.data, parsed.data.name ?? fileName, (keyPath) => data.sourceOf(keyPath));
-  return { pipeline, problems };
+  const gaps = new FoundProblems(path, lines);
+  reportGaps(data.value, pipeline, (keyPath, message) =>
+    gaps.add(data.offsetOf(keyPath, 'key'), `${formatKeyPath(keyPath)}: ${message}`),
+  );
+  return { pipeline, problems, gaps: gaps.sorted() };
+}
+
+/** A file that can't be used. */
+export function wrong(...problems: Problem[]): ParsedPipeline {
+  return { problems, gaps: [] };
 }
 
 /** `deploy_site` for `pipelines/deploy-site.yml`. */

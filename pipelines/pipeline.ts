@@ -22,6 +22,8 @@ export interface Pipeline {
   concurrency: number;
   /** The operation's deadline, in minutes. */
   timeoutMinutes: number;
+  /** How long it usually takes, in minutes, until past runs tell; if the file says. */
+  estimateMinutes?: number;
   /** In the order of the file; by name. */
   jobs: Record<string, Job>;
 }

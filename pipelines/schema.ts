@@ -193,6 +193,9 @@ export const pipelineFile = z
       'timeout-minutes': minutes.default(1440).meta({
         description: "Longest time that the pipeline may take, people's time to answer not counted.",
       }),
+      'estimate-minutes': minutes.optional().meta({
+        description: 'How long it usually takes, until past runs tell; fractions are allowed.',
+      }),
       jobs: z
         .record(z.string().regex(NAME, named('the name of a job')), job, {
           error: 'expected a map of names and jobs',

@@ -1,9 +1,13 @@
 /** A pipeline as a tool. */
+import { describe } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
+import { outputExample } from './gaps.js';
 import { PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
+/** What is supposed of a pipeline whose file doesn't say how long it takes, until past runs tell. */
+const DEFAULT_ESTIMATE_SECONDS = 60;
 /** Longest value in the result's text, in characters. */
 const MAX_SHOWN = 2_000;
 
@@ -13,20 +17,26 @@ const MAX_SHOWN = 2_000;
  * @throws LonghaulError `invalid_arguments` for a pipeline that `parsePipeline` didn't make
  */
 export function pipelineTool(pipeline: Pipeline): Tool {
+  const { description: does, estimateMinutes } = pipeline;
   const returns = returnsOf(pipeline);
   const tool = defineTool({
     name: pipeline.name,
-    description: { does: pipeline.description, ...(returns ? { returns } : {}) },
+    description: { does, ...(returns ? { returns } : {}) },
     input: pipeline.inputs,
     output: outputSchema(pipeline),
     toText: (output) => textOf(pipeline, output),
     taskSupport: 'optional',
     deadlineSeconds: pipeline.timeoutMinutes * 60,
-    estimate: { seconds: 60 },
+    estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
+    // What a step's script can't do is no failure that has a type; the operation can be resumed.
+    retryableErrors: [],
   });
+  const output = outputExample(tool.outputSchema!);
   return {
     ...tool,
+    description: describe({ ...tool, isEstimated: estimateMinutes !== undefined }),
+    example: tool.example && { ...tool.example, ...(output === undefined ? {} : { output }) },
     workflow: PIPELINE_WORKFLOW,
     toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,
   };

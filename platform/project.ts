@@ -66,13 +66,23 @@ function codeIn(folder: string | undefined): string[] {
 export async function loadTools(settings: Settings): Promise<Map<string, Tool>> {
   const tools = new Map<string, Tool>();
   for (const path of filesOf('tools', settings)) {
-    const { default: tool } = (await load(path)) as { default?: Tool };
-    if (!tool?.name || !tool.inputSchema)
-      throw new SettingsError(`${path}: expected a default export made by defineTool()`);
+    const tool = await loadTool(path);
     if (tools.has(tool.name)) throw new SettingsError(`${path}: there is a tool "${tool.name}" already`);
     tools.set(tool.name, tool);
   }
   return tools;
+}
+
+/**
+ * Loads the definition in a file.
+ *
+ * @throws SettingsError that names the file when it can't be loaded or exports no tool
+ */
+export async function loadTool(path: string): Promise<Tool> {
+  const { default: tool } = (await load(path)) as { default?: Tool };
+  if (!tool?.name || !tool.inputSchema)
+    throw new SettingsError(`${path}: expected a default export made by defineTool()`);
+  return tool;
 }
 
 /**

@@ -208,6 +208,9 @@ export default defineTool({
   deadlineSeconds: 6 * 3600,
   estimate: { seconds: 10 },
   cleanup: 'unfinished files are removed; finished column profiles are kept as the partial result.',
+  // What failed for one file and query fails again: it is the arguments that have to change.
+  retryableErrors: [],
+  example: { input: { path: 'flights-3m.parquet', group_by: ['origin'], limit: 5 } },
   questions: { writeArtifact: writeArtifactQuestion },
   annotations: { readOnlyHint: true, openWorldHint: false },
 });

@@ -1,7 +1,7 @@
 /** tools/list: which tools a client is shown, by what its request declares. Those it isn't shown can be called all the same. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
-import { plainTools } from '../faces/plain/index.js';
+import { plainDescription, plainTools } from '../faces/plain/index.js';
 import { taskTools } from '../faces/tasks-2026-07-28/list.js';
 import type { DeclaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
 import { operationTools } from '../operation-tools/index.js';
@@ -24,6 +24,6 @@ export function toolsFor(
       outputSchema,
       annotations,
     }));
-  const tools = [...(tasks ? taskTools(engine) : plainTools(engine)), ...aboutOperations];
+  const tools = [...(tasks ? taskTools(engine, plainDescription) : plainTools(engine)), ...aboutOperations];
   return tools as ListToolsResult['tools'];
 }

@@ -104,7 +104,13 @@ describe('a definition', () => {
       askFor: {},
     });
     expect(tool.description).toBe(
-      'Does x.\nUsually takes about 1 s, at most 24 h.\nOn cancel or time-out: nothing is left.',
+      [
+        'Does x.',
+        'Arguments: n number.',
+        'Usually takes about 1 s, at most 86400 s (waits for answers not counted), then times out; allow 129600-172800 s.',
+        'On cancel or time-out: nothing is left.',
+        'Errors {kind, message, retryable}: retryable unavailable; not invalid_arguments, conflict, too_large, failed, timed_out, canceled, terminated, internal.',
+      ].join('\n'),
     );
   });
 

@@ -73,7 +73,7 @@ describe('keys that there are not', () => {
     [top('▸steps: []'), 'steps: unknown key; it belongs to a job'],
     [
       top('▸x-anchors: 1'),
-      'x-anchors: unknown key; known are name, description, inputs, outputs, env, secrets, concurrency, timeout-minutes, jobs',
+      'x-anchors: unknown key; known are name, description, inputs, outputs, env, secrets, concurrency, timeout-minutes, estimate-minutes, jobs',
     ],
     [
       job('▸runs-on: ubuntu'),

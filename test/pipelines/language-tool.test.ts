@@ -15,6 +15,7 @@ outputs:
   url: { value: build.url, description: Where it is. }
   seconds: { value: roll-out.seconds, type: number }
 timeout-minutes: 90
+estimate-minutes: 5
 jobs:
   build: { outputs: [url], steps: [{ run: make }] }
   roll-out: { for-each: regions, needs: build, outputs: [seconds], steps: [{ run: ./deploy }] }
@@ -32,9 +33,18 @@ test('a pipeline is a tool of its name, and says what it does, returns and takes
   expect(tool.description.split('\n')).toEqual([
     'Deploys the site.',
     'Returns: url: Where it is; seconds (a list).',
-    'Usually takes about 60 s, at most 2 h.',
+    'Arguments: version string; optional: regions array.',
+    'Usually takes about 300 s, at most 5400 s (waits for answers not counted), then times out; allow 8100-10800 s.',
     'On cancel or time-out: running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
+    expect.stringMatching(/^Errors .* retryable unavailable; not .*failed, timed_out/),
   ]);
+  expect(tool.example).toEqual({ input: { version: 'text' }, output: { url: 'text', seconds: [] } });
+});
+
+test('how long it takes is only said if its file says so', () => {
+  const { description, estimate } = pipelineTool(pipelineOf(JOBS));
+  expect(description).toContain('\nTakes at most 86400 s');
+  expect(estimate).toEqual({ seconds: 60 });
 });
 
 test('misspelt arguments are refused, whether there are inputs or none', () => {

@@ -17,6 +17,7 @@ env: { CI: true, PRECISION: 1.10, MODE: fast }
 secrets: [DEPLOY_KEY]
 concurrency: 4
 timeout-minutes: 0.5
+estimate-minutes: 0.25
 jobs:
   build:
     env: { MODE: slow }
@@ -79,6 +80,7 @@ test('every key of a pipeline reaches the pipeline that runs', () => {
     secrets: ['DEPLOY_KEY'],
     concurrency: 4,
     timeoutMinutes: 0.5,
+    estimateMinutes: 0.25,
   });
   expect(Object.keys(jobs)).toEqual(['build', 'roll-out', 'undo']);
 });

@@ -50,7 +50,7 @@ describe('the list of tools', () => {
       'operation_cancel',
       'idempotency_key',
       'check_after_seconds',
-      'at most 60 min',
+      'at most 3600 s',
     ])
       expect(tool.description).toContain(word);
     expect(Object.keys(tool.inputSchema.properties)).toEqual([

@@ -1,23 +1,33 @@
 /** Long tools as clients with tasks are told of them: the protocol itself says how a task is followed. */
 import type { Engine } from '../../../engine/index.js';
-import { humanDuration } from '../../../operations/budgets.js';
+import {
+  describeOn,
+  shownInput,
+  shownResult,
+  type FaceLines,
+} from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
 
-export function taskTools(engine: Engine) {
+/** @param describeShort describes tools that never become tasks, as clients without tasks are told of them */
+export function taskTools(engine: Engine, describeShort: (tool: Tool) => string) {
   return engine.tools.values().map((tool) => ({
     name: tool.name,
     title: tool.title,
-    description: tool.taskSupport === 'forbidden' ? tool.description : describe(tool),
+    description: tool.taskSupport === 'forbidden' ? describeShort(tool) : describeOn(tool, linesOf(tool)),
     inputSchema: tool.inputSchema,
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
     ...(tool.annotations ? { annotations: tool.annotations } : {}),
   }));
 }
 
-function describe({ description, keepAliveSeconds }: Tool): string {
-  return [
-    description,
-    'Becomes a task, which goes on whether or not anybody waits. Cancelling it ends the work; what is finished stays.',
-    `Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
-  ].join('\n');
+function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
+  return {
+    states:
+      'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
+    following: `Becomes a task, which goes on whether or not anybody waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result stays ${keepAliveSeconds} s.`,
+    cancel: 'tasks/cancel ends the work, again and again alike; what is finished stays.',
+    idempotency: 'No key: a repeated call starts new work, so look with operation_list before.',
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${shownInput(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${shownResult(example)}}}.`,
+  };
 }

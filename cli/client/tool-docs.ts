@@ -1,0 +1,29 @@
+/** `longhaul tools --doc TOOL`: everything that a tool publishes about itself, from the server's jobs API. */
+import { CommandFailure } from '../failure.js';
+import { EXIT } from './exit-codes.js';
+import { usageFailure } from './failures.js';
+import { Unreachable } from './connection.js';
+
+/**
+ * @param mcpUrl the MCP endpoint, which the API is beside
+ * @param type `text/markdown` or `application/json`
+ * @throws CommandFailure, Unreachable
+ */
+export async function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<string> {
+  const address = new URL(`v1/tools/${encodeURIComponent(tool)}`, mcpUrl);
+  let response: Response;
+  try {
+    response = await fetch(address, { headers: { accept: type } });
+  } catch (error) {
+    const { message, cause } = error as Error;
+    throw new Unreachable((cause as Error | undefined)?.message ?? message);
+  }
+  const text = await response.text();
+  const given = response.headers.get('content-type')?.split(';')[0];
+  if (response.ok && given === type) return text;
+  if (given !== 'application/problem+json')
+    throw new CommandFailure(`${address.href}: expected a tool's documentation; this server has none`);
+  const { detail } = JSON.parse(text) as { detail: string };
+  if (response.status === 404) throw usageFailure(detail);
+  throw new CommandFailure(detail, response.status === 503 ? EXIT.unreachable : EXIT.failed);
+}

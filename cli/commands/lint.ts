@@ -1,0 +1,105 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { EXIT } from '../client/exit-codes.js';
+import { print } from '../console.js';
+import { CommandFailure } from '../failure.js';
+import { settingsOf } from '../settings-flags.js';
+
+/** `longhaul lint`. */
+export function registerLint(program: Command): void {
+  const command = program
+    .command('lint [files...]')
+    .helpGroup('Tools and operations:')
+    .description(
+      "tell what tools' documentation lacks: files of tools and pipelines, or folders (default: all of the project)",
+    )
+    .option('--json', 'print JSON, for programs');
+  command.action(async (operands: string[]) => {
+    const { json } = command.opts<{ json?: boolean }>();
+    const files: Linted[] = [];
+    // One after the other: a file that is loaded twice at once would run twice.
+    for (const path of await filesOf(command, operands)) files.push(await lint(path));
+    const ok = files.every((file) => file.findings.length === 0);
+    if (json) print(JSON.stringify({ ok, files }));
+    else for (const file of files) tell(file);
+    process.exitCode = ok ? EXIT.ok : EXIT.failed;
+  });
+}
+
+interface Linted {
+  file: string;
+  tool?: string;
+  findings: Finding[];
+}
+
+interface Finding {
+  /** Of a pipeline's file; from 1. */
+  line?: number;
+  column?: number;
+  message: string;
+}
+
+/** The files that are meant; without any, those of all tools and pipelines that a server of these settings has. */
+async function filesOf(command: Command, operands: string[]): Promise<string[]> {
+  if (operands.length > 0) {
+    const files = operands.flatMap(filesAt);
+    if (files.length > 0) return files;
+    throw new CommandFailure(`no file of a tool or pipeline in ${operands.join(', ')}`, EXIT.usage);
+  }
+  const settings = await settingsOf(command);
+  const { filesOf: codeOf } = await import('../../platform/project.js');
+  const folders = settings.pipelineFolders.filter((folder) => existsSync(folder));
+  const pipelines = folders.flatMap(filesAt).filter(isPipeline);
+  return [...codeOf('tools', settings), ...pipelines].map(shortest);
+}
+
+/** A folder's files, in alphabetical order; anything else is taken for a file, and told if it isn't one. */
+function filesAt(path: string): string[] {
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
+  return readdirSync(path)
+    .filter((name) => /\.(ya?ml|[mc]?[jt]s)$/i.test(name) && !/\.(test|d)\.ts$/.test(name))
+    .sort()
+    .map((name) => join(path, name));
+}
+
+function isPipeline(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** As it is seen from the working folder, if it is in there. */
+function shortest(path: string): string {
+  const seen = relative('', path);
+  return seen.startsWith('..') ? path : seen;
+}
+
+function lint(path: string): Promise<Linted> {
+  return isPipeline(path) ? lintPipeline(path) : lintTool(path);
+}
+
+async function lintPipeline(file: string): Promise<Linted> {
+  const { parsePipelineFile } = await import('../../pipelines/file.js');
+  const { pipeline, problems, gaps } = parsePipelineFile(file);
+  const findings = [...problems, ...gaps].map(({ line, column, message }) => ({ line, column, message }));
+  return { file, ...(pipeline ? { tool: pipeline.name } : {}), findings };
+}
+
+async function lintTool(file: string): Promise<Linted> {
+  const { loadTool } = await import('../../platform/project.js');
+  const { ITEMS } = await import('../../operations/documentation/items.js');
+  try {
+    const { name, gaps } = await loadTool(resolve(file));
+    const findings = gaps.map(({ item, field, expected }) => ({
+      message: `${field}: missing; expected ${expected} (${ITEMS[item].toLowerCase()})`,
+    }));
+    return { file, tool: name, findings };
+  } catch (error) {
+    return { file, findings: [{ message: (error as Error).message }] };
+  }
+}
+
+function tell({ file, tool, findings }: Linted): void {
+  if (findings.length === 0) print(`${file}: ok, tool ${tool}`);
+  for (const { line, column, message } of findings)
+    print(`${[file, line, column].filter((part) => part !== undefined).join(':')}: ${message}`);
+}

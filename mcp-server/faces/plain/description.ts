@@ -1,0 +1,51 @@
+/** How a tool is used without tasks, as its description says it: models read little else. */
+import {
+  describeOn,
+  shownInput,
+  shownResult,
+  type FaceLines,
+} from '../../../operations/documentation/describe.js';
+import type { Tool } from '../../../operations/tool.js';
+
+/** The whole description. */
+export function plainDescription(tool: Tool): string {
+  return describeOn(tool, tool.taskSupport === 'forbidden' ? shortLines(tool) : longLines(tool));
+}
+
+function longLines({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
+  return {
+    states:
+      'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',
+    following: [
+      wait
+        ? 'Waits, and gives a token when that takes longer than timeout; with wait false at once.'
+        : 'Gives a token at once; with wait true it waits, for timeout seconds at most.',
+      'Then do what next_action says: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
+      `Results stay ${keepAliveSeconds} s. Lost the token? operation_list.`,
+    ].join(' '),
+    cancel:
+      'operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing.',
+    idempotency:
+      'The same idempotency_key and arguments give the same operation, so a call may be repeated; other arguments are a conflict.',
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${withoutWait(shownInput(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${shownResult(example)}}.`,
+  };
+}
+
+/** Its calls never give a token, unless they take too long. */
+function shortLines({ name, timeoutSeconds, example }: Tool): FaceLines {
+  return {
+    states: 'No states: the call gives the result, or isError.',
+    following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
+    cancel: 'The end of the call cancels nothing.',
+    idempotency: 'No key: a repeated call works again.',
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
+  };
+}
+
+/** Arguments of a call that gives a token at once, also of a tool that would wait. */
+function withoutWait(json: string, wait: boolean): string {
+  if (!wait) return json;
+  return json === '{}' ? '{"wait":false}' : json.replace(/\}$/, ',"wait":false}');
+}

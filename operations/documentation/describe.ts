@@ -1,0 +1,107 @@
+/** A tool's description as models read it: what is the same on every face, then how this face is used. */
+import { clientBudgetSeconds } from '../budgets.js';
+import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
+import type { JsonSchema } from '../schema.js';
+import type { DescriptionParts, Item, ToolExample } from './items.js';
+import { parametersOf } from './parameters.js';
+
+/** Longest result that an example shows, in characters of JSON. */
+const SHOWN_CHARACTERS = 120;
+/** Kinds that end a call or its work; the others are refusals of what comes later, or of the client. */
+const TOLD_KINDS: ReadonlySet<ErrorKind> = new Set([
+  'invalid_arguments',
+  'too_large',
+  'conflict',
+  'unavailable',
+  'failed',
+  'timed_out',
+  'canceled',
+  'terminated',
+  'internal',
+]);
+
+/** What only a face can tell of a tool, each in a line. */
+export type FaceLines = Record<
+  Extract<Item, 'states' | 'following' | 'cancel' | 'idempotency' | 'rates' | 'example'>,
+  string
+>;
+
+/** The whole description, on a face. */
+export function describeOn(tool: { description: string }, lines: FaceLines): string {
+  const { states, following, cancel, idempotency, rates, example } = lines;
+  return [tool.description, states, following, cancel, idempotency, rates, example].join('\n');
+}
+
+/** What it does, when to use it, what it gives. */
+export function summarize({ does, useWhen, returns }: DescriptionParts): string {
+  return [does, useWhen, returns && `Returns: ${returns}`].filter(Boolean).join('\n');
+}
+
+/** What is told of a definition. */
+interface Described {
+  summary: string;
+  inputSchema: JsonSchema;
+  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  /** Is the estimate the author's own? */
+  isEstimated: boolean;
+  deadlineSeconds: number;
+  cleanup: string | undefined;
+  retryableErrors: string[];
+}
+
+/** What is the same on every face. */
+export function describe(tool: Described): string {
+  const { summary, cleanup, retryableErrors } = tool;
+  return [
+    summary,
+    argumentsLine(tool),
+    times(tool),
+    cleanup && `On cancel or time-out: ${cleanup}`,
+    errors(retryableErrors),
+  ]
+    .filter(Boolean)
+    .join('\n');
+}
+
+/** `Arguments: path string; optional: limit integer, deep boolean.` */
+function argumentsLine({ inputSchema }: Described): string {
+  const parameters = parametersOf(inputSchema);
+  const listed = (isRequired: boolean) =>
+    parameters
+      .filter(({ required }) => required === isRequired)
+      .map(({ name, type }) => (type === undefined ? name : `${name} ${short(type)}`))
+      .join(', ');
+  const [needed, optional] = [listed(true), listed(false)];
+  if (!needed && !optional) return 'No arguments.';
+  return `Arguments: ${[needed, optional && `optional: ${optional}`].filter(Boolean).join('; ')}.`;
+}
+
+/** The schema beside the description has the choices and the items. */
+function short(type: string): string {
+  return type.startsWith('"') ? 'string' : type.replace(/^array of .*/, 'array');
+}
+
+function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
+  const { seconds, per } = estimate;
+  const usual = `about ${seconds} s${per ? ` + ${per.seconds} s per unit of ${per.argument}` : ''}`;
+  const [from, to] = clientBudgetSeconds(deadlineSeconds);
+  const most = `at most ${deadlineSeconds} s (waits for answers not counted), then times out; allow ${from}-${to} s.`;
+  return isEstimated ? `Usually takes ${usual}, ${most}` : `Takes ${most}`;
+}
+
+function errors(retryableErrors: string[]): string {
+  const told = ERROR_KINDS.filter((kind) => TOLD_KINDS.has(kind));
+  const retryable = [...told.filter(isRetryable), ...retryableErrors];
+  return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${told.filter((kind) => !isRetryable(kind)).join(', ')}.`;
+}
+
+/** JSON of a result for an example; large ones are left out. */
+export function shownResult(example: ToolExample | undefined): string {
+  const json = example?.output === undefined ? '{...}' : JSON.stringify(example.output);
+  return json.length > SHOWN_CHARACTERS ? '{...}' : json;
+}
+
+/** JSON of the arguments for an example. */
+export function shownInput(example: ToolExample | undefined): string {
+  return example === undefined ? '{...}' : JSON.stringify(example.input);
+}

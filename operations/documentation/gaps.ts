@@ -1,0 +1,59 @@
+/** What of a tool's documentation its author has left out: `longhaul lint` tells it. */
+import type { JsonSchema } from '../schema.js';
+import type { Gap, ToolExample } from './items.js';
+import { parametersOf } from './parameters.js';
+
+/** What authors may leave out of a definition in code. */
+interface Stated {
+  inputSchema: JsonSchema;
+  example: ToolExample | undefined;
+  cleanup?: string;
+  deadlineSeconds?: number;
+  retryableErrors?: string[];
+}
+
+export function gapsOf({ inputSchema, example, cleanup, deadlineSeconds, retryableErrors }: Stated): Gap[] {
+  const gaps: (Gap | false)[] = [
+    !cleanup?.trim() && {
+      item: 'cancel',
+      field: 'cleanup',
+      expected: 'what cancel and time-out clean up and what stays, in a sentence',
+    },
+    deadlineSeconds === undefined && {
+      item: 'timeout',
+      field: 'deadlineSeconds',
+      expected: 'the maximum duration of the work, in seconds',
+    },
+    retryableErrors === undefined && {
+      item: 'errors',
+      field: 'retryableErrors',
+      expected: 'types of failures after which a new call may succeed; [] if there are none',
+    },
+  ];
+  return [...schemaGaps(inputSchema, example, 'input'), ...gaps.filter((gap) => gap !== false)];
+}
+
+/**
+ * What can't be told of the arguments.
+ *
+ * @param field what the definition calls their schema
+ */
+export function schemaGaps(inputSchema: JsonSchema, example: ToolExample | undefined, field: string): Gap[] {
+  const untyped = parametersOf(inputSchema).filter(({ type }) => type === undefined);
+  return [
+    ...untyped.map(({ name }): Gap => ({
+      item: 'parameters',
+      field: `${field}.${name}`,
+      expected: 'a type',
+    })),
+    ...(example
+      ? []
+      : [
+          {
+            item: 'example',
+            field: field === 'input' ? 'example' : field,
+            expected: `arguments for an example, which the schema alone doesn't give: ${field === 'input' ? '{ input: {...} }' : '`examples` where a `pattern` or the like bounds them'}`,
+          } as const,
+        ]),
+  ];
+}

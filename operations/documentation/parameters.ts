@@ -1,0 +1,42 @@
+/** What a tool takes, as its documentation lists it. */
+import type { JsonSchema } from '../schema.js';
+
+export interface Parameter {
+  name: string;
+  /** `string`, `integer or null`, `array of string`, `"red" or "blue"`; undefined when the schema doesn't tell. */
+  type: string | undefined;
+  required: boolean;
+  description?: string;
+  default?: unknown;
+}
+
+/** The arguments of an object's schema, in its order. */
+export function parametersOf(schema: JsonSchema): Parameter[] {
+  const { properties = {}, required = [] } = schema as { properties?: JsonSchema; required?: string[] };
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => ({
+    name,
+    type: typeOf(property, schema),
+    required: required.includes(name),
+    ...(typeof property['description'] === 'string' ? { description: property['description'] } : {}),
+    ...('default' in property ? { default: property['default'] } : {}),
+  }));
+}
+
+function typeOf(schema: JsonSchema | undefined, root: JsonSchema): string | undefined {
+  if (typeof schema !== 'object') return undefined;
+  const { type, enum: choices, items, $ref: reference } = schema;
+  if (Array.isArray(choices)) return choices.map((one) => JSON.stringify(one)).join(' or ');
+  if ('const' in schema) return JSON.stringify(schema['const']);
+  if (typeof type === 'string') {
+    const ofItems = type === 'array' && typeOf(items as JsonSchema | undefined, root);
+    return ofItems ? `array of ${ofItems}` : type;
+  }
+  if (Array.isArray(type)) return type.join(' or ');
+  if (typeof reference === 'string') {
+    const definitions = (root['$defs'] ?? {}) as Record<string, JsonSchema>;
+    return typeOf(definitions[reference.replace('#/$defs/', '')], {});
+  }
+  const sides = (schema['anyOf'] ?? schema['oneOf'] ?? schema['allOf']) as JsonSchema[] | undefined;
+  const types = sides?.map((side) => typeOf(side, root));
+  return types?.every((one) => one !== undefined) ? [...new Set(types)].join(' or ') : undefined;
+}

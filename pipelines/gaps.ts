@@ -1,0 +1,35 @@
+/** What a pipeline's documentation lacks: it runs without, but its callers have to guess. */
+import { exampleOf } from '../operations/documentation/example.js';
+import { schemaGaps } from '../operations/documentation/gaps.js';
+import type { ToolExample } from '../operations/documentation/items.js';
+import type { JsonSchema } from '../operations/schema.js';
+import type { Pipeline } from './pipeline.js';
+import type { KeyPath } from './problems.js';
+import { at } from './values.js';
+
+/** Keys that a file may lack, and what they say. */
+const KEYS = {
+  description: 'what the tool does, in a sentence or two',
+  'timeout-minutes': 'the longest time that the pipeline may take, in minutes',
+  'estimate-minutes': 'how long it usually takes, in minutes',
+};
+
+/** @param file the file's data, as it is written */
+export function reportGaps(
+  file: unknown,
+  { inputs }: Pipeline,
+  report: (path: KeyPath, message: string) => void,
+): void {
+  for (const [key, expected] of Object.entries(KEYS))
+    if (at(file, key) === undefined) report([key], `missing; expected ${expected}`);
+  const input = exampleOf(inputs) as ToolExample['input'] | undefined;
+  for (const { field, expected } of schemaGaps(inputs, input && { input }, 'inputs')) {
+    const [, name] = field.split('inputs.');
+    report(name === undefined ? ['inputs'] : ['inputs', 'properties', name], `missing; expected ${expected}`);
+  }
+}
+
+/** Every output of a pipeline with a value, for the documentation: none of them has to be there. */
+export function outputExample(schema: JsonSchema): unknown {
+  return exampleOf({ ...schema, required: Object.keys(schema['properties'] as object) });
+}
