@@ -3,6 +3,7 @@
  * hold. Every verb takes the principal who asks.
  */
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
@@ -14,6 +15,7 @@ import { artifactKey, type Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
 import { Estimates } from './estimates.js';
+import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
 import { readOperation } from './read.js';
@@ -22,9 +24,18 @@ import { startOperation, type StartOptions } from './start.js';
 import type { EngineTemporal } from './temporal.js';
 import { Watches, type WatchOptions } from './watch.js';
 
-export type { ListFilter, OperationPage } from './list.js';
+export type { EventPosition, OperationEvent } from './events/index.js';
+export type { ListedOperation, ListFilter, OperationPage } from './list.js';
 export type { StartOptions } from './start.js';
 export { EngineTemporal } from './temporal.js';
+
+/** What is stored, and how to read it. */
+export interface StoredFile {
+  sizeBytes: number;
+  /** Another one when the bytes are others; safe in an entity tag. */
+  version: string;
+  stream(range: { from: number; lengthBytes: number }): Promise<Readable>;
+}
 
 /** Largest arguments of a call, in bytes of JSON: 1 MiB. */
 export const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
@@ -126,7 +137,9 @@ export class Engine {
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
     const record = await this.read(principal, token);
-    if (record.status === 'expired' || (isTerminal(record.status) && !record.areChildrenLarge)) return record;
+    // One that was terminated had no chance to leave what it consisted of in its memo.
+    const isQueried = record.areChildrenLarge || record.error?.kind === 'terminated';
+    if (record.status === 'expired' || (isTerminal(record.status) && !isQueried)) return record;
     try {
       const { partial, children } = await this.#query(workflowIdOf(principal, token, this.secret));
       const { areChildrenLarge: _read, ...rest } = record;
@@ -160,6 +173,26 @@ export class Engine {
     return this.#watches.watch(
       workflowIdOf(principal, token, this.secret),
       () => this.read(principal, token),
+      options,
+    );
+  }
+
+  /**
+   * Tells an operation's events from a position on, each once and in order: states, questions and log lines; progress as it
+   * is; at last the result. Ends then, or when the signal fires.
+   *
+   * @throws LonghaulError `not_found`, `expired`
+   */
+  events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
+    return tellEvents(
+      {
+        temporal: this.temporal,
+        storage: this.storage,
+        watches: this.#watches,
+        workflowId: workflowIdOf(principal, token, this.secret),
+        read: () => this.read(principal, token),
+        readLive: () => this.readLive(principal, token),
+      },
       options,
     );
   }
@@ -238,6 +271,20 @@ export class Engine {
         `artifact ${name}: ${bytes} bytes; at most ${limitBytes} are sent at once`,
       );
     return this.storage.read(key);
+  }
+
+  /**
+   * An artifact of an operation, to be streamed.
+   *
+   * @throws LonghaulError `not_found`, `unavailable`
+   */
+  async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
+    await this.read(principal, token);
+    const key = artifactKey(workflowIdOf(principal, token, this.secret), name);
+    const about = await this.storage.about(key);
+    if (!about)
+      throw new LonghaulError('not_found', `the operation has left no file ${JSON.stringify(name)}`);
+    return { ...about, stream: (range) => this.storage.stream(key, range) };
   }
 
   /**

@@ -20,8 +20,10 @@ const DEFAULT_PAGE_SIZE = 50;
 
 export interface ListFilter {
   tool?: string;
-  status?: OperationStatus;
-  session?: string;
+  /** `open`: all that haven't ended. */
+  status?: OperationStatus | 'open';
+  /** Any of several. */
+  session?: string | string[];
   idempotencyKey?: string;
   createdAfter?: Date;
   /** 1 to 100. Default: 50. */
@@ -52,6 +54,8 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
+  /** How long after closing its result can be read, in seconds. */
+  keepAliveSeconds: number;
   /** Once its workflow has seen the cancel. */
   cancelRequestedAt?: string;
 }
@@ -106,6 +110,7 @@ export async function listOperations(
           info.status ?? 0,
           info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
         ),
+        keepAliveSeconds: marker.keepAliveSeconds,
         createdAt: marker.createdAt ?? toDate(info.startTime ?? {}).toISOString(),
         ...(stage === undefined ? {} : { stage }),
         ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
@@ -134,7 +139,7 @@ function queryOf(principal: string, filter: ListFilter): string {
     `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
     filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
     filter.status && statusQuery(filter.status),
-    filter.session && `${SEARCH_ATTRIBUTES.session} = ${quote(filter.session)}`,
+    filter.session && `${SEARCH_ATTRIBUTES.session} IN (${[filter.session].flat().map(quote).join(', ')})`,
     filter.idempotencyKey && `${SEARCH_ATTRIBUTES.idempotencyKey} = ${quote(filter.idempotencyKey)}`,
     filter.createdAfter && `StartTime > '${filter.createdAfter.toISOString()}'`,
   ]
@@ -161,9 +166,11 @@ function statusOf(execution: number, attribute: Uint8Array | null | undefined): 
   }
 }
 
-function statusQuery(status: OperationStatus): string {
+function statusQuery(status: OperationStatus | 'open'): string {
   const attribute = SEARCH_ATTRIBUTES.status;
   switch (status) {
+    case 'open':
+      return `ExecutionStatus = 'Running'`;
     case 'completed':
       return `ExecutionStatus = 'Completed'`;
     case 'canceled':
@@ -179,7 +186,7 @@ function statusQuery(status: OperationStatus): string {
   }
 }
 
-/** Quotes a value for a visibility query. */
+/** Quotes a value for a visibility query, where a backslash escapes what follows it. */
 export function quote(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

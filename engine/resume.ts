@@ -19,6 +19,8 @@ export interface ResumeOptions {
   from?: string;
   /** Arguments that are other than before, for the steps that still run. */
   changes?: Record<string, unknown>;
+  /** The new operation's result shall be kept for at least so long; bounded by Temporal's retention. */
+  leastKeepAliveSeconds?: number;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function resumeOperation(
   engine: EngineTemporal,
   secret: Buffer,
   { principal, token, status, tool }: OperationRecord,
-  options: ResumeOptions,
+  { leastKeepAliveSeconds = 0, ...options }: ResumeOptions,
 ): Promise<OperationRecord> {
   if (status === 'expired') throw new LonghaulError('expired', 'the operation has expired');
   if (!isTerminal(status))
@@ -50,7 +52,7 @@ export async function resumeOperation(
   const { progressToken: _isOver, ...kept } = marker;
   const attempt = marker.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
-  const { searchAttributes } = await engine.facts();
+  const { searchAttributes, retentionSeconds } = await engine.facts();
   return beginOperation(engine, {
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
@@ -60,6 +62,7 @@ export async function resumeOperation(
     marker: {
       ...kept,
       searchAttributes,
+      keepAliveSeconds: Math.max(kept.keepAliveSeconds, Math.min(leastKeepAliveSeconds, retentionSeconds)),
       attempt,
       resumedFrom: token,
       argumentsDigest: digestOf(tool, { resumed: token, ...options }, secret),

@@ -38,6 +38,13 @@ export interface WatchOptions {
   progress?: boolean;
 }
 
+/** Somebody who wants to know when an operation may read differently. */
+export interface Listener {
+  /** Resolves with whether it may since the last time; at the latest after the pause, or when the signal fires. */
+  next(pauseMs: number, signal: AbortSignal): Promise<boolean>;
+  release(): void;
+}
+
 interface Watcher {
   onChange: () => void;
   wantsProgress: boolean;
@@ -104,6 +111,36 @@ export class Watches {
       signal.removeEventListener('abort', stop);
       release();
     }
+  }
+
+  /** Listens for changes of state. Whoever listens reads after that, and misses nothing. */
+  listen(workflowId: string): Listener {
+    let wake: () => void = () => undefined;
+    let hasChanged = false;
+    const onChange = () => {
+      hasChanged = true;
+      wake();
+    };
+    const release = this.#join(workflowId, { wantsProgress: false, onChange });
+    return {
+      release,
+      async next(pauseMs, signal) {
+        if (!hasChanged && !signal.aborted) {
+          await new Promise<void>((resolve) => {
+            wake = () => {
+              clearTimeout(timer);
+              signal.removeEventListener('abort', wake);
+              resolve();
+            };
+            const timer = setTimeout(wake, pauseMs);
+            signal.addEventListener('abort', wake);
+          });
+        }
+        const result = hasChanged;
+        hasChanged = false;
+        return result;
+      },
+    };
   }
 
   #join(workflowId: string, watcher: Watcher): () => void {

@@ -1,4 +1,4 @@
-/** The HTTP face of the process: the MCP endpoint, health and readiness, behind host and origin checks. */
+/** The HTTP face of the process: the MCP endpoint, the HTTP jobs, health and readiness, behind host and origin checks. */
 import {
   createMcpHandler,
   classifyInboundRequest,
@@ -22,9 +22,11 @@ import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
+import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
+import { tasksOf } from './older-era/session.js';
 import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
@@ -52,16 +54,34 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
-  const older = new OlderHttp(createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http));
+  const olderEra = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http);
+  const older = new OlderHttp(olderEra);
+  const jobs = createJobsApp({
+    engine,
+    settings,
+    secret,
+    logger,
+    principalOf: () => ANONYMOUS,
+    mcpSessionOf(id, principal) {
+      const session = olderEra.sessions.open(id);
+      return session?.principal === principal ? [session.nonce, tasksOf(session)] : undefined;
+    },
+  });
   const hosts = [
     ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
   ];
 
   app.use(async (c, next) => {
+    const isOfJobs = isJobsPath(c.req.path);
+    // CORS goes by whole origins, this check by host names: so an origin that may call is not looked at here.
+    const mayCall = isOfJobs && settings.corsOrigins.includes(c.req.header('origin') ?? '');
     const refusal =
-      hostHeaderValidationResponse(c.req.raw, hosts) ?? originValidationResponse(c.req.raw, hosts);
-    if (refusal) return refusal;
-    return next();
+      hostHeaderValidationResponse(c.req.raw, hosts) ??
+      (mayCall ? undefined : originValidationResponse(c.req.raw, hosts));
+    if (!refusal) return next();
+    if (!isOfJobs) return refusal;
+    const names = hosts.join(', ');
+    return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
@@ -90,6 +110,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       : methodNotAllowed(c),
   );
   app.delete('/mcp', methodNotAllowed);
+  app.route('/', jobs.app);
   app.onError((error, c) => {
     logger.error({ error }, 'a request failed');
     return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);
@@ -98,6 +119,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     app,
     async close() {
       subscriptions.close();
+      jobs.close();
       await Promise.all([handler.close(), older.close()]);
     },
   };

@@ -10,6 +10,7 @@ import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
 import { serveStdioFaces } from './stdio.js';
+import { answerUnreadRequests } from './unread-requests.js';
 
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
@@ -33,6 +34,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   const engine = await createEngine(settings, logger);
   const { app, close } = createHttpApp(engine, settings, logger);
   const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
+  answerUnreadRequests(server);
   server.listen(settings.port, settings.host);
   try {
     await once(server, 'listening');

@@ -8,6 +8,9 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { createJiti } from 'jiti';
 import { z } from 'zod';
 
+/** Between origins in a flag or variable: the path separator may be a part of one. */
+const ORIGIN_SEPARATOR = ',';
+
 const port = z.coerce.number().int().min(1).max(65535);
 const list = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(delimiter).filter(Boolean) : value),
@@ -45,6 +48,17 @@ const fileSchema = z.strictObject({
   stepEnvironment: list,
   /** Host names beside loopback's under which the server may be called (DNS rebinding protection). */
   allowedHosts: list,
+  /** Origins whose pages may call the HTTP jobs API (CORS), e.g. `https://app.example.com`. Default: none. */
+  corsOrigins: z.preprocess(
+    (value) => (typeof value === 'string' ? value.split(ORIGIN_SEPARATOR).filter(Boolean) : value),
+    z.array(
+      z.string().refine(isOrigin, 'expected an origin, such as https://app.example.com, without a path'),
+    ),
+  ),
+  /** Jobs that a principal may start over HTTP in a minute, per server process. Default: 600. */
+  kickoffsPerMinute: z.coerce.number().int().min(1).max(1_000_000),
+  /** Looks at jobs over HTTP that a principal has in a minute, per server process. Default: 6000. */
+  statusPerMinute: z.coerce.number().int().min(1).max(1_000_000),
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
@@ -67,6 +81,9 @@ export const SETTING_VARIABLES: Record<SettingName, string> = {
   maxSteps: 'LONGHAUL_MAX_STEPS',
   stepEnvironment: 'LONGHAUL_STEP_ENVIRONMENT',
   allowedHosts: 'LONGHAUL_ALLOWED_HOSTS',
+  corsOrigins: 'LONGHAUL_CORS_ORIGINS',
+  kickoffsPerMinute: 'LONGHAUL_KICKOFFS_PER_MINUTE',
+  statusPerMinute: 'LONGHAUL_STATUS_PER_MINUTE',
   logLevel: 'LONGHAUL_LOG_LEVEL',
 };
 
@@ -93,6 +110,9 @@ export interface Settings {
   maxSteps: number;
   stepEnvironment: string[];
   allowedHosts: string[];
+  corsOrigins: string[];
+  kickoffsPerMinute: number;
+  statusPerMinute: number;
   logLevel: z.infer<typeof fileSchema>['logLevel'];
 }
 
@@ -151,8 +171,15 @@ export async function loadSettings(
     maxSteps: given.maxSteps ?? availableParallelism(),
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],
+    corsOrigins: given.corsOrigins ?? [],
+    kickoffsPerMinute: given.kickoffsPerMinute ?? 600,
+    statusPerMinute: given.statusPerMinute ?? 6000,
     logLevel: given.logLevel ?? 'info',
   };
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** The settings as environment variables, for a process that is to have the same ones. */
@@ -161,7 +188,8 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
     const value = settings[name];
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    entries.push([SETTING_VARIABLES[name], Array.isArray(value) ? value.join(delimiter) : String(value)]);
+    const separator = name === 'corsOrigins' ? ORIGIN_SEPARATOR : delimiter;
+    entries.push([SETTING_VARIABLES[name], Array.isArray(value) ? value.join(separator) : String(value)]);
   }
   return Object.fromEntries(entries);
 }

@@ -18,10 +18,12 @@ export interface Storage {
   append(key: string, bytes: Uint8Array): Promise<void>;
   /** Reads a range; the whole value without one. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
-  /** Streams the whole value. @throws LonghaulError `not_found` */
-  stream(key: string): Promise<Readable>;
+  /** Streams a range; the whole value without one. @throws LonghaulError `not_found` */
+  stream(key: string, range?: { from: number; lengthBytes: number }): Promise<Readable>;
   /** Size in bytes; undefined when there is no such key. */
   size(key: string): Promise<number | undefined>;
+  /** Size, and a version that changes with the value: letters, digits and `-`. Undefined when there is no such key. */
+  about(key: string): Promise<{ sizeBytes: number; version: string } | undefined>;
 }
 
 /** Storage in a folder of this machine; keys are relative paths. */
@@ -88,14 +90,24 @@ export function folderStorage(folder: string): Storage {
         await file.close();
       }
     },
-    async stream(key) {
+    async stream(key, range) {
       if ((await this.size(key)) === undefined)
         throw new LonghaulError('not_found', `nothing is stored under ${key}`);
-      return createReadStream(pathOf(key));
+      return createReadStream(
+        pathOf(key),
+        range ? { start: range.from, end: range.from + range.lengthBytes - 1 } : {},
+      );
     },
     async size(key) {
+      return (await this.about(key))?.sizeBytes;
+    },
+    async about(key) {
       try {
-        return (await stat(pathOf(key))).size;
+        const { size, mtimeMs, ino } = await stat(pathOf(key));
+        return {
+          sizeBytes: size,
+          version: [size, Math.round(mtimeMs * 1000), ino].map((n) => n.toString(36)).join('-'),
+        };
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw error;

@@ -131,6 +131,23 @@ export async function readLogPage(storage: Storage, key: string, query: PageQuer
   };
 }
 
+/**
+ * The lines behind a position, without a last one that is still growing, so that each is told once.
+ *
+ * @param isComplete has the step ended?
+ */
+export async function readLinesFrom(
+  storage: Storage,
+  key: string,
+  from: Position,
+  isComplete: boolean,
+): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
+  const sizeBytes = (await storage.size(key)) ?? 0;
+  if (from.offset >= sizeBytes) return { lines: [], at: from, isAtEnd: true };
+  const range = { from, toLine: Infinity, limit: PAGE_LINES, sizeBytes, isComplete };
+  return nextLines(storage, key, range, true);
+}
+
 interface Range {
   from: Position;
   toLine: number;
@@ -147,14 +164,16 @@ interface Taken {
   isAtEnd: boolean;
 }
 
-async function nextLines(storage: Storage, key: string, range: Range): Promise<Taken> {
+/** @param leavesGrowing leave a last line that is still growing for later, unless it is longer than a piece already */
+async function nextLines(storage: Storage, key: string, range: Range, leavesGrowing = false): Promise<Taken> {
   const { from, toLine, limit, sizeBytes, isComplete } = range;
   const { bytes, isContinued } = await readFrom(storage, key, from.offset, sizeBytes, WINDOW_BYTES);
   const isEnd = from.offset + bytes.length >= sizeBytes;
   const lines: LogLine[] = [];
   let at = from;
   let pageBytes = 0;
-  for (const piece of piecesOf(bytes, from, { isContinued, isFinal: isEnd && isComplete })) {
+  const isFinal = isEnd && isComplete;
+  for (const piece of piecesOf(bytes, from, { isContinued, isFinal, leavesGrowing })) {
     pageBytes += sizeOf(piece);
     if (lines.length >= limit || pageBytes > PAGE_BYTES || piece.line.number > toLine)
       return { lines, at, isAtEnd: false };

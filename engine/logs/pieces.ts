@@ -28,12 +28,12 @@ export interface Piece {
  *
  * @param start where the bytes begin
  * @param options `isContinued`: they begin in the middle of a line; `isFinal`: nothing ever follows them, so that a
- *   character that isn't whole at their end is none
+ *   character that isn't whole at their end is none; `leavesGrowing`: leave a last line without an end that would fit a piece
  */
 export function* piecesOf(
   bytes: Buffer,
   start: Position,
-  options: { isContinued: boolean; isFinal: boolean; pieceBytes?: number },
+  options: { isContinued: boolean; isFinal: boolean; pieceBytes?: number; leavesGrowing?: boolean },
 ): Generator<Piece> {
   const { pieceBytes = PIECE_BYTES } = options;
   let { isContinued } = options;
@@ -42,6 +42,7 @@ export function* piecesOf(
   while (at < bytes.length) {
     const newline = bytes.indexOf(NEWLINE, at);
     const lineEnd = newline < 0 ? bytes.length : newline;
+    if (options.leavesGrowing && newline < 0 && !options.isFinal && lineEnd - at <= pieceBytes) return;
     let end = lineEnd;
     if (lineEnd - at > pieceBytes) end = characterStart(bytes, at + pieceBytes);
     else if (newline < 0 && !options.isFinal) end = wholeCharactersEnd(bytes, at);

@@ -1,0 +1,47 @@
+/** Bodies of requests to addresses with a verb, which the OpenAPI library can't route and so doesn't check. */
+import type { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { Problem, type RequestError } from './problems.js';
+
+/**
+ * The body, checked. None counts as an empty object.
+ *
+ * @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request`
+ */
+export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  const text = await c.req.text();
+  const type = c.req.header('content-type');
+  if (type === undefined ? text !== '' : !/^application\/([a-z.-]+\+)?json\s*(;|$)/i.test(type))
+    throw new Problem(
+      'unsupported-media-type',
+      `Content-Type: expected application/json; got ${type ?? 'none'}`,
+    );
+  let body: unknown = {};
+  try {
+    if (text !== '' || type !== undefined) body = JSON.parse(text);
+  } catch (error) {
+    throw new Problem('invalid-json', `body: expected JSON; ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw invalidRequest('json', parsed.error.issues);
+}
+
+/**
+ * What a request's schema found, by place: `query.limit`.
+ *
+ * @param target the part of the request, as the library calls it
+ */
+export function invalidRequest(
+  target: string,
+  issues: readonly { path: PropertyKey[]; message: string }[],
+): Problem {
+  const where = target === 'json' ? 'body' : target;
+  const errors: RequestError[] = issues.map(({ path, message }) => ({
+    at: [where, ...path.map(String)].join('.'),
+    detail: message,
+  }));
+  return new Problem('invalid-request', errors.map(({ at, detail }) => `${at}: ${detail}`).join('\n'), {
+    errors,
+  });
+}

@@ -1,0 +1,99 @@
+/** What a kickoff takes and gives: the same for both of its addresses, for every tool's own, and for a resume. */
+import { z } from '@hono/zod-openapi';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import type { ProblemType } from './problems.js';
+import { RATE_HEADERS } from './rates.js';
+import { integer, job, json, LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+
+/** How long a short tool's kickoff waits unless the client prefers another time, in seconds: gateways give up at 30. */
+export const DEFAULT_WAIT_SECONDS = 20;
+/** Longest time for which a result can be asked to be kept, in seconds: ten years. What Temporal keeps bounds it. */
+const LONGEST_KEEP_ALIVE_SECONDS = 10 * 365 * 24 * 3600;
+
+export const kickoffSchema = job
+  .extend({
+    estimated_duration_seconds: z.number(),
+    idempotency: z.object({
+      key: z.string().optional().describe('The Idempotency-Key, if the request had one.'),
+      replayed: z.boolean().describe('Was this job started by an earlier request with the key?'),
+      kept_seconds_after_end: z.number().describe('How long job and key are kept once it has ended.'),
+      rule: z.string(),
+    }),
+  })
+  .openapi('Kickoff');
+
+export const IDEMPOTENCY_RULE =
+  'A key belongs to the caller and the tool. The same key with the same request gives the same job, also while requests race and after it has ended, for as long as the job is kept; with another request it is refused (422).';
+
+const header = (description: string) => ({ description, schema: { type: 'string' as const } });
+
+const HEADERS = {
+  ...RATE_HEADERS,
+  Location: header('Where the job stands.'),
+  'Preference-Applied': header('Which preferences were honoured (RFC 7240).'),
+  'Idempotent-Replayed': header('true: the job was started by an earlier request with the same key.'),
+  'Retry-After': {
+    description: 'Seconds until it is worth looking at the job.',
+    schema: { type: 'integer' as const },
+  },
+};
+
+/** Headers of every kickoff. They are checked where they are read. */
+export const kickoffHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: LONGEST_KEY,
+      pattern: VISIBLE.source,
+      description: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE}`,
+    }),
+  prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description: `respond-async: do not wait, also for a short tool. wait=SECONDS: how long a short tool's kickoff may wait for the end; default ${DEFAULT_WAIT_SECONDS}, at most ${LONGEST_WAIT_SECONDS}. Kickoffs of other tools never wait.`,
+    }),
+  'longhaul-session': z.string().optional().openapi({
+    maxLength: LONGEST_SESSION,
+    pattern: VISIBLE.source,
+    description:
+      '1 to 200 visible ASCII characters of your choice: jobs can be listed by it. Default: the MCP session of Mcp-Session-Id, if there is one.',
+  }),
+});
+
+export const kickoffQuery = z.strictObject({
+  keep_alive_seconds: integer(
+    1,
+    LONGEST_KEEP_ALIVE_SECONDS,
+    `How long the result shall be kept after the end. At least ${LEAST_KEEP_ALIVE_SECONDS} s in any case; bounded by Temporal's retention.`,
+  ),
+});
+
+export const kickoffResponses = {
+  200: json(
+    kickoffSchema,
+    'A short tool that has ended within the wait; or an earlier job of the same key, which has ended.',
+    HEADERS,
+  ),
+  202: json(kickoffSchema, 'The job is durable and will run, whatever becomes of this connection.', HEADERS),
+};
+
+export const KICKOFF_PROBLEMS: ProblemType[] = [
+  'invalid-json',
+  'invalid-arguments',
+  'invalid-prefer',
+  'invalid-idempotency-key',
+  'invalid-session',
+  'unknown-tool',
+  'job-expired',
+  'too-large',
+  'unsupported-media-type',
+  'idempotency-key-reused',
+  'rate-limited',
+];
+
+export const kickoffArguments = z.record(z.string(), z.unknown());
+
+/** Path of a tool's kickoff. */
+export const KICKOFF_PATH = '/v1/tools/{tool}/jobs';

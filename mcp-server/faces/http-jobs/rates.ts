@@ -1,0 +1,73 @@
+/**
+ * How often a principal may start jobs and look at them: per server process, and kept in its memory, so that a limit
+ * costs no call to anything. Several servers allow several times as much.
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { Problem } from './problems.js';
+
+/** Window of every limit, in seconds. */
+export const RATE_WINDOW_SECONDS = 60;
+
+/** `kickoff`: what starts jobs; `status`: what looks at them. */
+export type RateName = 'kickoff' | 'status';
+
+/** Requests a window, for each principal. */
+export type RateLimits = Record<RateName, number>;
+
+/** Headers of the current draft (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
+export const RATE_HEADERS = {
+  'RateLimit-Policy': {
+    description: 'The limit: its name, how many requests (q) in how many seconds (w).',
+    schema: { type: 'string' as const },
+  },
+  RateLimit: {
+    description: 'What is left of it (r), and in how many seconds it is whole again (t).',
+    schema: { type: 'string' as const },
+  },
+};
+
+export class Rates {
+  readonly #limiters: Record<RateName, RateLimiterMemory>;
+
+  constructor(
+    readonly limits: RateLimits,
+    private readonly principalOf: (c: Context) => string,
+  ) {
+    const limiter = (name: RateName) =>
+      new RateLimiterMemory({ keyPrefix: name, points: limits[name], duration: RATE_WINDOW_SECONDS });
+    this.#limiters = { kickoff: limiter('kickoff'), status: limiter('status') };
+  }
+
+  /** Counts a request, and says on its answer what is left; refuses it with 429 when nothing is. */
+  limit(name: RateName): MiddlewareHandler {
+    return async (c, next) => {
+      let left: RateLimiterRes;
+      try {
+        left = await this.#limiters[name].consume(this.principalOf(c));
+      } catch (error) {
+        if (!(error instanceof RateLimiterRes)) throw error;
+        throw new Problem('rate-limited', this.#refusal(name), {
+          headers: { 'Retry-After': String(secondsOf(error)), ...this.#headers(name, error) },
+        });
+      }
+      for (const [header, value] of Object.entries(this.#headers(name, left))) c.header(header, value);
+      return next();
+    };
+  }
+
+  #refusal(name: RateName): string {
+    return `${name}: expected at most ${this.limits[name]} requests in ${RATE_WINDOW_SECONDS} s; got more`;
+  }
+
+  #headers(name: RateName, left: RateLimiterRes): Record<string, string> {
+    return {
+      'RateLimit-Policy': `"${name}";q=${this.limits[name]};w=${RATE_WINDOW_SECONDS}`,
+      RateLimit: `"${name}";r=${left.remainingPoints};t=${secondsOf(left)}`,
+    };
+  }
+}
+
+function secondsOf({ msBeforeNext }: RateLimiterRes): number {
+  return Math.max(1, Math.ceil(msBeforeNext / 1000));
+}

@@ -1,0 +1,93 @@
+/** `GET /v1/jobs/{id}/logs`: the steps of a job, with links to what each has printed. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { isTerminal, type ChildStatus, type OperationRecord } from '../../../operations/record.js';
+import { stepReference, stepsOf } from '../../../operations/steps.js';
+import type { JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { assertKept, defined, jobPath, jobStatusOf } from './render.js';
+import { JOB_STATUSES, jobParams, json, responses } from './schemas.js';
+
+export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
+type StepStatus = z.output<typeof stepStatus>;
+
+const OF_STEP: Record<ChildStatus, StepStatus> = {
+  pending: 'queued',
+  working: 'running',
+  input_required: 'running',
+  completed: 'succeeded',
+  failed: 'failed',
+  canceled: 'canceled',
+  timed_out: 'timed_out',
+  skipped: 'skipped',
+};
+
+const step = z
+  .object({
+    step: z.string().describe('Reference: job/position, e.g. build/2.'),
+    name: z.string(),
+    status: stepStatus,
+    exit_code: z.int().optional(),
+    started_at: z.iso.datetime().optional(),
+    closed_at: z.iso.datetime().optional(),
+    log_url: z.string(),
+  })
+  .openapi('Step');
+
+export function registerSteps(face: JobsFace): void {
+  const { app, engine, principalOf, rates } = face;
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/jobs/{id}/logs',
+      operationId: 'listSteps',
+      tags: ['Results'],
+      summary: 'The steps of a job, with links to their logs',
+      description: 'Only pipelines have steps.',
+      middleware: [rates.limit('status')],
+      request: { params: jobParams },
+      responses: responses(
+        {
+          200: json(
+            z.object({
+              steps: z.array(step),
+              is_live: z.boolean().describe('False: no worker could be asked, so there may be other steps.'),
+            }),
+            'The steps.',
+          ),
+        },
+        ['job-not-found', 'job-expired', 'rate-limited'],
+      ),
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      assertJobId(id);
+      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
+      return c.json({ steps: stepsIn(record), is_live: isLive }, 200, { 'Cache-Control': 'no-cache' });
+    },
+  );
+}
+
+function stepsIn(record: OperationRecord): z.output<typeof step>[] {
+  return stepsOf(record.children ?? []).map((chosen) => {
+    const { name, status, exitCode, startedAt, closedAt } = chosen.step;
+    const reference = stepReference(chosen);
+    return {
+      step: reference,
+      name,
+      status: stepStatusOf(status, record),
+      ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
+      log_url: logPath(record.token, reference),
+    };
+  });
+}
+
+/** What a job left open as it ended has ended with it. */
+export function stepStatusOf(status: ChildStatus, { status: ofJob }: OperationRecord): StepStatus {
+  const own = OF_STEP[status];
+  return isTerminal(ofJob) && (own === 'queued' || own === 'running') ? jobStatusOf(ofJob) : own;
+}
+
+export function logPath(id: string, reference: string): string {
+  return `${jobPath(id)}/logs/${encodeURIComponent(reference)}`;
+}

@@ -1,0 +1,44 @@
+/** Addresses with a verb, `/v1/jobs/{id}:cancel`: the library documents them, and the router beneath it serves them. */
+import type { RouteConfig, z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { readBody } from './body.js';
+import type { JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { Problem } from './problems.js';
+import { jobParams } from './schemas.js';
+
+interface Verb<S extends z.ZodType> {
+  verb: string;
+  config: Pick<RouteConfig, 'operationId' | 'summary' | 'description' | 'responses'>;
+  body: S;
+  middleware?: MiddlewareHandler;
+  handle: (c: Context, id: string, body: z.output<S>) => Promise<Response>;
+}
+
+/** Registers `POST /v1/jobs/{id}:{verb}`. */
+export function registerVerb<S extends z.ZodType>(
+  { app }: JobsFace,
+  { verb, config, body, middleware, handle }: Verb<S>,
+): void {
+  app.openAPIRegistry.registerPath({
+    ...config,
+    method: 'post',
+    path: `/v1/jobs/{id}:${verb}`,
+    tags: ['Jobs'],
+    request: { params: jobParams, body: { content: { 'application/json': { schema: body } } } },
+  });
+  const path = `/v1/jobs/:target{[^/:]+:${verb}}`;
+  if (middleware) app.post(path, middleware);
+  app.post(path, async (c) => {
+    const id = (c.req.param('target') ?? '').slice(0, -verb.length - 1);
+    const given = await readBody(c, body);
+    assertJobId(id);
+    return handle(c, id, given);
+  });
+  // Without this, others would take the verb for a part of the ID.
+  app.all(path, (c) => {
+    throw new Problem('method-not-allowed', `${c.req.method}: expected POST here`, {
+      headers: { Allow: 'POST' },
+    });
+  });
+}

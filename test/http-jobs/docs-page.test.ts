@@ -1,0 +1,117 @@
+/** docs/http-jobs.md does what it says: its commands are run as they stand. `LONGHAUL_RECORD=1` writes its table anew. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PROBLEM_TABLE } from '../../mcp-server/faces/http-jobs/openapi.js';
+import { Parts } from '../support/parts.js';
+
+const PAGE = 'docs/http-jobs.md';
+const [BEGIN, END] = [
+  '<!-- problems: made from mcp-server/faces/http-jobs/problems.ts -->',
+  '<!-- end of problems -->',
+];
+const page = () => readFileSync(PAGE, 'utf8');
+
+describe('the ten minutes', () => {
+  let parts: Parts;
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-http-reader-'));
+  beforeAll(async () => {
+    parts = await Parts.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
+  });
+  afterAll(async () => {
+    await parts?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('kickoff, poll and result answer what the page shows', async () => {
+    const [, section] = /## Ten minutes\n([^]*?)\n## /.exec(page())!;
+    const steps = [...section!.matchAll(/```sh\n([^]*?)```\n[^]*?```http\n([^]*?)```/g)];
+    expect(steps).toHaveLength(3);
+    const script = steps.map(([, command]) => `${command}\nprintf '\\n=====\\n'\n`).join('');
+    const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: folder,
+      env: { ...process.env, LONGHAUL: parts.base },
+      timeout: 120_000,
+    });
+    const answers = stdout.split('\n=====\n');
+    for (const [at, [, , shown]] of steps.entries()) {
+      const [wanted, got] = [messageOf(shown!), messageOf(answers[at]!)];
+      expect(got.line).toBe(wanted.line);
+      for (const [name, value] of Object.entries(wanted.headers))
+        expect({ [name]: got.headers[name] }).toEqual({ [name]: like(value) });
+      expect(got.body).toEqual(like(wanted.body));
+    }
+  }, 150_000);
+});
+
+interface Message {
+  line: string;
+  headers: Record<string, string>;
+  body: unknown;
+}
+
+function messageOf(text: string): Message {
+  const [head, ...body] = text.replaceAll('\r', '').trim().split('\n\n');
+  const [line = '', ...headers] = head!.split('\n');
+  const named = headers.map((one) => /^([^:]+): (.*)$/.exec(one)!);
+  return {
+    line,
+    headers: Object.fromEntries(named.map(([, name, value]) => [name!.toLowerCase(), value!])),
+    body: JSON.parse(body.join('\n\n')),
+  };
+}
+
+/** The same value, where it is the same for every reader: not IDs and times, nor how far the job has come meanwhile. */
+function like(value: unknown): any {
+  if (Array.isArray(value)) return value.map(like);
+  if (typeof value === 'object' && value !== null)
+    return expect.objectContaining(
+      Object.fromEntries(Object.entries(value).map(([key, one]) => [key, like(one)])),
+    );
+  if (typeof value !== 'string') return value;
+  if (value === 'queued' || value === 'running') return expect.stringMatching(/^(queued|running)$/);
+  if (/^\d{4}-\d\d-\d\dT/.test(value)) return expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/);
+  const id = /\b[0-9a-f]{32}\b/;
+  if (!id.test(value)) return value;
+  const [before, after] = value.split(id) as [string, string];
+  return expect.stringMatching(new RegExp(`^${before}[\\w.~-]+${after}$`));
+}
+
+describe('the table of problems', () => {
+  const table = () => {
+    const rows = PROBLEM_TABLE.map(({ type, status, retryable, title, advice }) => [
+      `\`${type}\``,
+      String(status),
+      retryable ? 'yes' : 'no',
+      `${title}. ${advice}`,
+    ]);
+    const all = [['type', 'status', 'retryable', 'what it means, and what to do'], ...rows];
+    const widths = all[0]!.map((_, at) => Math.max(...all.map((row) => row[at]!.length)));
+    const line = (cells: string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
+    return [line(all[0]!), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
+  };
+  /** Before, between and behind the marks. */
+  const parts = () => {
+    const text = page();
+    const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];
+    return [text.slice(0, from), text.slice(from, to), text.slice(to)] as const;
+  };
+  beforeAll(() => {
+    if (!process.env['LONGHAUL_RECORD']) return;
+    const [before, , after] = parts();
+    writeFileSync(PAGE, `${before}\n\n${table()}\n\n${after}`);
+  });
+
+  test('is that of the server', () => {
+    expect(parts()[1].trim()).toBe(table());
+  });
+});
+
+test('the rates on the page are the defaults', async () => {
+  const { loadSettings } = await import('../../platform/config.js');
+  const { kickoffsPerMinute, statusPerMinute } = await loadSettings({}, {});
+  expect(page()).toContain(`${kickoffsPerMinute} kickoffs and ${statusPerMinute.toLocaleString('en')} looks`);
+});

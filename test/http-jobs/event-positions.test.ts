@@ -1,0 +1,72 @@
+/** Positions of streams of events travel in a header, so that they have to stay short however large the pipeline is. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { tellLogs } from '../../engine/events/logs.js';
+import { beginningOf } from '../../engine/events/position.js';
+import type { ChildRecord } from '../../operations/record.js';
+import { sealOf } from '../../platform/seal.js';
+import { folderStorage, logKey } from '../../platform/storage.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const storage = folderStorage(folder);
+const at = '2026-01-01T00:00:00Z';
+
+function part(index: number, status: 'working' | 'completed', steps: number): ChildRecord {
+  return {
+    name: `each[${index}]`,
+    status,
+    steps: Array.from({ length: steps }, () => ({ name: 'Say', status, startedAt: at })),
+  };
+}
+
+test('of a part with most steps among most parts: it still opens', async () => {
+  const children = [
+    ...Array.from({ length: 4_800 }, (_, index) => part(index, 'completed', 1)),
+    part(4_800, 'working', 200),
+  ];
+  const line = Buffer.from(`${'x'.repeat(99)}\n`);
+  for (let step = 1; step <= 200; step += 1)
+    await storage.put(
+      logKey('w', 'each[4800]', step),
+      Buffer.concat(Array.from({ length: 500 }, () => line)),
+    );
+  const position = beginningOf('3f2504e0-4f89-41d3-9a0c-0305e82c3301');
+  let lines = 0;
+  for (;;) {
+    const telling = tellLogs(storage, 'w', children, position.logs, false);
+    let next = await telling.next();
+    for (; !next.done; next = await telling.next()) lines += next.value.lines.length;
+    const told = position.logs.at[4_800]?.length === 400;
+    if (told && !next.value.isBehind) break;
+  }
+  expect(lines).toBe(200 * 500);
+  // As large as numbers of a log may become.
+  position.logs.at[4_800] = position.logs.at[4_800]!.map((number, index) =>
+    index % 2 ? 2 ** 28 : number + 9e5,
+  );
+  const ids = sealOf<typeof position>(randomBytes(32), 'test');
+  const id = ids.seal({ ...position, event: 50_000 });
+  expect(id.length).toBeLessThan(7_000);
+  expect(ids.open(id)).toEqual({ ...position, event: 50_000 });
+}, 120_000);
+
+test('the logs of many parts are told in turn, each line once', async () => {
+  const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));
+  for (const { name } of children)
+    for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));
+  const { logs } = beginningOf('run');
+  const told: string[] = [];
+  for (let rounds = 0; rounds < 10; rounds += 1) {
+    const telling = tellLogs(storage, 'v', children, logs, true);
+    let next = await telling.next();
+    for (; !next.done; next = await telling.next()) told.push(...next.value.lines.map(({ text }) => text));
+    if (next.value.isDone) break;
+    expect(rounds).toBeLessThan(9);
+  }
+  expect(told).toEqual(children.flatMap(({ name }) => [`${name} 1`, `${name} 2`]));
+  expect(logs.at).toEqual({});
+});

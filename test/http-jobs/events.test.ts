@@ -1,0 +1,251 @@
+/** `GET /v1/jobs/{id}/events`: what happens in a job, each thing once and in order, whoever tells it. */
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  eventStream,
+  HEARTBEAT_MS,
+  SLOW_READER_MS,
+  type ServerSentEvent,
+} from '../../mcp-server/faces/http-jobs/event-stream.js';
+import { PipelineProject } from '../pipelines/support.js';
+import { rawSession } from '../proxy/support.js';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
+import { expectProblem, JobsClient } from './support.js';
+
+/** Lines of the large log: more than a connection's buffers hold. */
+const MANY_LINES = 240_000;
+
+const PIPELINES = {
+  release: `
+inputs: { properties: { items: { type: array, items: { type: string } } }, required: [items] }
+jobs:
+  each:
+    for-each: items
+    steps:
+      - { name: Say, run: 'for i in 1 2 3; do echo "$LONGHAUL_ITEM $i"; sleep 0.2; done' }
+      - { name: Grow, run: 'printf "begun, "; sleep 1.5; echo "and ended"; printf "no newline at the end"' }
+      - { name: Fails, run: 'echo oh; exit 3', continue-on-error: true }
+  publish:
+    needs: each
+    steps:
+      - { name: Publish, approval: { message: Publish? }, run: 'echo published' }
+`,
+  large: `
+jobs:
+  write:
+    steps:
+      - { run: 'seq -f "%.0f ${'x'.repeat(90)}" ${MANY_LINES}' }
+`,
+  quick: 'jobs: { say: { steps: [{ run: echo quick }] } }',
+  waits: 'jobs: { ask: { steps: [{ approval: { message: Well? } }] } }',
+};
+
+let project: PipelineProject;
+let jobs: JobsClient;
+let other: JobsClient;
+let closed: string;
+let all: ReadEvent[];
+
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+  jobs = new JobsClient(project.parts.base);
+  const port = await freePort();
+  project.parts.server({ LONGHAUL_PORT: String(port) });
+  other = new JobsClient(`http://127.0.0.1:${port}`);
+  await eventually('the other server is ready', () =>
+    fetch(`${other.base}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+}, 120_000);
+afterAll(() => project?.stop());
+
+describe('the events of a pipeline', () => {
+  test('tell its states, questions, progress and log lines as they come, and end with the result', async () => {
+    closed = await jobs.start('release', { items: ['a', 'b'] });
+    const stream = await openEvents(jobs.base, closed);
+    expect(stream.response.status).toBe(200);
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
+    const asked = await eventually('it asks', () =>
+      stream.events.find(({ event }) => event === 'input_required'),
+    );
+    expect(asked.data).toMatchObject({
+      job_id: closed,
+      key: 'input-1',
+      message: 'publish / Publish: Publish?',
+    });
+    expect(toldLines(stream.events)['each[0]/1']?.[0]).toEqual({ number: 1, text: 'a 1' });
+    const answer = await jobs.post(`/v1/jobs/${closed}/input`, { key: 'input-1', value: { approve: true } });
+    expect(answer.status).toBeLessThan(300);
+    expect(await stream.ended).toBe(true);
+
+    expect(stream.comments[0]).toBe('open');
+    expect(stream.events[0]).toMatchObject({ event: 'status', data: { status: 'queued' } });
+    expect(stream.events.some(({ event }) => event === 'progress')).toBe(true);
+    expect(stream.events.filter(({ event, id }) => (event === 'progress') === (id !== undefined))).toEqual(
+      [],
+    );
+    const last = stream.events.at(-1)!;
+    expect(last).toMatchObject({ event: 'result', data: { job_id: closed, status: 'succeeded' } });
+    const states = toldStates(stream.events) as { status?: string; stage?: string }[];
+    expect(states.at(-1)).toMatchObject({ event: 'status', status: 'succeeded' });
+    expect(states.map(({ stage }) => stage)).toContain('publish / Publish');
+
+    all = await allEvents(jobs.base, closed);
+    expect(toldStates(all)).toEqual(states);
+    expect(toldLines(all)).toEqual(toldLines(stream.events));
+  }, 120_000);
+
+  test('have every line of every step once, whole', () => {
+    const lines = Object.fromEntries(
+      Object.entries(toldLines(all)).map(([step, told]) => [step, told.map(({ text }) => text)]),
+    );
+    const ofItem = (item: string, index: number) => ({
+      [`each[${index}]/1`]: [1, 2, 3].map((number) => `${item} ${number}`),
+      [`each[${index}]/2`]: ['begun, and ended', 'no newline at the end'],
+      [`each[${index}]/3`]: ['oh'],
+    });
+    expect(lines).toEqual({ ...ofItem('a', 0), ...ofItem('b', 1), 'publish/1': ['published'] });
+  });
+
+  test('go on behind any of them, also on another server', async () => {
+    const kept = all.filter(({ id }) => id !== undefined);
+    expect(kept.length).toBeGreaterThan(10);
+    for (const [at, { id }] of kept.slice(0, -1).entries()) {
+      const stream = await openEvents(at % 2 ? jobs.base : other.base, closed, id);
+      await stream.ended;
+      const rest = stream.events.filter((event) => event.id !== undefined);
+      expect(rest.map(({ event, data }) => ({ event, data }))).toEqual(
+        kept.slice(at + 1).map(({ event, data }) => ({ event, data })),
+      );
+    }
+  }, 120_000);
+
+  test('are over behind the last one: 204, so that clients stay away', async () => {
+    const { response } = await openEvents(other.base, closed, all.at(-1)!.id);
+    expect(response.status).toBe(204);
+  });
+});
+
+test('the state of an attempt that an operator has reset to comes once, then what happens in it', async () => {
+  const id = await jobs.start('waits');
+  const before = await openEvents(jobs.base, id);
+  await eventually(
+    'it asks',
+    () => before.lastId() && before.events.some(({ event }) => event === 'input_required'),
+  );
+  before.close();
+  const temporal = await project.parts.temporal();
+  const { events } = await temporal.workflow.getHandle(id).fetchHistory();
+  const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+  await temporal.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: id },
+    workflowTaskFinishEventId: task.eventId!,
+    requestId: id,
+    reason: 'to try it',
+  });
+  const after = await openEvents(jobs.base, id, before.lastId());
+  await eventually('it asks again', () => after.events.some(({ event }) => event === 'input_required'));
+  expect(after.events[0]).toMatchObject({ event: 'status', data: { status: 'running' } });
+  expect(after.events.filter(({ event }) => event === 'input_required')).toHaveLength(1);
+  expect(after.events.some(({ data }) => data.status === 'queued')).toBe(false);
+  await jobs.request('DELETE', `/v1/jobs/${id}`);
+  await after.ended;
+  expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
+}, 60_000);
+
+describe('is refused, with a problem document', () => {
+  test('a Last-Event-ID that is made up, changed, or of another job', async () => {
+    const id = all[0]!.id!;
+    const another = await jobs.start('waits');
+    for (const [job, lastEventId] of [
+      [closed, '7'],
+      [closed, 'x'.repeat(9_000)],
+      [closed, `${id.slice(0, -2)}${id.endsWith('AA') ? 'BB' : 'AA'}`],
+      [another, id],
+    ] as const) {
+      const answer = await jobs.get(`/v1/jobs/${job}/events`, { 'last-event-id': lastEventId });
+      expectProblem(answer, 'invalid-event-id', 400);
+      expect(answer.body.detail).toContain('Last-Event-ID');
+    }
+    await jobs.request('DELETE', `/v1/jobs/${another}`);
+  });
+
+  test('a job that there is not', async () => {
+    expectProblem(await jobs.get('/v1/jobs/nothing/events'), 'job-not-found', 404);
+  });
+
+  test('a Last-Event-ID that is too old: its job is no longer kept', async () => {
+    const session = await rawSession(`${jobs.base}/mcp`);
+    const call = { name: 'quick', arguments: {}, task: { ttl: 3_000 } };
+    const { taskId } = (await session.request('tools/call', call)).result.task;
+    const stream = await openEvents(jobs.base, taskId);
+    await eventually('it has begun', () => stream.lastId());
+    stream.close();
+    await eventually('it has expired', async () => (await jobs.get(`/v1/jobs/${taskId}`)).status === 410);
+    const answer = await jobs.get(`/v1/jobs/${taskId}/events`, { 'last-event-id': stream.lastId()! });
+    expectProblem(answer, 'job-expired', 410);
+  });
+});
+
+describe('a reader', () => {
+  test('hears a comment while nothing happens', async () => {
+    expect(HEARTBEAT_MS).toBe(15_000);
+    async function* quiet(): AsyncGenerator<ServerSentEvent> {
+      yield await new Promise<never>(() => undefined);
+    }
+    const reader = eventStream(quiet(), () => undefined, {
+      heartbeatMs: 20,
+      slowReaderMs: 1_000,
+    }).getReader();
+    const texts: string[] = [];
+    while (texts.length < 3) texts.push(new TextDecoder().decode((await reader.read()).value));
+    await reader.cancel();
+    expect(texts).toEqual(['retry: 1000\n: open\n\n', ': heartbeat\n\n', ': heartbeat\n\n']);
+  });
+
+  test('that takes nothing is cut off, has cost little, and gets the rest when it comes back', async () => {
+    const id = await jobs.start('large');
+    await jobs.until(id, 'succeeded');
+    const { text, isWhole } = await readSlowly(`${jobs.base}/v1/jobs/${id}/events`);
+    expect(isWhole).toBe(false);
+    // What the connection itself holds can be some MB; the log has more than 20.
+    expect(text.length).toBeLessThan(16 * 1024 * 1024);
+    const events = text.split('\n\n').slice(0, -1);
+    const lastId = events
+      .findLast((event) => event.startsWith('id: '))!
+      .split('\n')[0]!
+      .slice(4);
+    const before = events
+      .filter((event) => event.includes('\nevent: log\n'))
+      .flatMap((event) => JSON.parse(event.split('\ndata: ')[1]!).lines);
+
+    const rest = await openEvents(jobs.base, id, lastId);
+    expect(await rest.ended).toBe(true);
+    const numbers = [...before, ...(toldLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
+    expect(numbers).toHaveLength(MANY_LINES);
+    expect(numbers.every((number, index) => number === index + 1)).toBe(true);
+  }, 180_000);
+});
+
+/** Takes the beginning of an answer, then nothing for longer than is waited for, then whatever is left. */
+async function readSlowly(url: string): Promise<{ text: string; isWhole: boolean }> {
+  const asked = request(url);
+  asked.end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  response.on('error', () => undefined);
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  await once(response, 'data');
+  response.pause();
+  const closed = new Promise((resolve) => response.once('close', resolve));
+  await delay(SLOW_READER_MS + 5_000);
+  response.resume();
+  await closed;
+  return { text: Buffer.concat(chunks).toString(), isWhole: response.complete };
+}

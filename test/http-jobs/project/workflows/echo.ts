@@ -1,0 +1,3 @@
+export async function echo({ text, times }: { text: string; times: number }) {
+  return { texts: Array.from({ length: times }, () => text) };
+}

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
+
+const PROJECT = resolve('test/http-jobs/project');
+/** For each operation. */
+const EXAMPLES = 75;
+const MOST_MS = 300_000;
+/** How much of a report is shown: it repeats requests, and those are long. */
+const SHOWN_CHARACTERS = 20_000;
+
+const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
+let parts: Parts;
+beforeAll(async () => {
+  await installSchemathesis();
+  writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
+  parts = await Parts.start({
+    LONGHAUL_PROJECT: PROJECT,
+    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
+    LONGHAUL_DATA_FOLDERS: data,
+    LONGHAUL_KICKOFFS_PER_MINUTE: '1000000',
+    LONGHAUL_STATUS_PER_MINUTE: '1000000',
+  });
+}, 300_000);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(data, { recursive: true, force: true });
+});
+
+test(
+  'of thousands of made-up requests none finds a defect, or an answer that the document does not have',
+  async () => {
+    const { exitCode, examples, output } = await runSchemathesis(parts.base, EXAMPLES, MOST_MS);
+    const lines = output.split('\n').map((line) => line.slice(0, 500));
+    if (exitCode !== 0) throw new Error(lines.join('\n').slice(-SHOWN_CHARACTERS));
+    expect(examples).toBeGreaterThanOrEqual(2_000);
+  },
+  MOST_MS + 10_000,
+);

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { chromium } from 'playwright-core';
+import { ERROR_KINDS } from '../../operations/errors.js';
+import { check } from '../../operations/schema.js';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { Parts, type Part } from '../support/parts.js';
+import { expectProblem, JobsClient } from './support.js';
+
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const PAGE = 'https://app.example.com';
+const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
+
+let parts: Parts;
+let jobs: JobsClient;
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_KICKOFFS_PER_MINUTE: '3', LONGHAUL_STATUS_PER_MINUTE: '5' });
+  jobs = new JobsClient(parts.base);
+});
+afterAll(() => parts?.stop());
+
+/** Another server of the same parts, with settings of its own. */
+async function server(environment: Record<string, string>): Promise<{ client: JobsClient; part: Part }> {
+  const port = await freePort();
+  const part = parts.server({ LONGHAUL_PORT: String(port), ...environment });
+  const client = new JobsClient(`http://127.0.0.1:${port}`);
+  await eventually('it is connected', async () => {
+    const { body } = await client.get('/readyz').catch(() => ({ body: undefined }));
+    return body && !JSON.stringify(body).includes('not connected');
+  });
+  return { client, part };
+}
+
+test('kickoffs and looks are limited, and say what is left', async () => {
+  const answers = [];
+  for (let call = 0; call < 4; call += 1) answers.push(await jobs.kickOff('greet', { name: 'Ada' }));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  expect(answers[0]!.headers.get('ratelimit-policy')).toBe('"kickoff";q=3;w=60');
+  expect(answers[0]!.headers.get('ratelimit')).toMatch(/^"kickoff";r=2;t=\d+$/);
+  const refused = answers[3]!;
+  expectProblem(refused, 'rate-limited', 429);
+  expect(refused.body.retryable).toBe(true);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused.headers.get('ratelimit')).toMatch(/^"kickoff";r=0;t=\d+$/);
+
+  const looks = [];
+  for (let call = 0; call < 6; call += 1) looks.push(await jobs.get(UNKNOWN));
+  expect(looks.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
+  expect(looks[0]!.headers.get('ratelimit-policy')).toBe('"status";q=5;w=60');
+  // To cancel is never too often.
+  expectProblem(await jobs.request('DELETE', UNKNOWN), 'job-not-found', 404);
+  const { body } = await jobs.get('/openapi.json');
+  expect(body['x-rate-limits']).toEqual({
+    window_seconds: 60,
+    kickoff: 3,
+    status: 5,
+    scope: 'caller and server process',
+  });
+});
+
+test('another host name is refused before anything else, and so is a page of another origin', async () => {
+  const foreign = await new Promise<{ status: number | undefined; body: any }>((settle, fail) => {
+    const headers = { host: 'evil.example' };
+    request(`${parts.base}/v1/jobs`, { headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += chunk));
+      response.on('end', () => settle({ status: response.statusCode, body: JSON.parse(text) }));
+    })
+      .on('error', fail)
+      .end();
+  });
+  expect(foreign).toMatchObject({ status: 403, body: { type: '/problems/forbidden' } });
+  expectProblem(await jobs.get('/v1/jobs', { origin: PAGE }), 'forbidden', 403);
+});
+
+describe('CORS', () => {
+  test('is off unless configured', async () => {
+    const { headers } = await jobs.get('/openapi.json', { origin: parts.base });
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('lets pages of the configured origins call, and no others', async () => {
+    const { client: open } = await server({ LONGHAUL_CORS_ORIGINS: PAGE });
+    const preflight = await open.request('OPTIONS', '/v1/jobs', {
+      headers: { origin: PAGE, 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(PAGE);
+    const answer = await open.get(UNKNOWN, { origin: PAGE });
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(PAGE);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    for (const origin of ['http://app.example.com', 'https://app.example.com:8443', 'https://evil.example'])
+      expectProblem(await open.get(UNKNOWN, { origin }), 'forbidden', 403);
+    // What may call jobs may not call MCP.
+    expect((await open.post('/mcp', {}, { origin: PAGE })).status).toBe(403);
+  });
+});
+
+test('the document is OpenAPI 3.1, with each tool, its arguments and rules, and every problem', async () => {
+  const { status, body } = await jobs.get('/openapi.json');
+  expect(status).toBe(200);
+  expect(body.openapi).toBe('3.1.0');
+  const { post } = body.paths['/v1/tools/json_schema_2020_12_tool/jobs'];
+  expect(post['x-longhaul']).toEqual(expect.any(Object));
+  const { $ref } = post.requestBody.content['application/json'].schema;
+  // References within a tool's own schema lead to where they stand now.
+  const at = (pointer: string) =>
+    pointer
+      .split('/')
+      .slice(1)
+      .reduce((value: any, key) => value?.[decodeURIComponent(key)], body);
+  const references = [...JSON.stringify(at($ref)).matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to!);
+  for (const pointer of [$ref, ...references]) expect(at(pointer)).toEqual(expect.anything());
+  expect(check(body.components.schemas.JobStatus, 'timed_out', 'status')).toEqual([]);
+  expect(body.components.schemas.JobStatus['x-terminal']).toContain('timed_out');
+  expect(body.components.schemas.JobError.properties.kind.enum).toEqual([...ERROR_KINDS]);
+
+  const { body: table } = await jobs.get('/problems');
+  expect(body['x-problems']).toEqual(table.problems);
+  for (const problem of table.problems) {
+    expect(body.info.description).toContain(`| ${problem.type} | ${problem.status} |`);
+    expect((await jobs.get(problem.type)).body).toEqual(problem);
+  }
+});
+
+test('the page to try the API at is served whole, under a strict policy', async () => {
+  const page = await jobs.get('/docs');
+  const policy = page.headers.get('content-security-policy')!;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toContain('unsafe');
+  const parts = [...(page.body as string).matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path!);
+  expect(parts).toHaveLength(3);
+  for (const path of parts) expect((await jobs.get(path)).status).toBe(200);
+});
+
+const withBrowser = existsSync(CHROMIUM) ? test : test.skip;
+
+withBrowser('the page shows the tools, loads nothing from elsewhere, and keeps to its policy', async () => {
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  try {
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (one) => asked.push(one.url()));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(`${parts.base}/docs`);
+    await page.getByText('/v1/tools/greet/jobs').first().waitFor();
+    expect(complaints).toEqual([]);
+    expect(asked.filter((url) => !url.startsWith(parts.base) && !url.startsWith('data:'))).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+});
+
+test('a namespace that keeps closed workflows for less than a day is said aloud', async () => {
+  const namespace = `short-${randomUUID()}`;
+  const temporal = await parts.temporal();
+  await temporal.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: msToTs('1h'),
+  });
+  const { client, part } = await server({ TEMPORAL_NAMESPACE: namespace, LONGHAUL_LOG_LEVEL: 'warn' });
+  const warning = 'keeps closed workflows for only 60 min';
+  await eventually('the server has said it', () => part.output().includes(warning));
+  const { body } = await client.get('/openapi.json');
+  expect(body.info.description).toContain(warning);
+  expect((await jobs.get('/openapi.json')).body.info.description).not.toContain('only');
+});

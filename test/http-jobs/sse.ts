@@ -1,0 +1,83 @@
+/** Reading a job's events as an ordinary client does: over HTTP, coming back with the last ID that it has. */
+export interface ReadEvent {
+  id?: string;
+  event: string;
+  data: any;
+}
+
+export interface ReadStream {
+  response: Response;
+  events: ReadEvent[];
+  comments: string[];
+  /** Resolves when the stream has ended or was cut off: was it ended in good order? */
+  ended: Promise<boolean>;
+  lastId(): string | undefined;
+  close(): void;
+}
+
+/** Opens the events of a job. */
+export async function openEvents(base: string, jobId: string, lastEventId?: string): Promise<ReadStream> {
+  const end = new AbortController();
+  const response = await fetch(`${base}/v1/jobs/${jobId}/events`, {
+    headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId },
+    signal: end.signal,
+  });
+  const events: ReadEvent[] = [];
+  const comments: string[] = [];
+  const read = async () => {
+    let rest = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
+      // What isn't whole doesn't count (WHATWG HTML, 9.2.6).
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) take(block, events, comments);
+    }
+  };
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  return {
+    response,
+    events,
+    comments,
+    ended: isStream
+      ? read().then(
+          () => true,
+          () => false,
+        )
+      : Promise.resolve(true),
+    lastId: () => events.findLast(({ id }) => id !== undefined)?.id,
+    close: () => end.abort(),
+  };
+}
+
+function take(block: string, events: ReadEvent[], comments: string[]): void {
+  const read: Partial<ReadEvent> = {};
+  for (const line of block.split('\n')) {
+    if (line.startsWith(': ')) comments.push(line.slice(2));
+    else if (line.startsWith('id: ')) read.id = line.slice(4);
+    else if (line.startsWith('event: ')) read.event = line.slice(7);
+    else if (line.startsWith('data: ')) read.data = JSON.parse(line.slice(6));
+  }
+  if (read.event !== undefined) events.push(read as ReadEvent);
+}
+
+/** All events of a job, in one go, once it has ended. */
+export async function allEvents(base: string, jobId: string): Promise<ReadEvent[]> {
+  const stream = await openEvents(base, jobId);
+  await stream.ended;
+  return stream.events;
+}
+
+/** What the states were, without what differs from one look to another. */
+export function toldStates(events: ReadEvent[]): object[] {
+  return events
+    .filter(({ event }) => event === 'status' || event === 'input_required')
+    .map(({ event, data }) => ({ event, ...data }));
+}
+
+/** Lines of each step's log, as they came. */
+export function toldLines(events: ReadEvent[]): Record<string, { number: number; text: string }[]> {
+  const lines: Record<string, { number: number; text: string }[]> = {};
+  for (const { event, data } of events) if (event === 'log') (lines[data.step] ??= []).push(...data.lines);
+  return lines;
+}
