@@ -83,5 +83,5 @@ export async function createEngine(settings: Settings, logger: Logger): Promise<
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
   const temporal = new EngineTemporal(settings.home, storage, settings.taskQueue, logger);
-  return new Engine(temporal, tools, loadSecret(settings.home), storage);
+  return new Engine(temporal, tools, loadSecret(settings.home), storage, settings.dataFolders);
 }
