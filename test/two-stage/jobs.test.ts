@@ -21,8 +21,7 @@ afterAll(async () => {
 
 const call = (name: string, args: object = {}, more: object = {}): Promise<any> =>
   client.request('tools/call', { name, arguments: args, ...more });
-const poll = async (jobId: unknown): Promise<any> =>
-  client.request('tools/poll_result', { job_id: jobId });
+const poll = async (jobId: unknown): Promise<any> => client.request('tools/poll_result', { job_id: jobId });
 
 async function start(name: string, args: object = {}): Promise<string> {
   return (await call(name, args)).result.data.job_id;
