@@ -13,6 +13,11 @@ interface Ending {
   partial?: unknown;
 }
 
+/** Is its result no longer kept? */
+export function isPastKeepAlive({ closedAt, keepAliveSeconds }: OperationRecord): boolean {
+  return closedAt !== undefined && Date.parse(closedAt) + keepAliveSeconds * 1000 < Date.now();
+}
+
 /** Completes the record of a closed operation. */
 export async function describeClosed(
   engine: EngineTemporal,
@@ -26,7 +31,7 @@ export async function describeClosed(
   if (state.progress) record.progress = state.progress;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
-  if (Date.parse(record.closedAt) + record.keepAliveSeconds * 1000 < Date.now()) {
+  if (isPastKeepAlive(record)) {
     record.status = 'expired';
     return;
   }

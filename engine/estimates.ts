@@ -1,50 +1,124 @@
 /** How long a tool's work takes, from its past runs. Cached, refreshed behind the scenes, never in the way of a start. */
-import { STATE_MEMO, type StateMemo } from '../operations/wire.js';
+import { setTimeout as delay } from 'node:timers/promises';
+import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
+import type { Tool } from '../operations/tool.js';
+import {
+  MARKER_MEMO,
+  SEARCH_ATTRIBUTES,
+  STATE_MEMO,
+  type MarkerMemo,
+  type StateMemo,
+} from '../operations/wire.js';
 import { quote } from './list.js';
 import { CALL_DEADLINE_MS, type EngineTemporal } from './temporal.js';
 
-/** How long an estimate is used before it is looked up again, in milliseconds. */
-const FRESH_MS = 60_000;
 /** How many past runs an estimate is made from. */
-const SAMPLE = 20;
+const SAMPLE = 40;
+/** How long past runs are used before they are looked up again, in milliseconds: as many as that, and fewer. */
+const FRESH_MS = 60_000;
+const FEW_FRESH_MS = 10_000;
+/** Runs on a page: their memos may be 64 KiB each, and a page has to fit a message of gRPC. */
+const PAGE_RUNS = 20;
+/** How many pages are looked through at most. Where Temporal can't list by tool, other tools' runs are among them. */
+const MAX_PAGES = 4;
+/** Lists are rate-limited, so tools are looked up one after the other, with a pause, in milliseconds. */
+const PAUSE_MS = 250;
+
+interface KnownRun extends PastRun {
+  principal: string;
+  argumentsDigest: string;
+}
+
+/** What is known of a call before it starts. */
+export interface PlannedWork {
+  principal: string;
+  argumentsDigest: string;
+  /** Size of the work; undefined where nobody knows it. */
+  size: number | undefined;
+}
 
 export class Estimates {
-  readonly #known = new Map<string, { seconds: number | undefined; at: number }>();
+  readonly #known = new Map<string, { runs: KnownRun[]; at: number }>();
+  #lookUps: Promise<void> = Promise.resolve();
 
   constructor(private readonly engine: EngineTemporal) {}
 
   /**
-   * The median of the tool's last completed runs, in seconds, people's time to answer not counted; undefined until
-   * there are any to tell.
+   * What the tool's last completed runs say, in seconds, people's time to answer not counted; undefined until there are
+   * any to tell. Work whose size nobody knows beforehand has the one that the same call of the same principal had.
    */
-  of(tool: string): number | undefined {
-    const known = this.#known.get(tool);
-    if (!known || Date.now() - known.at > FRESH_MS) {
-      this.#known.set(tool, { seconds: known?.seconds, at: Date.now() });
-      void this.#refresh(tool);
-    }
-    return known?.seconds;
+  of(tool: Tool, { principal, argumentsDigest, size }: PlannedWork): number | undefined {
+    const { runs } = this.#runs(tool);
+    const before = runs.find(
+      (run) =>
+        run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
+    );
+    return estimateFrom(runs, size ?? before?.size);
   }
 
-  async #refresh(tool: string): Promise<void> {
+  #runs(tool: Tool): { runs: readonly KnownRun[] } {
+    const known = this.#known.get(tool.name) ?? { runs: [], at: 0 };
+    const freshMs = known.runs.length < SAMPLE ? FEW_FRESH_MS : FRESH_MS;
+    if (Date.now() - known.at <= freshMs) return known;
+    // At once, so that nobody else looks them up meanwhile.
+    this.#known.set(tool.name, { ...known, at: Date.now() });
+    this.#lookUps = this.#lookUps.then(async () => {
+      await this.#lookUp(tool);
+      await delay(PAUSE_MS, undefined, { ref: false });
+    });
+    return known;
+  }
+
+  async #lookUp(tool: Tool): Promise<void> {
     try {
-      const durations = await this.engine.call(async (client) => {
-        const found: number[] = [];
-        const query = `WorkflowType = '${tool}' AND ExecutionStatus = 'Completed' AND TaskQueue = ${quote(this.engine.taskQueue)}`;
-        for await (const { startTime, closeTime, memo } of client.workflow.list({
-          query,
-          pageSize: SAMPLE,
-        })) {
-          const { awaitedMs = 0 } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-          if (closeTime) found.push((closeTime.getTime() - startTime.getTime() - awaitedMs) / 1000);
-          if (found.length === SAMPLE) break;
-        }
-        return found.sort((a, b) => a - b);
-      }, CALL_DEADLINE_MS);
-      const median = durations[Math.floor(durations.length / 2)];
-      if (median !== undefined) this.#known.set(tool, { seconds: Math.max(0.1, median), at: Date.now() });
+      this.#known.set(tool.name, { runs: await this.#read(tool), at: Date.now() });
     } catch {
-      // An estimate is a courtesy; the tool's own stands in, and the next start tries again.
+      // An estimate is a courtesy; what is known stands in, and a later start tries again.
     }
   }
+
+  async #read(tool: Tool): Promise<KnownRun[]> {
+    const { searchAttributes } = await this.engine.facts();
+    const query = [
+      searchAttributes
+        ? `${SEARCH_ATTRIBUTES.tool} = ${quote(tool.name)}`
+        : `WorkflowType = ${quote(tool.workflow)}`,
+      `ExecutionStatus = 'Completed'`,
+      `TaskQueue = ${quote(this.engine.taskQueue)}`,
+    ].join(' AND ');
+    return this.engine.call(async (client) => {
+      const found: KnownRun[] = [];
+      let seen = 0;
+      for await (const { startTime, closeTime, memo } of client.workflow.list({
+        query,
+        pageSize: PAGE_RUNS,
+      })) {
+        const run = runOf(tool.name, startTime, closeTime, memo);
+        if (run) found.push(run);
+        seen += 1;
+        if (found.length === SAMPLE || seen === MAX_PAGES * PAGE_RUNS) break;
+      }
+      return found;
+    }, CALL_DEADLINE_MS);
+  }
+}
+
+/** Undefined for what doesn't tell how long a call takes: workflows of other tools, and work that was resumed half-way. */
+function runOf(
+  tool: string,
+  startTime: Date,
+  closeTime: Date | undefined,
+  memo: Record<string, unknown> | undefined,
+): KnownRun | undefined {
+  const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  if (marker?.tool !== tool || marker.resumedFrom !== undefined || !closeTime) return undefined;
+  const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  const size = state.size ?? marker.size;
+  const createdAt = marker.createdAt === undefined ? startTime : new Date(marker.createdAt);
+  return {
+    seconds: workedSeconds(createdAt, closeTime, state.awaitedMs),
+    principal: marker.principal,
+    argumentsDigest: marker.argumentsDigest,
+    ...(size === undefined ? {} : { size }),
+  };
 }

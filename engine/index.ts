@@ -4,13 +4,16 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../operations/errors.js';
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check, withDefaults } from '../operations/schema.js';
-import { workflowIdOf } from '../operations/token.js';
-import { fixedEstimateSeconds, type Tool } from '../operations/tool.js';
+import { digestOf, workflowIdOf } from '../operations/token.js';
+import type { Tool } from '../operations/tool.js';
+import { fixedEstimateSeconds, sizeInArguments } from '../operations/tool-estimate.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
+import { fileBytes } from '../platform/data-folders.js';
 import { artifactKey, type Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
@@ -39,6 +42,9 @@ export interface StoredFile {
 
 /** Largest arguments of a call, in bytes of JSON: 1 MiB. */
 export const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
+/** How long a start waits for the size of a file, in milliseconds. */
+const SIZE_LIMIT_MS = 100;
+
 export class Engine {
   readonly #estimates: Estimates;
   readonly #watches: Watches;
@@ -48,6 +54,8 @@ export class Engine {
     readonly tools: Tools,
     private readonly secret: Buffer,
     private readonly storage: Storage,
+    /** Folders whose files callers may name. */
+    private readonly dataFolders: readonly string[] = [],
   ) {
     this.#estimates = new Estimates(temporal);
     this.#watches = new Watches(temporal);
@@ -101,14 +109,29 @@ export class Engine {
   ): Promise<OperationRecord> {
     const tool = this.tool(toolName);
     const checked = this.checkArguments(tool, args);
-    const estimateSeconds = this.#estimates.of(tool.name) ?? fixedEstimateSeconds(tool, checked);
+    const argumentsDigest = digestOf(tool.name, checked, this.secret);
+    const size = await this.#sizeOf(tool, checked);
+    const estimateSeconds =
+      this.#estimates.of(tool, { principal, argumentsDigest, size }) ??
+      fixedEstimateSeconds(tool.estimate, size);
     return startOperation(this.temporal, this.secret, {
       principal,
       tool,
       args: checked,
+      argumentsDigest,
+      size,
       estimateSeconds,
       options,
     });
+  }
+
+  /** The size of the work. A file's is asked of the disk, unless that takes longer than a start may be held up. */
+  async #sizeOf(tool: Tool, args: Record<string, unknown>): Promise<number | undefined> {
+    const { per } = tool.estimate;
+    const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
+    if (typeof path !== 'string') return sizeInArguments(tool.estimate, args);
+    const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
+    return Promise.race([fileBytes(path, this.dataFolders), late]);
   }
 
   /**

@@ -2,6 +2,7 @@
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
+import { workedSeconds } from '../operations/estimate.js';
 import type { OperationStatus } from '../operations/record.js';
 import {
   MARKER_MEMO,
@@ -54,10 +55,16 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
-  /** How long after closing its result can be read, in seconds. */
-  keepAliveSeconds: number;
+  /** What was thought at its start, in seconds. */
+  estimateSeconds?: number;
+  /** How long it took, once it is closed, people's time to answer not counted, in seconds. */
+  workedSeconds?: number;
   /** Once its workflow has seen the cancel. */
   cancelRequestedAt?: string;
+  /** How long after closing the result can be read, in seconds. */
+  keepAliveSeconds: number;
+  /** ID of the call that started it, where cancelling the call cancels the work. */
+  requestId?: string | number;
 }
 
 export interface OperationPage {
@@ -102,7 +109,9 @@ export async function listOperations(
       const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
       const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
       if (marker?.principal !== principal) return undefined;
-      const { stage, cancelRequestedAt } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+      const { stage, cancelRequestedAt, awaitedMs } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+      const createdAt = marker.createdAt ?? toDate(info.startTime ?? {}).toISOString();
+      const closedAt = info.closeTime && toDate(info.closeTime);
       return {
         token: tokenOf(principal, info.execution?.workflowId ?? ''),
         tool: marker.tool,
@@ -110,11 +119,18 @@ export async function listOperations(
           info.status ?? 0,
           info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
         ),
+        createdAt,
         keepAliveSeconds: marker.keepAliveSeconds,
-        createdAt: marker.createdAt ?? toDate(info.startTime ?? {}).toISOString(),
+        ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
         ...(stage === undefined ? {} : { stage }),
         ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
-        ...(info.closeTime ? { closedAt: toDate(info.closeTime).toISOString() } : {}),
+        ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
+        ...(closedAt
+          ? {
+              closedAt: closedAt.toISOString(),
+              workedSeconds: workedSeconds(new Date(createdAt), closedAt, awaitedMs),
+            }
+          : {}),
       };
     }),
   );

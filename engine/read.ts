@@ -13,7 +13,7 @@ import {
   type MarkerMemo,
   type StateMemo,
 } from '../operations/wire.js';
-import { describeClosed } from './closed.js';
+import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 import { troubleOf } from './trouble.js';
@@ -39,8 +39,8 @@ export async function readOperation(
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);
-  if (kept && Date.now() - kept.at < CLOSED_CACHE_MS && description.status.name !== 'RUNNING')
-    return kept.record;
+  const isFresh = kept && Date.now() - kept.at < CLOSED_CACHE_MS && !isPastKeepAlive(kept.record);
+  if (isFresh && description.status.name !== 'RUNNING') return kept.record;
   const record = await toRecord(engine, description, marker, token);
   if (record.closedAt) {
     closedRecords.set(cacheKey, { record, at: Date.now() });
@@ -80,6 +80,7 @@ async function toRecord(
     ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
     ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
     ...(marker.progressToken === undefined ? {} : { progressToken: marker.progressToken }),
+    ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
     ...(state.stage === undefined ? {} : { stage: state.stage }),
     ...(state.partial === undefined ? {} : { partial: state.partial }),
   };

@@ -2,18 +2,13 @@
  * Starting an operation: one StartWorkflow, which alone decides; no look-up first, no lock of ours. A workflow that is
  * there already is told apart by the digest of its arguments.
  */
+import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { boundKeepAlive } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
-import {
-  assertClientToken,
-  digestOf,
-  newToken,
-  tokenOfIdempotencyKey,
-  workflowIdOf,
-} from '../operations/token.js';
+import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/wire.js';
 import { markerOf, readOperation } from './read.js';
@@ -27,6 +22,8 @@ const PEOPLE_SECONDS = 30 * 24 * 3600;
 export interface StartOptions {
   /** A token of the caller's own. */
   token?: string;
+  /** Must the token never have been used before, not even by this same call? Default: false. */
+  isTokenNew?: boolean;
   /** The same key starts the same operation once. */
   idempotencyKey?: string;
   /** How long after closing the result shall be readable, in seconds; null for as long as possible. */
@@ -35,6 +32,8 @@ export interface StartOptions {
   session?: string;
   /** What notifications of its progress shall be marked with. */
   progressToken?: string | number;
+  /** ID of the call, where cancelling the call shall cancel the work. */
+  requestId?: string | number;
 }
 
 interface Start {
@@ -42,6 +41,9 @@ interface Start {
   tool: Tool;
   /** Checked, with defaults. */
   args: Record<string, unknown>;
+  argumentsDigest: string;
+  /** Size of the work, if it is known. */
+  size: number | undefined;
   estimateSeconds: number;
   options: StartOptions;
 }
@@ -55,7 +57,7 @@ export async function startOperation(
   secret: Buffer,
   start: Start,
 ): Promise<OperationRecord> {
-  const { principal, tool, args, estimateSeconds, options } = start;
+  const { principal, tool, args, argumentsDigest, size, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await engine.facts();
   return beginOperation(engine, {
@@ -68,15 +70,18 @@ export async function startOperation(
       version: 1,
       tool: tool.name,
       principal,
-      argumentsDigest: digestOf(tool.name, args, secret),
+      argumentsDigest,
       deadlineSeconds: tool.deadlineSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
+      ...(size === undefined ? {} : { size }),
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),
       ...(options.session === undefined ? {} : { session: options.session }),
       ...(options.progressToken === undefined ? {} : { progressToken: options.progressToken }),
+      ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
+      ...(options.isTokenNew ? { startId: randomUUID() } : {}),
     },
     ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
   });
@@ -122,6 +127,7 @@ export async function beginOperation(engine: EngineTemporal, beginning: Beginnin
     live: false,
     ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
     ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
+    ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
   };
 }
 
@@ -167,11 +173,19 @@ async function startWorkflow(engine: EngineTemporal, beginning: Beginning): Prom
   }
 }
 
-/** Refuses another request under the same token, without a word on what is there. */
+/**
+ * Refuses another request under the same token, without a word on what is there. A start of its own kind is the same one
+ * only if it is this very start, whose first answer was lost.
+ */
 async function assertSame(engine: EngineTemporal, { token, workflowId, marker }: Beginning): Promise<void> {
   const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
   try {
-    if (markerOf(description, marker.principal).argumentsDigest === marker.argumentsDigest) return;
+    const found = markerOf(description, marker.principal);
+    const isSame =
+      marker.startId === undefined
+        ? found.argumentsDigest === marker.argumentsDigest
+        : found.startId === marker.startId;
+    if (isSame) return;
   } catch {
     // Not even an operation of this principal: the same refusal.
   }

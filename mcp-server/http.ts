@@ -3,6 +3,7 @@ import {
   createMcpHandler,
   classifyInboundRequest,
   hostHeaderValidationResponse,
+  isJSONRPCNotification,
   isJSONRPCRequest,
   isJsonContentType,
   isLegacyRequest,
@@ -22,11 +23,13 @@ import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
+import { Subscriptions } from './current-era/subscriptions.js';
 import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
-import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+import { Cancellations } from './faces/sep-1391/index.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
-import { tasksOf } from './older-era/session.js';
+import { listedUnder } from './older-era/session.js';
+import { withoutNesting } from './raw-call.js';
 import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
@@ -56,6 +59,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   });
   const olderEra = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http);
   const older = new OlderHttp(olderEra);
+  const cancellations = new Cancellations(engine, logger);
   const jobs = createJobsApp({
     engine,
     settings,
@@ -64,7 +68,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     principalOf: () => ANONYMOUS,
     mcpSessionOf(id, principal) {
       const session = olderEra.sessions.open(id);
-      return session?.principal === principal ? [session.nonce, tasksOf(session)] : undefined;
+      return session?.principal === principal ? listedUnder(session) : undefined;
     },
   });
   const hosts = [
@@ -93,16 +97,18 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
     if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions);
-    const current = (body?: unknown) =>
-      streamWhenSlow(
-        c.req.raw,
-        handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
-        HEARTBEAT_MS,
-      );
-    if (c.req.header('mcp-protocol-version') === CURRENT_VERSION) return current();
-    const body = parseJson(await c.req.text());
-    const isOlder = body === undefined || (await isLegacyRequest(c.req.raw, body));
-    return isOlder ? older.post(c, ANONYMOUS, body) : current(body);
+    const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
+    const body = withoutNesting(parseJson(await c.req.text()));
+    const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
+    if (isOlder) return older.post(c, ANONYMOUS, body);
+    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return noJson(c);
+    if (isJSONRPCNotification(body) && body.method === 'notifications/cancelled')
+      await cancellations.take(ANONYMOUS, undefined, body.params);
+    return streamWhenSlow(
+      c.req.raw,
+      handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
+      HEARTBEAT_MS,
+    );
   });
   app.get('/mcp', (c) =>
     c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
@@ -167,10 +173,7 @@ async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
   try {
     body = JSON.parse(await c.req.text());
   } catch {
-    return c.json(
-      rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
-      400,
-    );
+    return noJson(c);
   }
   const id = isJSONRPCRequest(body) ? body.id : null;
   const protocolVersionHeader = c.req.header('mcp-protocol-version');
@@ -193,6 +196,13 @@ async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
 /** Streams are for the older era's sessions, and a session ends by itself. */
 function methodNotAllowed(c: Context): Response {
   return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'GET, POST' });
+}
+
+function noJson(c: Context): Response {
+  return c.json(
+    rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
+    400,
+  );
 }
 
 /** Undefined for what is no JSON. */

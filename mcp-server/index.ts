@@ -15,6 +15,12 @@ import { answerUnreadRequests } from './unread-requests.js';
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
+/**
+ * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that
+ * they never send a request into one that closes. Node's own 5 s are shorter.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
 /** How often connections that have become idle are closed meanwhile, in milliseconds. */
 const IDLE_SWEEP_MS = 50;
 
@@ -35,6 +41,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   const { app, close } = createHttpApp(engine, settings, logger);
   const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
   answerUnreadRequests(server);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(settings.port, settings.host);
   try {
     await once(server, 'listening');
@@ -78,5 +85,5 @@ export async function createEngine(settings: Settings, logger: Logger): Promise<
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
   const temporal = new EngineTemporal(settings.home, storage, settings.taskQueue, logger);
-  return new Engine(temporal, tools, loadSecret(settings.home), storage);
+  return new Engine(temporal, tools, loadSecret(settings.home), storage, settings.dataFolders);
 }

@@ -16,10 +16,12 @@ import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
 import { createCurrentServer } from './current-era/index.js';
-import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+import { Cancellations } from './faces/sep-1391/index.js';
+import { Subscriptions } from './current-era/subscriptions.js';
 import { batchesApart } from './older-era/batches.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderStdio } from './older-era/stdio.js';
+import { withoutNesting } from './raw-call.js';
 import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** How long the first messages wait for the connection to Temporal, in milliseconds. */
@@ -38,7 +40,7 @@ export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Lo
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
   const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
-  const transport = withSubscriptions(withOlderEra(stdio, older), subscriptions, logger);
+  const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
   await new Promise<void>((resolve) => {
     const closed = () => {
       subscriptions.close();
@@ -94,10 +96,16 @@ function withOlderEra(inner: Transport, older: OlderStdio): Transport {
 }
 
 /**
- * A transport that takes `subscriptions/listen` and its cancellation before the SDK sees them, and passes
- * everything else through.
+ * A transport that takes `subscriptions/listen` and its cancellation, and those of operations, before the SDK sees them,
+ * and passes everything else through.
  */
-function withSubscriptions(inner: Transport, subscriptions: Subscriptions, logger: Logger): Transport {
+function withSubscriptions(
+  inner: Transport,
+  engine: Engine,
+  subscriptions: Subscriptions,
+  logger: Logger,
+): Transport {
+  const cancellations = new Cancellations(engine, logger);
   const open = new Map<RequestId, AbortController>();
   const listen = async (request: JSONRPCRequest) => {
     const gone = new AbortController();
@@ -136,8 +144,9 @@ function withSubscriptions(inner: Transport, subscriptions: Subscriptions, logge
         subscription.abort();
         return;
       }
+      void cancellations.take(ANONYMOUS, undefined, message.params);
     }
-    outer.onmessage?.(message, extra);
+    outer.onmessage?.(withoutNesting(message), extra);
   };
   inner.onclose = () => {
     for (const one of open.values()) one.abort();

@@ -117,6 +117,8 @@ export interface OperationRecord {
   resumedFrom?: string;
   /** What its starter wants notifications of its progress to be marked with. */
   progressToken?: string | number;
+  /** ID of the call that started it, where cancelling the call cancels the work. */
+  requestId?: string | number;
   /** Answers that were taken but that no worker has processed yet. False: read without a worker. */
   live: boolean;
 }

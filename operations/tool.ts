@@ -6,6 +6,7 @@ import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
 import { assertFlat, check, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
+import { problemOf, type ToolEstimate } from './tool-estimate.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -31,21 +32,25 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   /** How the result reads as text, for clients that show only that. Default: its JSON. */
   toText?: (output: Infer<Output>) => string;
   /**
-   * May a call become a task? `optional`: if the client has tasks. `required`: other clients can't call it.
+   * May a call become a task, or another protocol's handle on work that goes on? `optional`: if the client has one.
+   * `required`: it has to, see `withoutTasks`.
    * `forbidden`: the work is so short that every call waits for it. Default: `optional`.
    */
   taskSupport?: 'optional' | 'required' | 'forbidden';
+  /**
+   * With `taskSupport: 'required'`: what clients get that have neither tasks, operation tokens nor two-stage returns.
+   * `hidden`: the tool isn't listed for them, and a call is no valid request (-32600). `plain`: the plain contract.
+   * Default: what MCP says of their version: a refusal where it has tasks, else the plain contract.
+   */
+  withoutTasks?: 'hidden' | 'plain';
   /** Is the work so short that a plain call may wait for it? Default: false. */
   wait?: boolean;
   /** How long a waiting call waits by default, in seconds. Default: 600. */
   timeoutSeconds?: number;
   /** The published maximum duration of the work, in seconds, people's time to answer not counted. Default: 24 hours. */
   deadlineSeconds?: number;
-  /**
-   * How long the work takes until there are past runs to tell: a fixed time in seconds, and what each unit of an
-   * argument (a number, or the length of a list or text) adds to it.
-   */
-  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  /** How long the work takes until there are past runs to tell, and what that depends on. */
+  estimate: ToolEstimate;
   /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
   keepAliveSeconds?: number;
   /** What cancel and time-out clean up, and what stays, in a sentence for the description. */
@@ -86,10 +91,11 @@ export interface Tool {
   outputSchema: JsonSchema | undefined;
   toText: (output: unknown) => string;
   taskSupport: 'optional' | 'required' | 'forbidden';
+  withoutTasks: 'hidden' | 'plain' | undefined;
   wait: boolean;
   timeoutSeconds: number;
   deadlineSeconds: number;
-  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  estimate: ToolEstimate;
   keepAliveSeconds: number;
   /** What cancel and time-out clean up; undefined when its author didn't say. */
   cleanup: string | undefined;
@@ -155,6 +161,10 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     if (schema && schema['type'] !== 'object')
       fail(`${field}: expected the schema of an object; got type ${JSON.stringify(schema['type'])}`);
   }
+  if (options.withoutTasks !== undefined && options.taskSupport !== 'required')
+    fail(`withoutTasks: belongs to taskSupport "required"; got ${options.taskSupport ?? 'none'}`);
+  if (options.withoutTasks !== undefined && !['hidden', 'plain'].includes(options.withoutTasks))
+    fail(`withoutTasks: expected "hidden" or "plain"; got ${JSON.stringify(options.withoutTasks)}`);
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>;
   for (const reserved of RESERVED_ARGUMENTS) {
     if (reserved in properties)
@@ -173,6 +183,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       fail(`${field}: expected seconds above 0; got ${value}`);
   }
+  const problem = problemOf(options.estimate);
+  if (problem !== undefined) fail(problem);
   for (const argument of [...Object.keys(options.askFor ?? {}), options.estimate.per?.argument]) {
     if (argument !== undefined && !(argument in properties))
       fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ') || 'none'}`);
@@ -211,6 +223,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     outputSchema,
     toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
     taskSupport: options.taskSupport ?? 'optional',
+    withoutTasks: options.withoutTasks,
     wait: options.wait ?? options.taskSupport === 'forbidden',
     timeoutSeconds: options.timeoutSeconds ?? 600,
     deadlineSeconds,
@@ -235,14 +248,4 @@ function completed(
   if (input === undefined) return undefined;
   const output = given?.output ?? (outputSchema && exampleOf(outputSchema));
   return { input: input as ToolExample['input'], ...(output === undefined ? {} : { output }) };
-}
-
-/** What the tool's own estimate says for these arguments, in seconds. */
-export function fixedEstimateSeconds(tool: Tool, args: Record<string, unknown>): number {
-  const { seconds, per } = tool.estimate;
-  if (!per) return seconds;
-  const value = args[per.argument];
-  const units =
-    typeof value === 'number' ? value : Array.isArray(value) || typeof value === 'string' ? value.length : 0;
-  return seconds + units * per.seconds;
 }

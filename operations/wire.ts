@@ -46,6 +46,8 @@ export interface MarkerMemo {
   deadlineSeconds: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
+  /** Size of the work, as far as it was known at the start, in what the tool counts. */
+  size?: number;
   /** Does this Temporal know Longhaul's search attributes? An unknown one would block the workflow. */
   searchAttributes: boolean;
   attempt: number;
@@ -53,6 +55,10 @@ export interface MarkerMemo {
   session?: string;
   /** What notifications of its progress are marked with, for as long as it is open. */
   progressToken?: string | number;
+  /** ID of the call that started it, where cancelling the call cancels the work (SEP-1391). */
+  requestId?: string | number;
+  /** Random; tells a start whose answer was lost from another one under the same token, where the token has to be new. */
+  startId?: string;
   /** ISO 8601; set when the workflow continues as new, since the later run has a start time of its own. */
   createdAt?: string;
 }
@@ -66,6 +72,8 @@ export interface StateMemo {
   inputRequestCount?: number;
   /** Milliseconds for which only people were awaited. */
   awaitedMs?: number;
+  /** Size of the work, once the workflow has said it. */
+  size?: number;
   /** Milliseconds that are left of the deadline; carried along when the workflow continues as new. */
   deadlineRemainingMs?: number;
   /** ISO 8601; set when the shell has seen the cancel. */

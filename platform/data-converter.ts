@@ -12,6 +12,7 @@ import {
   type StorageDriver,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { LonghaulError } from '../operations/errors.js';
 import type { Storage } from './storage.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -46,8 +47,18 @@ function storageDriver(storage: Storage): StorageDriver {
     retrieve: (_context, claims) =>
       Promise.all(
         claims.map(async ({ claimData }): Promise<Payload> =>
-          PayloadMessage.decode(await storage.read(claimData['key'] ?? '')),
+          PayloadMessage.decode(await readStored(storage, claimData['key'] ?? '')),
         ),
       ),
   };
+}
+
+/** What history points to and storage has lost is no unknown operation, but one that can't be read. */
+async function readStored(storage: Storage, key: string): Promise<Buffer> {
+  try {
+    return await storage.read(key);
+  } catch (error) {
+    if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+    throw new LonghaulError('internal', `a large value of it is lost: ${error.message}`, { cause: error });
+  }
 }

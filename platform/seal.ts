@@ -12,8 +12,12 @@ const MAX_CHARACTERS = 8_192;
 export interface Seal<T> {
   /** Gives base64url, safe in headers and URLs. */
   seal(value: T): string;
-  /** Undefined for anything that this seal didn't make, or whose `endsAt` has passed. */
-  open(text: string): T | undefined;
+  /**
+   * Undefined for anything that this seal didn't make, or whose `endsAt` has passed.
+   *
+   * @param nowMs the time that `endsAt` is held against, epoch milliseconds; 0 for whatever its end. Default: now.
+   */
+  open(text: string, nowMs?: number): T | undefined;
 }
 
 /**
@@ -31,7 +35,7 @@ export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<
       const bytes = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, bytes, cipher.getAuthTag()]).toString('base64url');
     },
-    open(text) {
+    open(text, nowMs = Date.now()) {
       if (text.length > MAX_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
       if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined;
@@ -44,7 +48,7 @@ export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<
         ]);
         const value = JSON.parse(bytes.toString('utf8')) as T;
         const { endsAt } = value as { endsAt?: number };
-        return endsAt !== undefined && endsAt < Date.now() ? undefined : value;
+        return endsAt !== undefined && endsAt < nowMs ? undefined : value;
       } catch {
         return undefined;
       }

@@ -206,7 +206,7 @@ export default defineTool({
       .filter(Boolean)
       .join('\n\n'),
   deadlineSeconds: 6 * 3600,
-  estimate: { seconds: 10 },
+  estimate: { seconds: 1, per: { argument: 'path', of: 'file_bytes', seconds: 30e-9 } },
   cleanup: 'unfinished files are removed; finished column profiles are kept as the partial result.',
   // What failed for one file and query fails again: it is the arguments that have to change.
   retryableErrors: [],

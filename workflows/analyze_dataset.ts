@@ -7,7 +7,7 @@ import {
   type AnalyzeDatasetOutput,
   type ColumnProfile,
 } from '../tools/analyze_dataset.js';
-import { partial, progress, requestInput, stage } from './shell/index.js';
+import { partial, progress, requestInput, stage, workSize } from './shell/index.js';
 
 const dataset = proxyActivities<typeof activities>({
   startToCloseTimeout: '6h',
@@ -20,6 +20,8 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
   const { profile: wantsProfile, artifact: wantsArtifact, ask_over_mb: askOverMb, ...query } = input;
   stage('inspect');
   const file = await dataset.inspectDataset(query.path);
+  // Where the server doesn't see the file, only this tells how large it was.
+  workSize(file.bytes);
   const batches = wantsProfile ? file.profileBatches : [];
   progress({ total: batches.flat().length + 1 + (wantsArtifact ? 1 : 0) });
 

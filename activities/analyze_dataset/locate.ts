@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import path from 'node:path';
+import { isUnder, placesOf } from '../../platform/data-folders.js';
 import { DatasetError } from './errors.js';
 
 export type DatasetFormat = 'csv' | 'json' | 'parquet';
@@ -33,14 +33,7 @@ export async function locate(givenPath: string, allowedFolders: readonly string[
       `path: expected a file under an allowed folder; got ${JSON.stringify(givenPath)}`,
     );
   }
-  const realFolders = await Promise.all(
-    allowedFolders.map((folder) => realpath(folder).catch(() => path.resolve(folder))),
-  );
-  const spelledFolders = [...allowedFolders.map((folder) => path.resolve(folder)), ...realFolders];
-  const candidates = path.isAbsolute(givenPath)
-    ? [path.resolve(givenPath)]
-    : realFolders.map((folder) => path.resolve(folder, givenPath));
-  const inside = candidates.filter((candidate) => isUnder(candidate, spelledFolders));
+  const { inside, realFolders } = await placesOf(givenPath, allowedFolders);
   if (inside.length === 0) throw outside(givenPath, allowedFolders);
 
   for (const candidate of inside) {
@@ -67,18 +60,6 @@ function formatOf(givenPath: string): DatasetFormat {
     'unsupported_format',
     `path: expected a name ending in .csv, .tsv, .json, .ndjson, .jsonl (each also with .gz), .parquet or .pq; got ${givenPath}`,
   );
-}
-
-function isUnder(file: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const relative = path.relative(folder, file);
-    return (
-      relative !== '' &&
-      !relative.startsWith('..' + path.sep) &&
-      relative !== '..' &&
-      !path.isAbsolute(relative)
-    );
-  });
 }
 
 function outside(givenPath: string, allowedFolders: readonly string[]): DatasetError {

@@ -9,6 +9,8 @@ interface PlainOperation {
   stage?: string;
   created_at: string;
   closed_at?: string;
+  estimate_seconds?: number;
+  worked_seconds?: number;
 }
 
 export interface PlainPage {
@@ -83,6 +85,8 @@ function operationFrom({
   stage,
   created_at,
   closed_at,
+  estimate_seconds,
+  worked_seconds,
 }: PlainOperation): ListedOperation {
   return {
     token,
@@ -91,6 +95,8 @@ function operationFrom({
     ...(stage === undefined ? {} : { stage }),
     createdAt: created_at,
     ...(closed_at === undefined ? {} : { closedAt: closed_at }),
+    ...(estimate_seconds === undefined ? {} : { estimateSeconds: estimate_seconds }),
+    ...(worked_seconds === undefined ? {} : { workedSeconds: worked_seconds }),
   };
 }
 

@@ -69,6 +69,10 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
+  /** What was thought at its start. */
+  estimateSeconds?: number;
+  /** How long it took, people's time to answer not counted. */
+  workedSeconds?: number;
 }
 
 /** A job of a pipeline, with its steps. */

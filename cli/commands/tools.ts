@@ -1,17 +1,28 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { OPERATION_TOOL_PREFIX } from '../../operations/tool.js';
 import { clientCommand, isJson, printJson, runs } from '../client/command.js';
 import type { Session } from '../client/session.js';
 import { print } from '../console.js';
 
+const NONE = 'The server has no tools.';
+
 /** `longhaul tools`. */
 export function registerTools(program: Command): void {
-  const command = clientCommand(program, 'tools', 'list the tools that the server has').option(
-    '--doc <tool>',
-    "print a tool's whole documentation",
-  );
+  const command = clientCommand(program, 'tools', 'list the tools that the server has')
+    .option('--doc <tool>', "print a tool's whole documentation")
+    .addOption(
+      new Option('--estimates', 'how long your latest runs of each took, and what was estimated').conflicts(
+        'doc',
+      ),
+    );
   runs(command, async (session) => {
-    const { doc } = command.opts<{ doc?: string }>();
-    await (doc === undefined ? list(session, isJson(command)) : document(session, doc, isJson(command)));
+    const { doc, estimates } = command.opts<{ doc?: string; estimates?: true }>();
+    const json = isJson(command);
+    await (doc !== undefined
+      ? document(session, doc, json)
+      : estimates
+        ? compare(session, json)
+        : list(session, json));
     return 0;
   });
 }
@@ -24,7 +35,16 @@ async function list(session: Session, json: boolean): Promise<void> {
     name,
     oneLine((description ?? title ?? '').split('\n')[0]!),
   ]);
-  print(rows.length ? textTable(rows) : 'The server has no tools.');
+  print(rows.length ? textTable(rows) : NONE);
+}
+
+async function compare(session: Session, json: boolean): Promise<void> {
+  const { compareEstimates, estimatesTable } = await import('../client/estimates.js');
+  const tools = await session.tools();
+  const names = tools.map(({ name }) => name).filter((name) => !name.startsWith(OPERATION_TOOL_PREFIX));
+  const estimates = await compareEstimates(session, names);
+  if (json) return printJson({ estimates });
+  print(estimates.length ? estimatesTable(estimates) : NONE);
 }
 
 async function document({ url }: Session, tool: string, json: boolean): Promise<void> {

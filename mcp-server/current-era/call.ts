@@ -10,11 +10,13 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
+import { startOperation } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
-import { missingTasksCapability } from '../faces/tasks-2026-07-28/render.js';
-import { capabilitiesOf, type DeclaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
+import { startJob } from '../faces/two-stage/index.js';
 import { operationTools } from '../operation-tools/index.js';
 import { renderRefusal } from '../results.js';
+import { faceOf, type Face } from '../which-face.js';
+import { clientOf } from './client.js';
 import {
   argumentRequests,
   givenArguments,
@@ -41,38 +43,57 @@ export class Calls {
   }
 
   /**
-   * Calls a tool: a task for clients that have tasks, else plainly; tools about operations and short ones answer for
-   * themselves on every face.
+   * Calls a tool by the face that the call gets; tools about operations and short ones answer for themselves on every
+   * face.
    *
+   * @param operation the call's `operation` (SEP-1391), if it has one
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError -32021 for tools that are tasks only, -32602 for a requestState that can't be taken and for a
-   *   question before the start that the person did not want to answer
+   * @throws ProtocolError as {@link faceOf}; -32602 for a requestState that can't be taken and for a question before the
+   *   start that the person did not want to answer; what the face throws
    */
-  async call(name: string, args: Arguments, context: ServerContext): Promise<Result> {
+  async call(name: string, args: Arguments, operation: unknown, context: ServerContext): Promise<Result> {
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
-      return operationTools.has(name)
-        ? await this.#callOperationTool(name, args, context, NOTHING_TAKEN)
-        : await this.#callTool(this.engine.tool(name), args, state?.given ?? {}, context);
+      const tool = operationTools.has(name) ? undefined : this.engine.tool(name);
+      const face = faceOf(tool, { operation }, clientOf(context));
+      if (!tool) return await this.#callOperationTool(name, args, context, NOTHING_TAKEN);
+      return await this.#callTool(tool, face, args, operation, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
       return { ...renderRefusal(error) };
     }
   }
 
-  async #callTool(tool: Tool, args: Arguments, before: Arguments, context: ServerContext): Promise<Result> {
-    const { tasks, elicitation } = capabilitiesOf(context);
-    if (!tasks && tool.taskSupport === 'required') throw missingTasksCapability();
+  async #callTool(
+    tool: Tool,
+    face: Face,
+    args: Arguments,
+    operation: unknown,
+    before: Arguments,
+    context: ServerContext,
+  ): Promise<Result> {
+    const { elicitation } = clientOf(context);
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
     const whole = { ...given, ...args };
     const missing = missingArguments(tool, whole);
     if (elicitation && missing.length) return this.#askFor(tool, missing, args, given);
-    if (tasks && tool.taskSupport !== 'forbidden')
-      return startTask(this.engine, this.principal, tool, whole, elicitation);
-    const outcome = await callPlainly(this.engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
-    return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
+    const { engine, principal } = this;
+    switch (face) {
+      case 'operation': {
+        const caller = { principal, requestId: context.mcpReq.id };
+        return { ...(await startOperation(engine, tool, whole, operation, caller, () => undefined)) };
+      }
+      case 'two-stage':
+        return { ...(await startJob(engine, tool, whole, { principal }, () => undefined)) };
+      case 'task':
+        return startTask(engine, principal, tool, whole, elicitation);
+      case 'plain': {
+        const outcome = await callPlainly(engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
+        return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
+      }
+    }
   }
 
   /** Before anything starts. What was given in an earlier round goes along. */
@@ -120,7 +141,7 @@ export class Calls {
   #callerOf(context: ServerContext, { answered }: Taken): Caller {
     const { mcpReq } = context;
     const { progressToken } = mcpReq._meta ?? {};
-    const { elicitation }: DeclaredCapabilities = capabilitiesOf(context);
+    const { elicitation } = clientOf(context);
     return {
       principal: this.principal,
       signal: mcpReq.signal,

@@ -1,20 +1,37 @@
 /** MCP of 2026-07-28. One Server of the SDK is made for each exchange; nothing sticks to it. */
-import { Server, type CallToolResult } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
+import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
-import { capabilitiesOf, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
+import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
+import { pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
+import { echoOf, type OptIns } from '../opt-ins.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import { Calls } from './call.js';
+import { clientOf } from './client.js';
 import { renderCallError, renderResourceError } from './errors.js';
 import { toolsFor } from './list.js';
 
-/** The SDK completes every result of a call to a CallToolResult; a CreateTaskResult is none and has no content. */
+/**
+ * Results as the SDK wouldn't have them: it completes every result of a call to a CallToolResult, and a CreateTaskResult is
+ * none and has no content; and what the server can do is the same for all clients, without an echo of their opt-ins.
+ */
 class CurrentServer extends Server {
   protected override _wrapHandler(
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
     const wrapped = super._wrapHandler(method, handler);
+    if (method === 'server/discover') {
+      return async (request, context) => {
+        const result = await wrapped(request, context);
+        return {
+          ...result,
+          capabilities: { ...(result['capabilities'] as object), ...echoOf(clientOf(context)) },
+        };
+      };
+    }
     if (method !== 'tools/call') return wrapped;
     return async (request, context) => {
       const result = await wrapped(request, context);
@@ -24,6 +41,12 @@ class CurrentServer extends Server {
     };
   }
 }
+
+const callParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  operation: z.unknown().optional(),
+});
 
 /**
  * A server for one exchange or connection.
@@ -42,14 +65,15 @@ export function createCurrentServer(
   });
   const calls = new Calls(engine, principal, secret);
   server.setRequestHandler('tools/list', (_request, context) => ({
-    tools: toolsFor(engine, capabilitiesOf(context)),
+    tools: toolsFor(engine, clientOf(context)),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
     ttlMs: 0,
     cacheScope: 'private' as const,
   }));
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
+  // With a schema of our own: the SDK's would drop `operation`. It checks the request against its own all the same.
+  server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
-      return (await calls.call(params.name, params.arguments ?? {}, context)) as CallToolResult;
+      return await calls.call(params.name, params.arguments, params.operation, context);
     } catch (error) {
       throw renderCallError(error);
     }
@@ -64,5 +88,21 @@ export function createCurrentServer(
     }
   });
   registerTasks(server, engine, principal);
+  /** A method that is there only for clients that opted in. */
+  const onlyFor = (optIn: keyof OptIns, method: string, handle: (params: object) => Promise<object>) =>
+    server.setRequestHandler(
+      method,
+      { params: z.looseObject({}), result: anyResult },
+      async (params, context) => {
+        if (!clientOf(context)[optIn])
+          throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+        return { resultType: 'complete', ...(await handle(params)) };
+      },
+    );
+  onlyFor('asyncTools', 'tools/async/status', (params) => operationStatus(engine, principal, params));
+  onlyFor('asyncTools', 'tools/async/result', (params) =>
+    operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),
+  );
+  onlyFor('twoStage', 'tools/poll_result', (params) => pollResult(engine, principal, { ...params }));
   return server;
 }

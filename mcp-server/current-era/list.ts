@@ -1,21 +1,25 @@
 /** tools/list: which tools a client is shown, by what its request declares. Those it isn't shown can be called all the same. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
-import { plainDescription, plainTools } from '../faces/plain/index.js';
+import { plainTools } from '../faces/plain/index.js';
+import { asyncTools, syncTool } from '../faces/sep-1391/index.js';
 import { taskTools } from '../faces/tasks-2026-07-28/list.js';
-import type { DeclaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
+import { twoStageTools } from '../faces/two-stage/index.js';
 import { operationTools } from '../operation-tools/index.js';
+import { isShown, listingFaceOf } from '../which-face.js';
+import type { CurrentClient } from './client.js';
 
 /** What the tasks extension doesn't give: logs and steps, lists, going on with what failed. */
 const BESIDE_TASKS = ['operation_get', 'operation_list', 'operation_resume'];
 
-export function toolsFor(
-  engine: Engine,
-  { tasks, elicitation }: DeclaredCapabilities,
-): ListToolsResult['tools'] {
-  const shown = [...BESIDE_TASKS, ...(elicitation ? [] : ['operation_answer'])];
+/** Tools that a face lists, without those about operations. */
+const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
+
+export function toolsFor(engine: Engine, client: CurrentClient): ListToolsResult['tools'] {
+  const face = listingFaceOf(client);
+  const shown = [...BESIDE_TASKS, ...(client.elicitation ? [] : ['operation_answer'])];
   const aboutOperations = [...operationTools.values()]
-    .filter(({ name }) => !tasks || shown.includes(name))
+    .filter(({ name }) => face !== 'task' || shown.includes(name))
     .map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
       name,
       title,
@@ -24,6 +28,10 @@ export function toolsFor(
       outputSchema,
       annotations,
     }));
-  const tools = [...(tasks ? taskTools(engine, plainDescription) : plainTools(engine)), ...aboutOperations];
+  const long = (LONG_TOOLS[face](engine) as { name: string }[]).filter(({ name }) => {
+    const tool = engine.tools.get(name);
+    return !tool || isShown(tool, client);
+  });
+  const tools = [...long, ...(face === 'operation' ? aboutOperations.map(syncTool) : aboutOperations)];
   return tools as ListToolsResult['tools'];
 }

@@ -1,14 +1,18 @@
-/** tools/list and tools/call: which face a call gets (the call's own `task` field decides), and what is listed. */
+/** tools/list and tools/call: what each face needs to know of this era's calls. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
+import type { Tool } from '../../operations/tool.js';
 import { plainTools } from '../faces/plain/index.js';
+import { asyncTools, startOperation, syncTool } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
-import { parseParams } from '../faces/tasks-2025-11-25/schemas.js';
+import { startJob, twoStageTools } from '../faces/two-stage/index.js';
 import { operationTools, type OperationTool } from '../operation-tools/index.js';
+import { parseParams } from '../params.js';
+import { faceOf, isShown, listingFaceOf, type Client } from '../which-face.js';
 import type { OlderEra } from './context.js';
 import { callLongTool, callOperationTool } from './plain-waits.js';
-import { featuresOf, tasksOf, type Session, type VersionFeatures } from './session.js';
+import { featuresOf, jobsOf, operationsOf, tasksOf, type Session, type VersionFeatures } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -16,15 +20,39 @@ const callParams = z.looseObject({
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   task: z.unknown().optional(),
+  operation: z.unknown().optional(),
 });
 
-/** The tools, in the plain form; that a call may become a task is said where the version has tasks. */
-export function listTools(engine: Engine, { tasks }: VersionFeatures): object[] {
-  const long = plainTools(engine).map((tool) => {
-    const taskSupport = engine.tools.get(tool.name)?.taskSupport;
-    return { ...tool, ...(tasks && taskSupport ? { execution: { taskSupport } } : {}) };
-  });
-  return [...long, ...[...operationTools.values()].map(renderTool)];
+/** What decides which face the session's calls get. */
+function clientOf(session: Session): Client {
+  const { asyncTools, twoStage, version } = session;
+  return featuresOf(version).tasks
+    ? { asyncTools, twoStage, tasks: 'field', needsTasks }
+    : { asyncTools, twoStage, tasks: 'none' };
+}
+
+/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
+function needsTasks({ name }: Tool): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
+}
+
+/** The tools, in the form of the session's face; that a call may become a task is said where the version has tasks. */
+export function listTools(engine: Engine, session: Session): object[] {
+  const client = clientOf(session);
+  const face = listingFaceOf(client);
+  const { tasks } = featuresOf(session.version);
+  const long = { operation: asyncTools, 'two-stage': twoStageTools, task: plainTools, plain: plainTools }[
+    face
+  ];
+  const about = [...operationTools.values()].map(renderTool);
+  return [
+    ...(long(engine) as { name: string }[]).flatMap((listed) => {
+      const tool = engine.tools.get(listed.name);
+      if (tool && !isShown(tool, client)) return [];
+      return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
+    }),
+    ...(face === 'operation' ? about.map(syncTool) : about),
+  ];
 }
 
 function renderTool({
@@ -39,9 +67,9 @@ function renderTool({
 }
 
 /**
- * Calls a tool: a task when the call asks for one, else plainly.
+ * Calls a tool by the face that the call gets.
  *
- * @throws ProtocolError -32602 for wrong params, -32601 for a tool that can't or must be a task
+ * @throws ProtocolError -32602 for wrong params, and as {@link faceOf}
  */
 export async function callTool(
   era: OlderEra,
@@ -49,34 +77,45 @@ export async function callTool(
   params: Record<string, unknown>,
   stream: CallStream,
 ): Promise<object> {
-  const { name, arguments: args, task } = parseParams(callParams, params);
-  const features = featuresOf(session.version);
+  const { name, arguments: args, task, operation } = parseParams(callParams, params);
+  const { principal } = session;
+  const { requestId, progressToken } = stream.position;
   const operationTool = operationTools.get(name);
   const tool = operationTool ? undefined : era.engine.tool(name);
-  const isTask = features.tasks && task !== undefined;
-  const taskSupport = tool?.taskSupport ?? 'forbidden';
-  if (isTask && taskSupport === 'forbidden') throw notThisWay(`the tool ${name} can't be called as a task`);
-  if (features.tasks && !isTask && taskSupport === 'required')
-    throw notThisWay(`the tool ${name} can only be called as a task`);
+  const face = faceOf(tool, { operation, task }, clientOf(session));
+  if (tool && face === 'operation') {
+    const listed = operationsOf(session);
+    const caller = {
+      principal,
+      session: listed,
+      requestId,
+      ...(progressToken === undefined ? {} : { progressToken }),
+    };
+    return era.cancellations.during(listed, requestId, (started) =>
+      startOperation(era.engine, tool, args, operation, caller, (token) => {
+        started(token);
+        era.news.started(listed, token);
+      }),
+    );
+  }
+  if (tool && face === 'two-stage') {
+    const listed = jobsOf(session);
+    const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
+    return startJob(era.engine, tool, args, caller, (jobId) => era.news.started(listed, jobId));
+  }
   return withCaller(era, session, stream, async (caller) => {
-    if (isTask && tool) {
+    if (tool && face === 'task') {
       const tasks = tasksOf(session);
-      const { progressToken } = stream.position;
       const owner = { ...caller, session: tasks };
       const created = await startTask(era.engine, tool, args, task, owner, session, progressToken);
-      era.notifications.started(tasks, created.task.taskId);
+      era.news.started(tasks, created.task.taskId);
       return created;
     }
     const result = tool
       ? await callLongTool(era.engine, tool, args, caller, stream)
       : await callOperationTool(era.engine, operationTool!, args, caller, stream);
-    return readable(result, features);
+    return readable(result, featuresOf(session.version));
   });
-}
-
-/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
-function notThisWay(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.MethodNotFound, message);
 }
 
 /** Links to resources become text for versions that don't know them. */

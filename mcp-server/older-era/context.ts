@@ -2,10 +2,19 @@
 import type { Engine } from '../../engine/index.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
-import { TaskNotifications } from '../faces/tasks-2025-11-25/notifications.js';
-import type { EventPosition } from './waits.js';
+import { Cancellations } from '../faces/sep-1391/index.js';
+import { SessionNews } from '../session-news.js';
+import type { EventPosition, OwnPosition } from './waits.js';
 import type { AskedQuestion } from './questions.js';
 import type { Session } from './session.js';
+
+/** How long a question isn't shown again. */
+export interface Rest {
+  /** Epoch milliseconds. */
+  until: number;
+  /** How long it rests the next time, in milliseconds. Default: as after the first. */
+  nextMs?: number;
+}
 
 export interface OlderEra {
   engine: Engine;
@@ -15,9 +24,14 @@ export interface OlderEra {
   questions: Seal<AskedQuestion>;
   /** IDs of the events on the streams of calls. */
   events: Seal<EventPosition>;
+  /** IDs of the events on sessions' own streams. */
+  ownEvents: Seal<OwnPosition>;
   /** Questions that are shown on a stream of this process: no other shows them too. */
   shown: Set<string>;
-  notifications: TaskNotifications;
+  /** Questions that were shown with a status, and when they may be again. */
+  rests: Map<string, Rest>;
+  news: SessionNews;
+  cancellations: Cancellations;
   /** Largest resource that is sent, in bytes. */
   resourceLimitBytes: number;
 }
@@ -35,8 +49,11 @@ export function createOlderEra(
     sessions: sealOf<Session>(secret, 'session'),
     questions: sealOf<AskedQuestion>(secret, 'question'),
     events: sealOf<EventPosition>(secret, 'event'),
+    ownEvents: sealOf<OwnPosition>(secret, 'own event'),
     shown: new Set(),
-    notifications: new TaskNotifications(engine, logger),
+    rests: new Map(),
+    news: new SessionNews(engine, logger),
+    cancellations: new Cancellations(engine, logger),
     resourceLimitBytes,
   };
 }

@@ -21,8 +21,10 @@ export const HEARTBEAT_MS = 15_000;
 /** After how long a client shall come back to a broken stream, in milliseconds. */
 export const RETRY_MS = 1_000;
 
-/** Methods whose answers may take long: these get a stream, the others one JSON object. */
+/** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
+/** Questions may come before its answer, which is there at once. */
+const ASKING_METHOD = 'tools/async/status';
 
 export class Exchange {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
@@ -43,7 +45,9 @@ export class Exchange {
   ) {
     const requests = messages.filter((message) => isJSONRPCRequest(message));
     this.#open = new Set(requests.map(({ id }) => id));
-    this.#isStream = requests.some(({ method }) => WAITING_METHODS.has(method));
+    this.#isStream = requests.some(
+      ({ method }) => WAITING_METHODS.has(method) || (session.elicitation && method === ASKING_METHOD),
+    );
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;
       this.#positions.set(id, {
@@ -60,7 +64,9 @@ export class Exchange {
       keepAliveMs: HEARTBEAT_MS,
       retryInterval: RETRY_MS,
       // A stream that answers several requests is at no one position.
-      ...(this.#isStream && only && !others.length ? { eventStore: this.#eventIds(only.id) } : {}),
+      ...(only && WAITING_METHODS.has(only.method) && !others.length
+        ? { eventStore: this.#eventIds(only.id) }
+        : {}),
     });
     this.#server = createOlderServer(era, session, ({ requestId, signal }) =>
       this.#streamOf(requestId, signal),

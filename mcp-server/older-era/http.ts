@@ -7,14 +7,15 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonContentType, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
+import { optInsOf } from '../opt-ins.js';
 import type { OlderEra } from './context.js';
 import { Exchange } from './exchange.js';
-import { parseMessages, withoutStrayTask } from './messages.js';
+import { asServed, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
-import { featuresOf, newSession, type Session } from './session.js';
+import { featuresOf, isOutlived, newSession, operationsOf, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -57,12 +58,14 @@ export class OlderHttp {
   /** Answers a GET of a session: its own stream, or one that broke off. */
   async get(c: Context, principal: string): Promise<Response> {
     try {
-      const session = this.#sessionOf(c, principal);
+      const session = await this.#sessionOf(c, principal);
       assertVersion(c);
       if (!c.req.header('accept')?.includes('text/event-stream'))
         throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
       const lastEventId = c.req.header('last-event-id');
       if (lastEventId === undefined) return this.#streams.listen(c, session);
+      const own = this.era.ownEvents.open(lastEventId);
+      if (own?.session === session.nonce) return this.#streams.listen(c, session, own);
       const position = this.era.events.open(lastEventId);
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
@@ -86,7 +89,7 @@ export class OlderHttp {
     const initialize = initializeOf(messages);
     const session = initialize
       ? await newSession(this.era.engine, principal, initialize)
-      : this.#sessionOf(c, principal);
+      : await this.#sessionOf(c, principal);
     if (!initialize) assertVersion(c);
     if (Array.isArray(body) && !featuresOf(session.version).batches)
       throw new Refusal(
@@ -99,7 +102,7 @@ export class OlderHttp {
     const exchange = new Exchange(
       this.era,
       session,
-      rest.map((message) => withoutStrayTask(session, message)),
+      rest.map((message) => asServed(session, message)),
     );
     const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
     this.#exchanges.set(session.nonce, exchanges.add(exchange));
@@ -113,12 +116,18 @@ export class OlderHttp {
     return response;
   }
 
-  #sessionOf(c: Context, principal: string): Session {
+  async #sessionOf(c: Context, principal: string): Promise<Session> {
     const id = c.req.header(SESSION_HEADER);
     if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
-    const session = this.era.sessions.open(id);
+    const session = this.era.sessions.open(id) ?? (await this.#outlived(id));
     if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
     return session;
+  }
+
+  /** A session whose time has passed, but not that of what it has started. */
+  async #outlived(id: string): Promise<Session | undefined> {
+    const session = this.era.sessions.open(id, 0);
+    return session && (await isOutlived(this.era.engine, session)) ? session : undefined;
   }
 
   /** Takes what a Server that lives for one POST can't: answers to questions, and cancellations of other POSTs. */
@@ -134,9 +143,11 @@ export class OlderHttp {
           requestId?: string | number;
           reason?: string;
         };
-        if (requestId === undefined) continue;
-        for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
-        this.#streams.cancel(session, requestId);
+        if (requestId !== undefined)
+          for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
+        if (requestId !== undefined) this.#streams.cancel(session, requestId);
+        if (session.asyncTools)
+          await this.era.cancellations.take(session.principal, operationsOf(session), message.params);
       } else rest.push(message);
     }
     return rest;
@@ -155,6 +166,7 @@ function initializeOf(messages: JSONRPCMessage[]) {
   if (!initialize) return undefined;
   if (messages.length > 1)
     throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize must come alone');
+  optInsOf((initialize as { params?: { capabilities?: unknown } }).params?.capabilities);
   const parsed = InitializeRequestSchema.safeParse(initialize);
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
@@ -177,11 +189,17 @@ function assertVersion(c: Context): void {
   );
 }
 
+function asRefusal(error: unknown): unknown {
+  if (error instanceof ProtocolError) return new Refusal(400, error.code, error.message);
+  if (!(error instanceof LonghaulError)) return error;
+  if (error.kind === 'unavailable') return new Refusal(503, ProtocolErrorCode.InternalError, error.message);
+  return error.kind === 'invalid_answer'
+    ? new Refusal(400, ProtocolErrorCode.InvalidParams, error.message)
+    : error;
+}
+
 function render(error: unknown): Response {
-  const refusal =
-    error instanceof LonghaulError && error.kind === 'unavailable'
-      ? new Refusal(503, ProtocolErrorCode.InternalError, error.message)
-      : error;
+  const refusal = asRefusal(error);
   if (!(refusal instanceof Refusal)) throw refusal;
   const { httpStatus, code, message } = refusal;
   return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: httpStatus });

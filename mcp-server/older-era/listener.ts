@@ -1,27 +1,49 @@
-/** A session's own stream: news of its tasks, and their questions when no call shows them. */
+/** A session's own stream: news of what it has started, and questions of it when no call shows them. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { followOperation } from '../faces/sep-1391/index.js';
+import { followTask } from '../faces/tasks-2025-11-25/notifications.js';
+import { followJob, ToldJobs } from '../faces/two-stage/index.js';
 import type { OlderEra } from './context.js';
 import { Questions } from './questions.js';
-import { featuresOf, tasksOf, type Session } from './session.js';
+import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
 
 /**
  * Serves a stream until the signal fires. Questions come here too since a client may wait for a task without asking for
  * its result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
+ *
+ * @param told of the session's two-stage jobs, on the stream that this one goes on with. Default: nothing
  */
-export function listenForTasks(
+export function listen(
   era: OlderEra,
   session: Session,
   send: (message: JSONRPCMessage) => Promise<void>,
   signal: AbortSignal,
+  told: ToldJobs = new ToldJobs(),
 ): void {
   const { version, principal, elicitation } = session;
-  if (!featuresOf(version).tasks) return;
-  era.notifications.listen({
-    principal,
-    session: tasksOf(session),
-    elicitation,
-    send,
-    signal,
-    ...(elicitation ? { questions: () => new Questions(era, session, { send }, 'listener') } : {}),
-  });
+  const shows = (by: 'task' | 'operation') =>
+    elicitation ? { questions: () => new Questions(era, session, { send }, by, true) } : {};
+  if (featuresOf(version).tasks) {
+    const task = { elicitation, send, ...shows('task') };
+    era.news.listen({ principal, session: tasksOf(session), signal, follow: () => followTask(task) });
+  }
+  if (session.asyncTools) {
+    const operation = { send, ...shows('operation') };
+    era.news.listen({
+      principal,
+      session: operationsOf(session),
+      signal,
+      follow: () => followOperation(operation),
+    });
+  }
+  if (session.twoStage) {
+    const job = { engine: era.engine, send, told };
+    era.news.listen({
+      principal,
+      session: jobsOf(session),
+      signal,
+      since: told.since,
+      follow: () => followJob(job),
+    });
+  }
 }

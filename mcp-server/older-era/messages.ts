@@ -4,13 +4,18 @@ import {
   JSONRPCMessageSchema,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/sdk/types.js';
+import { withoutNesting } from '../raw-call.js';
 import { featuresOf, type Session } from './session.js';
+
+export function asServed(session: Session, message: JSONRPCMessage): JSONRPCMessage {
+  return withoutStrayTask(session, withoutNesting(message));
+}
 
 /**
  * Leaves out a request's `task` where it has no meaning: the SDK would refuse it, and it is to be ignored (specs:
  * 2025-11-25 basic/utilities/tasks, "Task Support and Handling").
  */
-export function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRPCMessage {
+function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCRequest(message) || message.params?.['task'] === undefined) return message;
   if (message.method === 'tools/call' && featuresOf(version).tasks) return message;
   const { task: _task, ...params } = message.params;

@@ -7,6 +7,7 @@ import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotoc
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../elicitation.js';
+import { operationTokenOf } from '../raw-call.js';
 import type { OlderEra } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
@@ -18,6 +19,8 @@ export interface AskedQuestion {
   principal: string;
   /** Nonce of the session that was asked: nobody else's answer counts. */
   session: string;
+  /** Does an operation of SEP-1391 ask? Then the answer has to carry its token. */
+  isOperation?: true;
 }
 
 /** How long a session's own stream leaves it to a call to show a question of a task, in milliseconds. */
@@ -28,6 +31,11 @@ const LONGEST_REST_MS = 60_000;
 /** For how long an answer is tried again while Temporal is out of reach, and how often, in milliseconds. */
 const ANSWER_LIMIT_MS = 30_000;
 const ANSWER_RETRY_MS = 1_000;
+
+/** Names a question among all that this process shows. */
+export function questionId({ nonce }: Pick<Session, 'nonce'>, token: string, key: string): string {
+  return JSON.stringify([nonce, token, key]);
+}
 
 /** Where questions are shown. */
 type QuestionStream = Pick<CallStream, 'send'>;
@@ -45,8 +53,10 @@ export class Questions {
     private readonly era: OlderEra,
     private readonly session: Session,
     private readonly stream: QuestionStream,
-    /** Why they are shown: for a plain call, for a task's result, or because the session listens. */
-    private readonly by: 'call' | 'task' | 'listener',
+    /** What asks: a plain call, a task, or an operation of SEP-1391. */
+    private readonly by: 'call' | 'task' | 'operation',
+    /** Is it the session's own stream? */
+    private readonly isListener = false,
   ) {}
 
   /** Shows each open question once; one that comes again under a new key, after a rest. */
@@ -78,26 +88,34 @@ export class Questions {
   }
 
   #restMs(times: number): number {
-    if (times === 0) return this.by === 'listener' ? LISTENER_REST_MS : 0;
+    // Only of a task can a call show them too.
+    if (times === 0) return this.isListener && this.by === 'task' ? LISTENER_REST_MS : 0;
     return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (times - 1));
   }
 
   async #send(token: string, key: string, { message, schema }: InputRequest): Promise<void> {
     const { principal, nonce, version } = this.session;
     const { tasks } = featuresOf(version);
-    const question = JSON.stringify([nonce, token, key]);
+    const question = questionId(this.session, token, key);
     if (this.era.shown.has(question)) return;
     this.era.shown.add(question);
     this.#shown.add(question);
     await this.stream.send({
       jsonrpc: '2.0',
-      id: this.era.questions.seal({ token, key, principal, session: nonce }),
+      id: this.era.questions.seal({
+        token,
+        key,
+        principal,
+        session: nonce,
+        ...(this.by === 'operation' ? { isOperation: true } : {}),
+      }),
       method: 'elicitation/create',
       params: {
         ...(tasks ? { mode: 'form' } : {}),
         message,
         requestedSchema: schema,
-        ...(this.by === 'call' ? {} : { _meta: { [RELATED_TASK_META_KEY]: { taskId: token } } }),
+        ...(this.by === 'task' ? { _meta: { [RELATED_TASK_META_KEY]: { taskId: token } } } : {}),
+        ...(this.by === 'operation' ? { _operation: { token } } : {}),
       },
     });
   }
@@ -108,7 +126,8 @@ export class Questions {
  * key, wherever the call waits.
  *
  * @returns false when it answers nothing that this session was asked
- * @throws LonghaulError `unavailable` when Temporal stays out of reach
+ * @throws LonghaulError `unavailable` when Temporal stays out of reach; `invalid_answer` when it lacks the token of the
+ *   operation that asks, whose question stays open
  */
 export async function takeResponse(
   era: OlderEra,
@@ -119,6 +138,7 @@ export async function takeResponse(
   if (!asked || asked.session !== session.nonce || asked.principal !== session.principal) return false;
   const { token, key } = asked;
   const log = era.logger.child({ token, key, client: session.clientName });
+  if (asked.isOperation) assertCarriesToken(era, asked, response);
   if ('error' in response) {
     log.warn({ reason: response.error.message }, 'the client could not show a question; it stays open');
     return true;
@@ -138,6 +158,24 @@ export async function takeResponse(
     }
   }
   return true;
+}
+
+/** SEP-1391: "the client MUST respond with the same _operation.token". */
+function assertCarriesToken(
+  era: OlderEra,
+  { token, key, session: nonce }: AskedQuestion,
+  response: JSONRPCResponse,
+): void {
+  if ('error' in response) return;
+  const given = (response.result as Record<string, unknown>)['_operation'];
+  if (operationTokenOf(response.result) === token) return;
+  const question = questionId({ nonce }, token, key);
+  era.shown.delete(question);
+  era.rests.set(question, { until: 0 });
+  throw new LonghaulError(
+    'invalid_answer',
+    `result._operation.token: expected the token of the operation that asked; got ${JSON.stringify(given) ?? 'nothing'}`,
+  );
 }
 
 /** The question was answered by somebody else, or its operation is closed: there is nothing to do. */

@@ -6,16 +6,21 @@ import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sd
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
+import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { cancelTask, getTask, listTasks } from '../faces/tasks-2025-11-25/handlers.js';
 import { renderError } from '../faces/tasks-2025-11-25/render.js';
-import { listParams, parseParams, taskParams } from '../faces/tasks-2025-11-25/schemas.js';
+import { listParams, taskParams } from '../faces/tasks-2025-11-25/schemas.js';
+import { pollResult } from '../faces/two-stage/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
+import { echoOf } from '../opt-ins.js';
+import { parseParams } from '../params.js';
 import { readResource, resourceTemplates } from '../resources.js';
-import { callTool, listTools } from './call.js';
+import { callTool, listTools, readable } from './call.js';
 import type { OlderEra } from './context.js';
 import { waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
+import { showWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -45,7 +50,7 @@ export function createOlderServer(
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
   const server = new Server(SERVER_INFO, {
-    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}) },
+    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...echoOf(session) },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
@@ -62,7 +67,7 @@ export function createOlderServer(
       },
     );
 
-  on('tools/list', () => ({ tools: listTools(engine, features) }));
+  on('tools/list', () => ({ tools: listTools(engine, session) }));
   on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
   on('resources/list', () => ({ resources: [] }));
   on('resources/templates/list', () => ({ resourceTemplates }));
@@ -75,6 +80,17 @@ export function createOlderServer(
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
     }
   });
+  if (session.asyncTools) {
+    on('tools/async/status', (params, extra) =>
+      operationStatus(engine, principal, params, (record) =>
+        showWithStatus(era, session, streamOf(extra), record),
+      ),
+    );
+    on('tools/async/result', (params) =>
+      operationResult(engine, principal, params, (result) => readable(result, features)),
+    );
+  }
+  if (session.twoStage) on('tools/poll_result', (params) => pollResult(engine, principal, params));
   if (!features.tasks) return server;
 
   on('tasks/get', (params) => getTask(engine, principal, parseParams(taskParams, params).taskId, session));

@@ -10,8 +10,9 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Engine } from '../../engine/index.js';
 import { showsForms } from '../elicitation.js';
+import { optInsOf, type OptIns } from '../opt-ins.js';
 
-export interface Session {
+export interface Session extends OptIns {
   /** Negotiated protocol version. */
   version: string;
   /** Can the client show forms? */
@@ -59,7 +60,26 @@ export function tasksOf({ nonce }: Session): string {
   return `${nonce}.tasks`;
 }
 
-/** A new session, as `initialize` makes it (specs: 2025-11-25 basic/lifecycle). */
+/** What those that it started with an operation token (SEP-1391) are listed under. */
+export function operationsOf({ nonce }: Session): string {
+  return `${nonce}.operations`;
+}
+
+/** What its two-stage jobs are listed under. */
+export function jobsOf({ nonce }: Session): string {
+  return `${nonce}.jobs`;
+}
+
+/** Everything that operations of a session may be listed under. */
+export function listedUnder(session: Session): string[] {
+  return [session.nonce, tasksOf(session), operationsOf(session), jobsOf(session)];
+}
+
+/**
+ * A new session, as `initialize` makes it (specs: 2025-11-25 basic/lifecycle).
+ *
+ * @throws ProtocolError -32602 for an opt-in that is no object
+ */
 export async function newSession(
   engine: Engine,
   principal: string,
@@ -76,9 +96,32 @@ export async function newSession(
   return {
     version,
     elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
+    ...optInsOf(capabilities),
     clientName: clientInfo.name.slice(0, CLIENT_NAME_CHARACTERS),
     principal,
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     endsAt: Date.now() + (SESSION_SECONDS + retentionSeconds) * 1000,
   };
+}
+
+/**
+ * Is a session needed beyond its end, for what it has started and not collected (SEP-1391: "SHOULD NOT delete active
+ * sessions until all operation.keepAlive durations have elapsed")? Work may wait for people for longer than any session.
+ *
+ * @throws LonghaulError `unavailable`
+ */
+export async function isOutlived(engine: Engine, session: Session): Promise<boolean> {
+  const listed = [
+    ...(session.asyncTools ? [operationsOf(session)] : []),
+    ...(session.twoStage ? [jobsOf(session)] : []),
+  ];
+  if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
+  for (const name of listed) {
+    // Open ones come first, and then the latest.
+    const { operations } = await engine.list(session.principal, { session: name });
+    const isKept = ({ closedAt, keepAliveSeconds }: (typeof operations)[number]) =>
+      closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 > Date.now();
+    if (operations.some(isKept)) return true;
+  }
+  return false;
 }

@@ -11,14 +11,16 @@ import {
   type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { LonghaulError } from '../../operations/errors.js';
+import { optInsOf } from '../opt-ins.js';
 import { Batches } from './batches.js';
 import type { OlderEra } from './context.js';
-import { listenForTasks } from './listener.js';
-import { parseBatch, withoutStrayTask } from './messages.js';
+import { listen } from './listener.js';
+import { asServed, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
 import { createOlderServer } from './server.js';
-import { featuresOf, newSession, type Session } from './session.js';
+import { featuresOf, newSession, operationsOf, type Session } from './session.js';
 
 export class OlderStdio {
   readonly #gone = new AbortController();
@@ -48,12 +50,11 @@ export class OlderStdio {
       const messages =
         this.#session && featuresOf(this.#session.version).batches ? parseBatch(line) : undefined;
       if (!messages) {
-        const error = {
-          code: ProtocolErrorCode.InvalidRequest,
-          message: 'Invalid Request: no batch that can be taken',
-        };
-        await this.sendOut({ jsonrpc: '2.0', id: null, error } as unknown as JSONRPCMessage);
-        return;
+        return this.#sendError(
+          null,
+          ProtocolErrorCode.InvalidRequest,
+          'Invalid Request: no batch that can be taken',
+        );
       }
       this.#batches.add(messages);
       for (const message of messages) await this.#receive(message);
@@ -80,30 +81,40 @@ export class OlderStdio {
     }
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
       // Whoever waits for this answer is behind it in no queue.
-      void takeResponse(this.era, this.#session, message).catch((error: unknown) =>
-        this.era.logger.warn({ error }, 'an answer was lost; its question stays open'),
-      );
+      void takeResponse(this.era, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
-    this.#transport?.onmessage?.(withoutStrayTask(this.#session, message));
+    this.#transport?.onmessage?.(asServed(this.#session, message));
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) await this.#batches.settle(requestId);
+      const { principal, asyncTools } = this.#session;
+      if (asyncTools)
+        void this.era.cancellations.take(principal, operationsOf(this.#session), message.params);
     }
+  }
+
+  /** An answer that wasn't taken; a response has no response but an error without an ID. */
+  async #refuse(error: unknown): Promise<void> {
+    if (error instanceof LonghaulError && error.kind === 'invalid_answer')
+      await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
+    else this.era.logger.warn({ error }, 'an answer was lost; its question stays open');
+  }
+
+  #sendError(id: RequestId | null, code: number, message: string): Promise<void> {
+    return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
   /** The first request has to be initialize; a ping may come before (specs: basic/lifecycle, "Initialization"). */
   async #open(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
+    if (method !== 'initialize')
+      return this.#sendError(id, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize comes first');
     const initialize = InitializeRequestSchema.safeParse(request);
-    if (!initialize.success) {
-      const error =
-        method === 'initialize'
-          ? { code: ProtocolErrorCode.InvalidParams, message: 'Invalid initialize request' }
-          : { code: ProtocolErrorCode.InvalidRequest, message: 'Invalid Request: initialize comes first' };
-      return this.#send({ jsonrpc: '2.0', id, error });
-    }
+    const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
+    if (problem !== undefined || !initialize.success)
+      return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
     const session = await newSession(this.era.engine, this.principal, initialize.data);
     this.#server = createOlderServer(this.era, session, ({ requestId, signal, _meta }) => ({
       signal,
@@ -118,7 +129,17 @@ export class OlderStdio {
     this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };
     await this.#server.connect(this.#transport);
     this.#session = session;
-    listenForTasks(this.era, session, this.#send, this.#gone.signal);
+    listen(this.era, session, this.#send, this.#gone.signal);
     this.#transport.onmessage?.(request);
+  }
+}
+
+function optInProblem({ params }: JSONRPCRequest): string | undefined {
+  try {
+    optInsOf(params?.['capabilities']);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProtocolError) return error.message;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The streams that a GET opens: a session's own, for news of its tasks, and one that goes on with a call's wait where
+ * The streams that a GET opens: a session's own, for news of what it has started, and one that goes on with a call's wait where
  * another broke off, whichever process held it (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
@@ -7,13 +7,14 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { renderError } from '../faces/tasks-2025-11-25/render.js';
+import { ToldJobs } from '../faces/two-stage/index.js';
 import { readable } from './call.js';
 import type { OlderEra } from './context.js';
 import { HEARTBEAT_MS, RETRY_MS } from './exchange.js';
-import { listenForTasks } from './listener.js';
+import { listen } from './listener.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition } from './waits.js';
+import type { CallStream, EventPosition, OwnPosition } from './waits.js';
 import { withCaller } from './with-caller.js';
 
 interface OpenStream {
@@ -28,14 +29,26 @@ export class OpenStreams {
 
   constructor(private readonly era: OlderEra) {}
 
-  /** A session's own stream. A new one takes the place of an earlier one, which the client has lost. */
-  listen(c: Context, session: Session): Response {
+  /**
+   * A session's own stream. A new one takes the place of an earlier one, which the client has lost. Its events have IDs
+   * where the session has two-stage jobs, of whose results each is told once.
+   *
+   * @param position of the earlier stream, if the client names it: what was told there is not told again
+   */
+  listen(c: Context, session: Session, position?: OwnPosition): Response {
     for (const stream of this.#open)
       if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
     return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
+      const told = new ToldJobs(position?.jobs);
+      const id = () =>
+        session.twoStage
+          ? { id: this.era.ownEvents.seal({ session: session.nonce, jobs: told.position }) }
+          : {};
       const send = (message: JSONRPCMessage) =>
-        sse.writeSSE({ event: 'message', data: JSON.stringify(message) });
-      listenForTasks(this.era, session, send, signal);
+        sse.writeSSE({ ...id(), event: 'message', data: JSON.stringify(message) });
+      if (session.twoStage && featuresOf(session.version).emptyEvents)
+        await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
+      listen(this.era, session, send, signal, told);
       await ended(signal);
     });
   }

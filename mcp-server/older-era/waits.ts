@@ -1,5 +1,6 @@
 /** Waiting calls of this era, and what any process needs to go on with one. */
 import type { JSONRPCMessage, ProgressToken, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import type { JobsPosition } from '../faces/two-stage/index.js';
 
 /** What a call waits for. */
 export type Wait =
@@ -21,6 +22,14 @@ export interface EventPosition {
   progressToken?: ProgressToken;
   /** The last progress that was sent: it only grows. */
   progress?: number;
+}
+
+/** What the ID of an event on a session's own stream carries. */
+export interface OwnPosition {
+  /** Nonce of the session. */
+  session: string;
+  /** What it was told of its two-stage jobs. */
+  jobs: JobsPosition;
 }
 
 /** Where one call's messages go. */

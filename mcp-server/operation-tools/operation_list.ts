@@ -50,6 +50,11 @@ export const operationList = defineOperationTool({
         stage: z.string().optional(),
         created_at: z.string(),
         closed_at: z.string().optional(),
+        estimate_seconds: z.number().optional().describe('What was thought at its start.'),
+        worked_seconds: z
+          .number()
+          .optional()
+          .describe("How long it took, once it has ended; people's time to answer isn't counted."),
       }),
     ),
     next_cursor: z.string().optional().describe('There are more: give it as cursor.'),
@@ -62,7 +67,7 @@ export const operationList = defineOperationTool({
       ...(since === undefined ? {} : { createdAfter: timeOf(since) }),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
-      const { token, tool, stage, createdAt, closedAt } = listed;
+      const { token, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
       return {
         token,
         tool,
@@ -70,6 +75,8 @@ export const operationList = defineOperationTool({
         ...(stage === undefined ? {} : { stage }),
         created_at: createdAt,
         ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+        ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
+        ...(workedSeconds === undefined ? {} : { worked_seconds: workedSeconds }),
       };
     });
     const { nextCursor } = page;

@@ -3,6 +3,7 @@ import { clientBudgetSeconds } from '../budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
 import type { JsonSchema } from '../schema.js';
 import type { DescriptionParts, Item, ToolExample } from './items.js';
+import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
 import { parametersOf } from './parameters.js';
 
 /** Longest result that an example shows, in characters of JSON. */
@@ -41,7 +42,7 @@ export function summarize({ does, useWhen, returns }: DescriptionParts): string 
 interface Described {
   summary: string;
   inputSchema: JsonSchema;
-  estimate: { seconds: number; per?: { argument: string; seconds: number } };
+  estimate: ToolEstimate;
   /** Is the estimate the author's own? */
   isEstimated: boolean;
   deadlineSeconds: number;
@@ -82,11 +83,9 @@ function short(type: string): string {
 }
 
 function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
-  const { seconds, per } = estimate;
-  const usual = `about ${seconds} s${per ? ` + ${per.seconds} s per unit of ${per.argument}` : ''}`;
   const [from, to] = clientBudgetSeconds(deadlineSeconds);
   const most = `at most ${deadlineSeconds} s (waits for answers not counted), then times out; allow ${from}-${to} s.`;
-  return isEstimated ? `Usually takes ${usual}, ${most}` : `Takes ${most}`;
+  return isEstimated ? `Usually takes ${describeEstimate(estimate)}, ${most}` : `Takes ${most}`;
 }
 
 function errors(retryableErrors: string[]): string {

@@ -59,6 +59,16 @@ describe('a definition is refused, naming tool and field, when', () => {
       { estimate: { seconds: 1, per: { argument: 'm', seconds: 1 } } },
       '"m" is not an argument; known are n',
     ],
+    [
+      'the estimate of a unit is below 0',
+      { estimate: { seconds: 1, per: { argument: 'n', seconds: -1 } } },
+      'estimate.per.seconds: expected seconds, 0 or more; got -1',
+    ],
+    [
+      'the estimate is of what there is not',
+      { estimate: { seconds: 1, per: { argument: 'n', of: 'rows', seconds: 1 } } },
+      'estimate.per.of: expected "value" or "file_bytes"; got "rows"',
+    ],
     ['it asks for an unknown argument', { askFor: { m: 'How many?' } }, '"m" is not an argument'],
     [
       'it asks for an argument that no form can show',
@@ -69,6 +79,16 @@ describe('a definition is refused, naming tool and field, when', () => {
       'a question is not flat',
       { questions: { ok: z.object({ a: z.object({ b: z.string() }) }) } },
       'questions.ok: property "a": expected a string, number, integer, boolean or enum',
+    ],
+    [
+      'withoutTasks is said of a tool that does not need tasks',
+      { withoutTasks: 'hidden' },
+      'withoutTasks: belongs to taskSupport "required"',
+    ],
+    [
+      'withoutTasks is neither of its two words',
+      { taskSupport: 'required', withoutTasks: 'gone' },
+      'withoutTasks: expected "hidden" or "plain"; got "gone"',
     ],
     [
       'a question is no object',
@@ -92,6 +112,15 @@ describe('a definition is refused, naming tool and field, when', () => {
 });
 
 describe('a definition', () => {
+  test('says what its time depends on', () => {
+    const told = (per: object) => define({ estimate: { seconds: 1, per } })().description;
+    expect(told({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
+    expect(told({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
+      'about 1 s + 30 s per GB of n,',
+    );
+    expect(told({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
+  });
+
   test('fills in defaults, and describes its times', () => {
     const tool = define({ cleanup: 'nothing is left.' })();
     expect(tool).toMatchObject({

@@ -1,17 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { FIXTURES, Parts } from '../support/parts.js';
 import { Caller, linksOf, textOf } from './support.js';
+
+/** A tool that nobody else has: cancelling all of its operations ends no other test's. */
+const HELD = `held_${randomUUID().replaceAll('-', '')}`;
+const HELD_PIPELINE = `
+name: ${HELD}
+description: Waits for an approval.
+jobs: { only: { steps: [{ name: go, run: 'true', approval: { message: Go? } }] } }
+`;
 
 let parts: Parts;
 let caller: Caller;
+let folder: string;
 beforeAll(async () => {
-  parts = await Parts.start();
+  folder = await mkdtemp(join(tmpdir(), 'longhaul-held-'));
+  await writeFile(join(folder, 'held.yml'), HELD_PIPELINE);
+  parts = await Parts.start({
+    LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
+  });
   caller = new Caller(parts.client);
 }, 120_000);
-afterAll(() => parts?.stop(), 60_000);
+afterAll(async () => {
+  await parts?.stop();
+  await rm(folder, { recursive: true });
+}, 60_000);
 
 const asking = async (tool = 'confirm_delete', args: object = { filename: 'old.csv' }) => {
   const token = await caller.start(tool, args);
@@ -278,13 +297,11 @@ describe('operation_cancel', () => {
   });
 
   test('of a filter gives the tokens of what it cancelled', async () => {
-    const tokens = await Promise.all(
-      ['one', 'two'].map((filename) => caller.start('confirm_delete', { filename })),
-    );
+    const tokens = await Promise.all([1, 2].map(() => caller.start(HELD)));
     const other = await caller.start('slow_compute', { seconds: 600 });
     const cancelled: string[] = [];
     await eventually('the list has them', async () => {
-      const answer = await caller.get('operation_cancel', { filter: { tool: 'confirm_delete' } });
+      const answer = await caller.get('operation_cancel', { filter: { tool: HELD } });
       expect(answer.has_more).toBe(false);
       cancelled.push(...answer.cancelled);
       return tokens.every((token) => cancelled.includes(token));

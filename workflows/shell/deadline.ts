@@ -1,6 +1,6 @@
 /** The published maximum duration, as a timer that stands still while only people are awaited. */
 import { condition, sleep } from '@temporalio/workflow';
-import { marker, onlyPeopleAwaited, state } from './state.js';
+import { marker, onlyPeopleAwaited, setAwaited, state } from './state.js';
 
 /** Since when the time has been running, as epoch milliseconds; undefined while it stands still. */
 let runningSince: number | undefined;
@@ -33,9 +33,9 @@ export async function runDeadline(graceMs: number, expire: () => void): Promise<
     saveRemaining();
     runningSince = undefined;
     if (!isPaused) break;
-    const pausedAt = Date.now();
+    setAwaited(true);
     await condition(() => !onlyPeopleAwaited());
-    state().awaitedMs = (state().awaitedMs ?? 0) + Date.now() - pausedAt;
+    setAwaited(false);
   }
   expire();
   await sleep(graceMs);

@@ -17,6 +17,14 @@ export function progress(next: Partial<Progress>): void {
   setProgress(next);
 }
 
+/**
+ * Says how large the work is, in whatever the tool counts (rows, files, bytes): later calls are estimated from it. For
+ * tools that learn it only as they work; what `estimate.per` names needs no word.
+ */
+export function workSize(size: number): void {
+  if (Number.isFinite(size) && size >= 0 && state().size !== size) change({ size });
+}
+
 /** Names the stage that the work is in: one short line for people, seen on every face and in Temporal's UI. */
 export function stage(name: string): void {
   if (state().stage !== name) change({ stage: name });

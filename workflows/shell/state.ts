@@ -40,6 +40,8 @@ let status: string | undefined;
 let isDirty = false;
 let isClosed = false;
 let activeWork = 0;
+/** Since when only people have been awaited, as epoch milliseconds; undefined while they aren't. */
+let awaitedSince: number | undefined;
 
 /** The state as it is now; a run that continues another one starts with its state. */
 export function state(): StateMemo {
@@ -69,6 +71,8 @@ export function withdraw(key: string): void {
 export function flush(): void {
   if (!isDirty || isClosed) return;
   isDirty = false;
+  // The answer that ends a wait is written now: how long it took goes along, since nothing may be written after it.
+  countAwaited();
   const { children: _queried, ...shown } = state();
   writeMemo(shown);
   setStatus(questions.size > 0 ? 'input_required' : 'working');
@@ -136,6 +140,19 @@ export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
   } finally {
     activeWork -= 1;
   }
+}
+
+/** Says that only people are awaited, from now on or no longer. */
+export function setAwaited(isAwaited: boolean): void {
+  countAwaited();
+  awaitedSince = isAwaited ? Date.now() : undefined;
+}
+
+function countAwaited(): void {
+  if (awaitedSince === undefined) return;
+  const now = Date.now();
+  state().awaitedMs = (state().awaitedMs ?? 0) + now - awaitedSince;
+  awaitedSince = now;
 }
 
 /** Is there nothing to wait for but people? Then the deadline stands still. */

@@ -6,7 +6,8 @@ import { clientBudgetSeconds, pollIntervalMs } from '../../../operations/budgets
 import { ITEMS, type Item } from '../../../operations/documentation/items.js';
 import { parametersOf, type Parameter } from '../../../operations/documentation/parameters.js';
 import { ERROR_KINDS, isRetryable } from '../../../operations/errors.js';
-import { fixedEstimateSeconds, type Tool } from '../../../operations/tool.js';
+import type { Tool } from '../../../operations/tool.js';
+import { fixedEstimateSeconds, sizeInArguments } from '../../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
@@ -175,7 +176,7 @@ function retryAfterOf(tool: Tool): number {
 }
 
 function estimateOf(tool: Tool): number {
-  return fixedEstimateSeconds(tool, tool.example?.input ?? {});
+  return fixedEstimateSeconds(tool.estimate, sizeInArguments(tool.estimate, tool.example?.input ?? {}));
 }
 
 /** Kickoff, poll, result. */

@@ -6,13 +6,14 @@ import {
   type FaceLines,
 } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
+import { shortDescription } from '../../short-description.js';
 
 /** The whole description. */
 export function plainDescription(tool: Tool): string {
-  return describeOn(tool, tool.taskSupport === 'forbidden' ? shortLines(tool) : longLines(tool));
+  return tool.taskSupport === 'forbidden' ? shortDescription(tool) : describeOn(tool, linesOf(tool));
 }
 
-function longLines({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
+function linesOf({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
   return {
     states:
       'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',
@@ -29,18 +30,6 @@ function longLines({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
       'The same idempotency_key and arguments give the same operation, so a call may be repeated; other arguments are a conflict.',
     rates: 'No rate limits.',
     example: `Example: ${name} ${withoutWait(shownInput(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${shownResult(example)}}.`,
-  };
-}
-
-/** Its calls never give a token, unless they take too long. */
-function shortLines({ name, timeoutSeconds, example }: Tool): FaceLines {
-  return {
-    states: 'No states: the call gives the result, or isError.',
-    following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
-    cancel: 'The end of the call cancels nothing.',
-    idempotency: 'No key: a repeated call works again.',
-    rates: 'No rate limits.',
-    example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
   };
 }
 

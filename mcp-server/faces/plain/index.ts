@@ -1,3 +1,2 @@
-export { plainDescription } from './description.js';
 export { callPlainly, resumeWait, type PlainOutcome } from './handlers.js';
 export { plainTools, type ListedTool } from './render.js';

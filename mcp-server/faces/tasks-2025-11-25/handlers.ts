@@ -12,8 +12,9 @@ import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../caller.js';
+import { parseParams } from '../../params.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import { parseParams, taskField, waitArguments } from './schemas.js';
+import { taskField, waitArguments } from './schemas.js';
 
 /** Text for the model while the task runs (specs: "Creating Tasks", note). */
 const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';

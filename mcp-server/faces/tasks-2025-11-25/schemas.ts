@@ -1,5 +1,4 @@
-/** What requests of this face look like; unknown fields are let through, and wrong ones are -32602. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+/** What requests of this face look like. */
 import { z } from 'zod';
 
 const taskId = z.string().min(1).max(1000);
@@ -19,11 +18,3 @@ export const waitArguments = z.looseObject({
   timeout: z.unknown().optional(),
   idempotency_key: z.string().min(1).max(200).optional(),
 });
-
-/** @throws ProtocolError -32602 that names the field */
-export function parseParams<T extends z.ZodType>(schema: T, value: unknown, where = 'params'): z.output<T> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${[where, ...path].join('.')}: ${message}`);
-}

@@ -7,13 +7,13 @@ import {
   type FaceLines,
 } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
+import { shortDescription } from '../../short-description.js';
 
-/** @param describeShort describes tools that never become tasks, as clients without tasks are told of them */
-export function taskTools(engine: Engine, describeShort: (tool: Tool) => string) {
+export function taskTools(engine: Engine) {
   return engine.tools.values().map((tool) => ({
     name: tool.name,
     title: tool.title,
-    description: tool.taskSupport === 'forbidden' ? describeShort(tool) : describeOn(tool, linesOf(tool)),
+    description: tool.taskSupport === 'forbidden' ? shortDescription(tool) : describeOn(tool, linesOf(tool)),
     inputSchema: tool.inputSchema,
     ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
     ...(tool.annotations ? { annotations: tool.annotations } : {}),

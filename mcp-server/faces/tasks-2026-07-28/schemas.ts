@@ -10,21 +10,6 @@ const taskId = z.string().min(1).max(1000);
 
 export const taskParams = z.looseObject({ taskId });
 
-/** Most task IDs that one subscription may name. */
-const MAX_TASK_IDS = 100;
-
-/** Most resources that one subscription may name, and the longest of their addresses, in characters. */
-const MAX_RESOURCES = 100;
-const MAX_URI = 4_000;
-
-export const listenParams = z.looseObject({
-  notifications: z.looseObject({
-    toolsListChanged: z.boolean().optional(),
-    taskIds: z.array(taskId).max(MAX_TASK_IDS).optional(),
-    resourceSubscriptions: z.array(z.string().max(MAX_URI)).max(MAX_RESOURCES).optional(),
-  }),
-});
-
 /** Any result: these methods' results are made by `render.ts`. */
 export const anyResult = z.looseObject({});
 

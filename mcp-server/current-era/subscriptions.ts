@@ -1,9 +1,10 @@
 /**
- * subscriptions/listen: the core's filters and the extension's `taskIds` in one router, for any transport
- * (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
+ * subscriptions/listen: the core's filters, the tasks extension's `taskIds` and two-stage returns' `jobIds` in one router,
+ * for any transport (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
   PROTOCOL_VERSION_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
@@ -12,12 +13,15 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../../../engine/index.js';
-import { LonghaulError } from '../../../operations/errors.js';
-import type { OperationRecord } from '../../../operations/record.js';
-import { canFollow, followResource } from '../../resource-updates.js';
-import { missingTasksCapability, renderDetailed, renderError } from './render.js';
-import { declaredCapabilities, listenParams } from './schemas.js';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { missingTasksCapability, renderDetailed, renderError } from '../faces/tasks-2026-07-28/render.js';
+import { declaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
+import { followJob } from '../faces/two-stage/index.js';
+import { optInsOf } from '../opt-ins.js';
+import { canFollow, followResource } from '../resource-updates.js';
+import { listenParams } from './listen-params.js';
 
 /** Where a subscription's messages go. */
 export interface Subscriber {
@@ -29,6 +33,7 @@ export interface Subscriber {
 /** What a subscription follows, as it is acknowledged. */
 interface Followed {
   taskIds?: string[];
+  jobIds?: string[];
   resourceSubscriptions?: string[];
 }
 
@@ -56,6 +61,13 @@ function assertRevision({ params }: JSONRPCRequest): void {
   );
 }
 
+/** -32021 with the opt-in in `requiredCapabilities`. */
+function missingTwoStage(): ProtocolError {
+  return new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { experimental: { twoStage: {} } },
+  });
+}
+
 /** The open subscriptions of a process. */
 export class Subscriptions {
   readonly #open = new Set<AbortController>();
@@ -70,8 +82,8 @@ export class Subscriptions {
    * Checks a request and opens its subscription.
    *
    * @returns what serves it, until the client or the server ends it
-   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension, -32022
-   *   for another revision
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
+   *   without the opt-in, -32022 for another revision
    */
   async open(request: JSONRPCRequest): Promise<(subscriber: Subscriber) => Promise<void>> {
     assertRevision(request);
@@ -80,23 +92,26 @@ export class Subscriptions {
       const { path, message } = params.error.issues[0]!;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.${path.join('.')}: ${message}`);
     }
-    const capabilities = declaredCapabilities(request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY]);
-    const wanted = params.data.notifications.taskIds;
+    const declared = request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
+    const capabilities = declaredCapabilities(declared);
+    const { taskIds: wanted, jobIds: jobs } = params.data.notifications;
     if (wanted && !capabilities.tasks) throw missingTasksCapability();
+    if (jobs && !optInsOf(declared).twoStage) throw missingTwoStage();
     if (this.#open.size >= MAX_SUBSCRIPTIONS)
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
     const resources = params.data.notifications.resourceSubscriptions;
     const followed: Followed = {
       ...(wanted ? { taskIds: await this.#known([...new Set(wanted)]) } : {}),
+      ...(jobs ? { jobIds: await this.#known([...new Set(jobs)]) } : {}),
       ...(resources ? { resourceSubscriptions: await this.#readable([...new Set(resources)]) } : {}),
     };
     return (subscriber) => this.#serve(request, followed, capabilities.elicitation, subscriber);
   }
 
-  /** The task IDs that exist for this principal: the others are left out of the acknowledgment. */
-  async #known(taskIds: string[]): Promise<string[]> {
-    const reads = await Promise.allSettled(taskIds.map((taskId) => this.engine.read(this.principal, taskId)));
-    return taskIds.filter((_taskId, index) => {
+  /** The tasks or jobs that exist for this principal: the others are left out of the acknowledgment. */
+  async #known(tokens: string[]): Promise<string[]> {
+    const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(this.principal, token)));
+    return tokens.filter((_token, index) => {
       const read = reads[index]!;
       if (read.status === 'fulfilled') return read.value.status !== 'expired';
       if (read.reason instanceof LonghaulError && read.reason.kind === 'not_found') return false;
@@ -135,6 +150,8 @@ export class Subscriptions {
         params: { ...task, _meta: { ...task._meta, ..._meta } },
       });
     };
+    const sendOfJob: Parameters<typeof followJob>[0]['send'] = ({ params, ...rest }) =>
+      subscriber.send({ ...rest, params: { ...params, _meta } });
     const tell = (uri: string) =>
       subscriber.send({
         jsonrpc: '2.0',
@@ -148,9 +165,10 @@ export class Subscriptions {
         method: 'notifications/subscriptions/acknowledged',
         params: { _meta, notifications },
       });
-      const { taskIds = [], resourceSubscriptions = [] } = notifications;
+      const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
         ...taskIds.map((taskId) => this.#follow(taskId, signal, notify)),
+        ...jobIds.map((jobId) => this.#followJob(jobId, signal, sendOfJob)),
         ...resourceSubscriptions.map((uri) => this.#followResource(uri, signal, tell)),
       ]);
       const end = aborted(signal);
@@ -176,6 +194,24 @@ export class Subscriptions {
     } catch (error) {
       // Purged while it was watched: there is nothing more to tell, and the other tasks go on.
       if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  /** Of a job that has ended it tells the result at once: so a client that comes back has missed nothing. */
+  async #followJob(
+    jobId: string,
+    signal: AbortSignal,
+    send: Parameters<typeof followJob>[0]['send'],
+  ): Promise<void> {
+    const follower = followJob({ engine: this.engine, send });
+    try {
+      for await (const record of this.engine.watch(this.principal, jobId, { signal, progress: true }))
+        if (await follower.tell(record)) return;
+    } catch (error) {
+      // Purged while it was watched, as with tasks.
+      if (!(error instanceof LonghaulError)) throw error;
+    } finally {
+      follower.close?.();
     }
   }
 

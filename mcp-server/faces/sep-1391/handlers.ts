@@ -1,0 +1,121 @@
+/** The verbs of this face: calls that start operations, tools/async/status, tools/async/result. */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Engine } from '../../../engine/index.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import type { OperationRecord } from '../../../operations/record.js';
+import type { Tool } from '../../../operations/tool.js';
+import { renderFailure, renderRefusal, renderResult } from '../../results.js';
+import {
+  asyncStatus,
+  noResult,
+  ofOperation,
+  renderError,
+  renderStarted,
+  renderStatus,
+  type OfOperation,
+  type StatusResult,
+} from './render.js';
+import { parseOperationField, parseToken } from './schemas.js';
+
+/** Who starts an operation. */
+export interface OperationCaller {
+  principal: string;
+  /** What the operation is listed under; missing in an era without sessions. */
+  session?: string;
+  /** ID of the call: notifications/cancelled names it. */
+  requestId: string | number;
+  /** What notifications of its progress shall be marked with. */
+  progressToken?: string | number;
+}
+
+/**
+ * Starts a call as an operation under the client's token, or under one that is made. Wrong arguments of the tool are a
+ * result that says so, as in any call, and nothing starts then.
+ *
+ * @param field the call's `operation`
+ * @param started told of the token as soon as the operation is durable
+ * @throws ProtocolError -32602 for a wrong field or a token that was used before, -32603
+ */
+export async function startOperation(
+  engine: Engine,
+  tool: Tool,
+  args: Record<string, unknown>,
+  field: unknown,
+  { principal, ...caller }: OperationCaller,
+  started: (token: string) => void,
+): Promise<CallToolResult> {
+  const { token, keepAlive } = parseOperationField(field);
+  let record: OperationRecord;
+  try {
+    record = await engine.start(principal, tool.name, args, {
+      ...caller,
+      ...(token === undefined ? {} : { token }),
+      isTokenNew: true,
+      ...(keepAlive === undefined ? {} : { keepAliveSeconds: keepAlive }),
+    });
+  } catch (error) {
+    const isOfTool =
+      error instanceof LonghaulError && ['invalid_arguments', 'too_large'].includes(error.kind);
+    if (isOfTool) return renderRefusal(error);
+    throw renderError(error);
+  }
+  started(record.token);
+  return renderStarted(record, tool);
+}
+
+/**
+ * tools/async/status.
+ *
+ * @param show brings the open questions of a record to the person
+ * @throws ProtocolError -32602 for an unknown token or another principal's, -32603
+ */
+export async function operationStatus(
+  engine: Engine,
+  principal: string,
+  params: unknown,
+  show?: (record: OperationRecord) => Promise<void>,
+): Promise<StatusResult> {
+  const token = parseToken(params);
+  let record: OperationRecord;
+  try {
+    record = await engine.read(principal, token);
+  } catch (error) {
+    if (error instanceof LonghaulError && error.kind !== 'internal') throw renderError(error);
+    // It is there, but what it has come to can't be read.
+    return {
+      status: 'unknown',
+      statusMessage: `the operation can't be read: ${(error as Error).message}`,
+      ...ofOperation(token),
+    };
+  }
+  const status = renderStatus(record);
+  if (status.status === 'input_required') await show?.(record);
+  return status;
+}
+
+/**
+ * tools/async/result: what the call would have given, also of work that failed; again and again until it expires.
+ *
+ * @param asResult the result as the client's version has it
+ * @throws ProtocolError -32602 for an operation that has no result, or none any more; -32603
+ */
+export async function operationResult(
+  engine: Engine,
+  principal: string,
+  params: unknown,
+  asResult: (result: CallToolResult) => CallToolResult,
+): Promise<{ result: CallToolResult } & OfOperation> {
+  const token = parseToken(params);
+  let record: OperationRecord;
+  try {
+    record = await engine.read(principal, token);
+  } catch (error) {
+    throw renderError(error);
+  }
+  const status = asyncStatus(record);
+  if (record.status === 'expired' || (status !== 'completed' && status !== 'failed')) throw noResult(record);
+  const result =
+    status === 'completed' ? renderResult(record, engine.tools.get(record.tool)) : renderFailure(record);
+  const associated = ofOperation(token);
+  return { result: { ...asResult(result), ...associated }, ...associated };
+}

@@ -1,0 +1,4 @@
+export { Cancellations } from './cancellations.js';
+export { operationResult, operationStatus, startOperation, type OperationCaller } from './handlers.js';
+export { asyncTools, syncTool } from './list.js';
+export { followOperation } from './notifications.js';

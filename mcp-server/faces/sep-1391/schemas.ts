@@ -1,0 +1,50 @@
+/** What requests of this face look like. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { LonghaulError } from '../../../operations/errors.js';
+import { assertClientToken } from '../../../operations/token.js';
+import { parseParams } from '../../params.js';
+import { operationTokenOf } from '../../raw-call.js';
+
+/** A call's `operation` (SEP-1391, "Modified Tool Call Request"); keepAlive in seconds, null for as long as possible. */
+const operationField = z.looseObject({
+  token: z.string().optional(),
+  keepAlive: z.number().min(0).nullable().optional(),
+});
+
+/** Longest token that is looked for, in characters: longer than any that was ever given. */
+const LONGEST_TOKEN = 1_000;
+
+/** params of tools/async/status and tools/async/result. */
+const tokenParams = z.looseObject({
+  token: z
+    .string()
+    .max(LONGEST_TOKEN)
+    .regex(/^[A-Za-z0-9._~-]+$/, 'expected characters of A-Z a-z 0-9 . _ ~ -'),
+});
+
+export type OperationField = z.output<typeof operationField>;
+
+/** @throws ProtocolError -32602, also for a token of another form than documented */
+export function parseOperationField(field: unknown): OperationField {
+  const parsed = parseParams(operationField, field ?? {}, 'params.operation');
+  if (parsed.token === undefined) return parsed;
+  try {
+    assertClientToken(parsed.token);
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.operation.${error.message}`);
+  }
+  return parsed;
+}
+
+/** @throws ProtocolError -32602, also when `_operation` names another operation */
+export function parseToken(params: unknown): string {
+  const { token } = parseParams(tokenParams, params);
+  const associated = operationTokenOf(params);
+  if (associated === undefined || associated === token) return token;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `params._operation.token: expected the same token as params.token; got ${JSON.stringify(associated)}`,
+  );
+}

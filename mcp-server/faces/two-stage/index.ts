@@ -1,0 +1,5 @@
+/** Two-stage returns: a call answers at once with a job and an estimate, progress and the result follow. */
+export { pollResult, startJob, type JobCaller } from './handlers.js';
+export { twoStageTools } from './list.js';
+export { followJob, type JobNotification } from './notifications.js';
+export { ToldJobs, type JobsPosition } from './told.js';

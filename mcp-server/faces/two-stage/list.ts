@@ -1,0 +1,52 @@
+/** Long tools as clients with two-stage returns are told of them. */
+import type { Engine } from '../../../engine/index.js';
+import { humanDuration } from '../../../operations/budgets.js';
+import {
+  describeOn,
+  shownInput,
+  shownResult,
+  type FaceLines,
+} from '../../../operations/documentation/describe.js';
+import type { Tool } from '../../../operations/tool.js';
+import { shortDescription } from '../../short-description.js';
+import { jobInputSchema, jobSchema } from './schemas.js';
+
+/** tools/list for clients that opted in, without the tools about operations. */
+export function twoStageTools(engine: Engine): object[] {
+  return engine.tools.values().map(renderTool);
+}
+
+function renderTool(tool: Tool): object {
+  const { name, title, inputSchema, outputSchema, annotations, taskSupport } = tool;
+  const hints = annotations === undefined ? {} : { annotations };
+  if (taskSupport === 'forbidden')
+    return {
+      name,
+      title,
+      description: shortDescription(tool),
+      inputSchema,
+      ...(outputSchema ? { outputSchema } : {}),
+      ...hints,
+    };
+  return {
+    name,
+    title,
+    description: describeOn(tool, linesOf(tool)),
+    async: true,
+    inputSchema: jobInputSchema(tool),
+    outputSchema: jobSchema,
+    ...hints,
+  };
+}
+
+function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
+  return {
+    states: 'Job statuses: queued, running; final: complete, with success true or false.',
+    following: `Answers at once with a job_id and how long it will take; the work goes on whether or not anybody waits, and its result follows, or is asked for with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers what it asks. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
+    cancel: 'operation_cancel ends the work, again and again alike; what is finished stays.',
+    idempotency:
+      'The same idempotency_key and arguments give the same job, so a call may be repeated; other arguments are a conflict.',
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${shownInput(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${shownResult(example)}}}}.`,
+  };
+}

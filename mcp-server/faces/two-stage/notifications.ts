@@ -1,0 +1,94 @@
+/** notifications/progress and notifications/tool_result for a job. */
+import type { Engine } from '../../../engine/index.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import type { Follower } from '../../session-news.js';
+import { progressShare, progressText, renderJobResult } from './render.js';
+import { ToldJobs } from './told.js';
+
+/** Shortest time between two notifications of a job's progress, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 1_000;
+
+export interface JobNotification {
+  jsonrpc: '2.0';
+  method: 'notifications/progress' | 'notifications/tool_result';
+  params: Record<string, unknown>;
+}
+
+export interface JobListener {
+  engine: Engine;
+  send: (notification: JobNotification) => Promise<void>;
+  /** What its stream has told already. Default: nothing. */
+  told?: ToldJobs;
+}
+
+/**
+ * Tells a listener of one job: of its progress, at most once a second and never going back, and of its result, once.
+ * What comes too soon after the last is told when its time has come, unless something newer has come by then.
+ */
+export function followJob({ engine, send, told = new ToldJobs() }: JobListener): Follower {
+  let last = '';
+  let lastAt = -Infinity;
+  let waiting: OperationRecord | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    waiting = undefined;
+  };
+  const sendProgress = async (record: OperationRecord): Promise<void> => {
+    const before = told.of(record.token);
+    const progress = Math.max(progressShare(record), before === true ? 1 : (before ?? 0));
+    const message = progressText(record);
+    const saying = JSON.stringify([progress, message]);
+    if (saying === last) return;
+    last = saying;
+    lastAt = Date.now();
+    told.tell(record.token, progress);
+    const { progressToken } = record;
+    await send({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: {
+        job_id: record.token,
+        progress,
+        message,
+        timestamp: record.updatedAt,
+        // MCP's own notification of this name needs the token; without one it is this document's alone.
+        ...(progressToken === undefined ? {} : { progressToken, total: 1 }),
+      },
+    });
+  };
+  const tellProgress = async (record: OperationRecord): Promise<void> => {
+    const pauseMs = lastAt + PROGRESS_INTERVAL_MS - Date.now();
+    if (pauseMs <= 0 && !timer) return sendProgress(record);
+    waiting = record;
+    timer ??= setTimeout(() => {
+      const next = waiting;
+      stop();
+      if (next) void sendProgress(next).catch(() => undefined);
+    }, pauseMs);
+  };
+  return {
+    async tell(record) {
+      if (!isTerminal(record.status)) {
+        await tellProgress(record);
+        return false;
+      }
+      stop();
+      const { token, closedAt = record.updatedAt } = record;
+      if (record.status === 'expired' || told.isEndTold(token, closedAt)) return true;
+      told.tell(token, true);
+      await send({
+        jsonrpc: '2.0',
+        method: 'notifications/tool_result',
+        params: {
+          job_id: token,
+          result: renderJobResult(record, engine.tools.get(record.tool)),
+          timestamp: closedAt,
+        },
+      });
+      return true;
+    },
+    close: stop,
+  };
+}

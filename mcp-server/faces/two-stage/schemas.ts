@@ -1,0 +1,71 @@
+/** What requests of this face look like; unknown fields are let through, and wrong ones are -32602. */
+import { z } from 'zod';
+import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
+import type { Tool } from '../../../operations/tool.js';
+import { parseParams } from '../../params.js';
+
+/** The method that polls, as the first reply names it. */
+export const POLL_METHOD = 'tools/poll_result';
+
+const LONGEST_KEY = 200;
+
+/** params of tools/poll_result. */
+const pollParams = z.looseObject({ job_id: z.string().min(1).max(1000) });
+
+/** Arguments of a call that aren't the tool's own. What a plain call says of waiting has no meaning here. */
+const callArguments = z.looseObject({
+  wait: z.unknown().optional(),
+  timeout: z.unknown().optional(),
+  idempotency_key: z.string().min(1).max(LONGEST_KEY).optional(),
+});
+
+/** @throws ProtocolError -32602 that names the field */
+export function jobIdOf(params: unknown): string {
+  return parseParams(pollParams, params).job_id;
+}
+
+/** @throws ProtocolError -32602 that names the field */
+export function takeArguments(given: Record<string, unknown>): {
+  idempotencyKey?: string;
+  args: Record<string, unknown>;
+} {
+  const { wait: _wait, timeout: _timeout, ...rest } = parseParams(callArguments, given, 'arguments');
+  const { idempotency_key: idempotencyKey, ...args } = rest;
+  return { args, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+}
+
+/** The tool's published input schema. */
+export function jobInputSchema({ inputSchema }: Tool): JsonSchema {
+  return {
+    ...inputSchema,
+    properties: {
+      ...(inputSchema['properties'] as object | undefined),
+      idempotency_key: {
+        type: 'string',
+        minLength: 1,
+        maxLength: LONGEST_KEY,
+        description:
+          'A text of your choice. The same call with the same key gives the job that it started the first time, so a call whose answer was lost can be repeated.',
+      },
+    },
+  };
+}
+
+const message = z.object({ type: z.enum(['info', 'error']), text: z.string() });
+
+/** What a call answers with, as structured content. */
+export const jobSchema: JsonSchema = toJsonSchema(
+  z.looseObject({
+    success: z.boolean().describe('False when nothing was started.'),
+    data: z
+      .looseObject({
+        job_id: z.string().optional(),
+        estimated_runtime_seconds: z.number().optional(),
+        status: z.enum(['queued', 'running', 'complete']).optional(),
+        poll_endpoint: z.string().optional(),
+      })
+      .describe('The job; its result comes later.'),
+    messages: z.array(message),
+  }),
+  'output',
+);

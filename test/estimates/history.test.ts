@@ -1,0 +1,140 @@
+/** Estimates from what is in Temporal, as callers get them. */
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { documents, run } from '../cli/commands.js';
+import { follow, start } from '../plain/support.js';
+import { eventually } from '../stack/cli-process.js';
+import type { WireClient } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+
+jest.setTimeout(180_000);
+
+const project = resolve('test/estimates/project');
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-estimates-'));
+let parts: Parts;
+let client: WireClient;
+beforeAll(async () => {
+  mkdirSync(join(folder, 'data'));
+  parts = await Parts.start({
+    LONGHAUL_PROJECT: project,
+    LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+    LONGHAUL_DATA_FOLDERS: join(folder, 'data'),
+  });
+  client = parts.client.with({});
+});
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const items = (count: number) => ({ items: Array.from({ length: count }, () => 'x') });
+
+/** Starts again and again, until the estimate is as wanted: past runs are looked up behind the scenes. */
+async function estimateOf(name: string, args: object, wanted: (seconds: number) => boolean): Promise<number> {
+  let last = NaN;
+  return eventually(
+    () => `the estimate of ${name} ${JSON.stringify(args)} is as wanted; it was ${last}`,
+    async () => {
+      const { token, estimate_seconds: seconds } = await start(client, name, args);
+      await client.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+      last = seconds;
+      return wanted(seconds) && seconds;
+    },
+    90_000,
+  );
+}
+
+const runs = (name: string, each: object[]) =>
+  Promise.all(
+    each.map(async (args) => {
+      const { token } = await start(client, name, args);
+      return follow(client, token, 'completed');
+    }),
+  );
+
+test('without past runs it is the fixed one: what every call takes, and what the size adds', async () => {
+  const { token, estimate_seconds: seconds } = await start(client, 'counted', items(2));
+  expect(seconds).toBe(114);
+  await follow(client, token, 'completed');
+});
+
+test('with past runs it is a line over the size that the author named; awaited people are no part of it', async () => {
+  await runs('counted', [1, 3, 4, 6, 8, 10].map(items));
+  const asking = await start(client, 'counted', { ...items(2), ask: true });
+  await follow(client, asking.token, 'input_required');
+  // Time passes while nobody answers.
+  await new Promise((settle) => setTimeout(settle, 6_000));
+  const { input_required: asked } = (
+    await client.request('tools/call', { name: 'operation_get', arguments: { token: asking.token } })
+  ).result.structuredContent;
+  await client.request('tools/call', {
+    name: 'operation_answer',
+    arguments: { token: asking.token, key: Object.keys(asked)[0], content: { ok: true } },
+  });
+  await follow(client, asking.token, 'completed');
+  const seconds = await estimateOf('counted', items(20), (estimate) => estimate < 50);
+  expect(seconds).toBeGreaterThan(8);
+  expect(seconds).toBeLessThan(14);
+  const page = await eventually('it is listed', async () => {
+    const { result } = await client.request('tools/call', {
+      name: 'operation_list',
+      arguments: { tool: 'counted', status: 'completed', limit: 100 },
+    });
+    return result.structuredContent.operations.find((one: any) => one.token === asking.token);
+  });
+  expect(page.estimate_seconds).toBeGreaterThan(0);
+  const wholeSeconds = (Date.parse(page.closed_at) - Date.parse(page.created_at)) / 1000;
+  expect(page.worked_seconds).toBeLessThan(wholeSeconds - 5);
+});
+
+test('of work whose size only the work itself knows, it is what the same call took', async () => {
+  const places = ['a', 'bbb', 'cccc', 'dddddd', 'eeeeeeeeee'];
+  await runs(
+    'measured',
+    places.map((place) => ({ place })),
+  );
+  const known = await estimateOf('measured', { place: 'eeeeeeeeee' }, (estimate) => estimate < 50);
+  const unknown = await estimateOf('measured', { place: 'never seen' }, (estimate) => estimate < 50);
+  expect(known).toBeGreaterThan(unknown);
+});
+
+test('pipelines, which share one workflow, are estimated each for itself', async () => {
+  await runs('slow', [{}, {}, {}]);
+  await runs('quick', [{}, {}, {}]);
+  const slow = await estimateOf('slow', {}, (estimate) => estimate < 50);
+  const quick = await estimateOf('quick', {}, (estimate) => estimate < 50);
+  expect(slow).toBeGreaterThan(4);
+  expect(quick).toBeLessThan(slow);
+});
+
+test("a file's size counts before anything starts; one outside of the data folders has none", async () => {
+  const csv = `a,b\n${'1,2\n'.repeat(5_000_000)}`;
+  writeFileSync(join(folder, 'data', 'large.csv'), csv);
+  writeFileSync(join(folder, 'outside.csv'), csv);
+  const estimateFor = async (path: string) => {
+    const { token, estimate_seconds: seconds } = await start(client, 'analyze_dataset', { path });
+    await client.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+    return seconds;
+  };
+  const without = await estimateFor('nonesuch.csv');
+  expect(await estimateFor('large.csv')).toBeGreaterThan(without * 1.2);
+  expect(await estimateFor(join(folder, 'outside.csv'))).toBe(without);
+});
+
+test('longhaul tools --estimates compares them with what past runs took', async () => {
+  const { code, stdout } = await run(parts, ['tools', '--estimates']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^TOOL +RUNS +ESTIMATE +TOOK +OFF\n/);
+  expect(stdout).toMatch(/^counted +\d+ +[\d.]+s +[\d.]+s +\d+%$/m);
+  const [{ estimates }] = documents<any>(await run(parts, ['tools', '--estimates', '--json'])) as [any];
+  const counted = estimates.find(({ tool }: any) => tool === 'counted');
+  expect(counted.runs.length).toBeGreaterThanOrEqual(7);
+  expect(counted.runs[0]).toEqual({
+    token: expect.any(String),
+    estimateSeconds: expect.any(Number),
+    tookSeconds: expect.any(Number),
+  });
+  expect(estimates.filter(({ tool }: any) => tool.startsWith('operation_'))).toEqual([]);
+});

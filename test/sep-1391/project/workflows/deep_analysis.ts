@@ -1,0 +1,3 @@
+export async function deep_analysis() {
+  return { depth: 3 };
+}

@@ -1,0 +1,3 @@
+export async function nightly_report() {
+  return { pages: 7 };
+}

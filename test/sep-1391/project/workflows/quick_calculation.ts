@@ -1,0 +1,3 @@
+export async function quick_calculation({ x, y }: { x: number; y: number }) {
+  return { sum: x + y };
+}

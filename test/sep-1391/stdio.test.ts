@@ -1,0 +1,113 @@
+/** Over standard input and output there is one stream for everything, and nothing of HTTP. */
+import type { ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
+
+jest.setTimeout(180_000);
+
+const environment = { LONGHAUL_PROJECT: resolve('test/sep-1391/project') };
+const children: ChildProcess[] = [];
+let home: TestHome;
+/** One process of each era for all that need no other. */
+let shared: Record<'older' | 'current', Wire>;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up(environment);
+  shared = { older: await connect('older'), current: await connect('current') };
+});
+afterAll(async () => {
+  for (const child of children) {
+    child.stdin!.end();
+    await eventually('it has ended', () => child.exitCode !== null || child.signalCode !== null);
+  }
+  await home?.remove();
+});
+
+function connect(era: 'older' | 'current', capabilities: object = OPTED_IN) {
+  const { process: child } = home.run(['stdio'], environment);
+  children.push(child);
+  return connectStdio(child, era, capabilities);
+}
+
+describe.each(['older', 'current'] as const)('in the %s era', (era) => {
+  test('the asynchronous example runs as it is written', async () => {
+    const client = new AsyncClient(shared[era]);
+    const { result } = await client.wire.request('tools/call', {
+      request: { name: 'expensive_analysis', arguments: { dataset: 'large_file.csv' } },
+      operation: { keepAlive: 3600 },
+    });
+    const { token, keepAlive } = result.operation;
+    expect(keepAlive).toBe(3600);
+    await client.until(token, ['completed']);
+    expect((await client.result(token)).result).toMatchObject({
+      result: { structuredContent: { rows: 512 } },
+      _operation: { token },
+    });
+  });
+
+  test('work that one process started is collected over another, and over HTTP', async () => {
+    const token = `${era}-stdio`;
+    await new AsyncClient(shared[era]).start('expensive_analysis', { dataset: 'a' }, { token });
+    for (const wire of [await connect(era), await connectSession(`${home.url}/mcp`)]) {
+      const client = new AsyncClient(wire);
+      await client.until(token, ['completed']);
+      expect((await client.result(token)).result.result.structuredContent).toMatchObject({ dataset: 'a' });
+    }
+  });
+
+  test('notifications/cancelled for the call, with the token, cancels the operation', async () => {
+    const wire = shared[era];
+    const client = new AsyncClient(wire);
+    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
+    const { token } = result.operation;
+    await wire.notify('notifications/cancelled', { requestId: id, _operation: { token } });
+    await client.until(token, ['canceled']);
+  });
+
+  test('tools/async/status by a client that did not opt in is -32601, and the capability as true is refused', async () => {
+    const other = new AsyncClient(await connect(era, {}));
+    expect((await other.status('t')).error?.code).toBe(-32601);
+    const wrong = await connect(era, { experimental: { asyncTools: true } });
+    const { error } = wrong.initialized ?? (await wrong.request('tools/list'));
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('experimental.asyncTools'),
+    });
+  });
+});
+
+describe('in the older era', () => {
+  test('a question comes by itself with the token, and an answer without it is refused', async () => {
+    const wire = await connect('older', WITH_FORMS);
+    const client = new AsyncClient(wire);
+    const { token } = await client.start('migrate_code', { packages: ['left-pad'] });
+    const isQuestion = ({ method }: any) => method === 'elicitation/create';
+    const question = await eventually('it asks', () => wire.messages.find(isQuestion));
+    expect(question.params._operation).toEqual({ token });
+    await wire.respond(question.id, { action: 'accept', content: { go: true } });
+    const refusal = await eventually('it is refused', () => wire.messages.find(({ error }) => error));
+    expect(refusal).toMatchObject({
+      id: null,
+      error: { code: -32602, message: expect.stringContaining('_operation.token') },
+    });
+    // It is asked again before the next status is answered.
+    expect((await client.status(token)).result.status).toBe('input_required');
+    expect(wire.messages.filter(isQuestion)).toHaveLength(2);
+    await wire.respond(question.id, {
+      action: 'accept',
+      content: { go: true },
+      _operation: { token },
+    });
+    await client.until(token, ['completed']);
+  });
+
+  test('notifications/cancelled for the call cancels the operation without the token too', async () => {
+    const wire = shared.older;
+    const client = new AsyncClient(wire);
+    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
+    await wire.notify('notifications/cancelled', { requestId: id });
+    await client.until(result.operation.token, ['canceled']);
+  });
+});

@@ -1,0 +1,183 @@
+/**
+ * A client of two-stage returns, written from their document alone: JSON over HTTP or standard input and output. It opts
+ * in, calls, polls, and keeps what it is notified of.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+
+const OPT_IN = { experimental: { twoStage: {} } };
+
+export interface TwoStageClient {
+  /** What initialize gave. */
+  initialized: any;
+  /** Sends a request; gives its whole response. */
+  request(method: string, params?: object): Promise<any>;
+  /** Notifications, in the order in which they came. */
+  readonly notifications: any[];
+  close(): Promise<void>;
+}
+
+/** What a job was notified of, apart by method. */
+export function toldOf(client: Pick<TwoStageClient, 'notifications'>, jobId: string) {
+  const of = (method: string) =>
+    client.notifications
+      .filter((one) => one.method === `notifications/${method}` && one.params.job_id === jobId)
+      .map(({ params }) => params);
+  return { progress: of('progress'), results: of('tool_result') };
+}
+
+const initialize = (version: string, capabilities: object) => ({
+  protocolVersion: version,
+  capabilities,
+  clientInfo: { name: 'two-stage-client', version: '1' },
+});
+
+export interface HttpOptions {
+  version?: string;
+  capabilities?: object;
+}
+
+/** Over HTTP: each message is a POST, and notifications come on the session's GET stream. */
+export class HttpClient implements TwoStageClient {
+  initialized: any;
+  readonly notifications: any[] = [];
+  /** ID of the last event that came: where the stream goes on. */
+  lastEventId: string | undefined;
+  #session = '';
+  #lastId = 0;
+  #stream: AbortController | undefined;
+  readonly #version: string;
+
+  private constructor(
+    public url: string,
+    private readonly options: HttpOptions,
+  ) {
+    this.#version = options.version ?? '2025-11-25';
+  }
+
+  static async open(url: string, options: HttpOptions = {}): Promise<HttpClient> {
+    const client = new HttpClient(url, options);
+    client.initialized = await client.request(
+      'initialize',
+      initialize(client.#version, options.capabilities ?? OPT_IN),
+    );
+    return client;
+  }
+
+  async request(method: string, params: object = {}): Promise<any> {
+    this.#lastId += 1;
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: this.#headers('application/json, text/event-stream'),
+      body: JSON.stringify({ jsonrpc: '2.0', id: this.#lastId, method, params }),
+    });
+    this.#session ||= response.headers.get('mcp-session-id') ?? '';
+    const text = await response.text();
+    const isStream = response.headers.get('content-type')?.includes('event-stream');
+    const messages = isStream ? events(text).map(({ data }) => data) : [JSON.parse(text)];
+    return messages.findLast((message) => message !== undefined);
+  }
+
+  /** Opens the session's stream; it goes on behind the last event that came, if the client knows one. */
+  async listen(): Promise<void> {
+    this.#stream = new AbortController();
+    const response = await fetch(this.url, {
+      headers: {
+        ...this.#headers('text/event-stream'),
+        ...(this.lastEventId === undefined ? {} : { 'last-event-id': this.lastEventId }),
+      },
+      signal: this.#stream.signal,
+    });
+    if (!response.ok) throw new Error(`GET ${response.status}: ${await response.text()}`);
+    void this.#read(response).catch(() => undefined);
+  }
+
+  /** The connection breaks. */
+  drop(): void {
+    this.#stream?.abort();
+  }
+
+  async close(): Promise<void> {
+    this.drop();
+  }
+
+  async #read(response: Response): Promise<void> {
+    let rest = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
+      const blocks = (rest + chunk).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const { id, data } of events(blocks.join('\n\n'))) {
+        this.lastEventId = id ?? this.lastEventId;
+        if (data !== undefined) this.notifications.push(data);
+      }
+    }
+  }
+
+  #headers(accept: string): Record<string, string> {
+    return {
+      'content-type': 'application/json',
+      accept,
+      'mcp-protocol-version': this.#version,
+      ...(this.#session ? { 'mcp-session-id': this.#session } : {}),
+    };
+  }
+}
+
+function events(text: string): { id?: string; data?: any }[] {
+  return text.split('\n\n').map((block) => {
+    const field = (name: string) =>
+      block
+        .split('\n')
+        .find((line) => line.startsWith(`${name}:`))
+        ?.slice(name.length + 1)
+        .trim();
+    const [id, data] = [field('id'), field('data')];
+    return { ...(id ? { id } : {}), ...(data ? { data: JSON.parse(data) } : {}) };
+  });
+}
+
+/** Over standard input and output: a line for each message. */
+export class StdioClient implements TwoStageClient {
+  initialized: any;
+  readonly notifications: any[] = [];
+  /** Everything that came, answers too. */
+  readonly received: any[] = [];
+  readonly #waiting = new Map<number, (response: any) => void>();
+  #lastId = 0;
+
+  private constructor(private readonly child: ChildProcess) {
+    let rest = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#receive(JSON.parse(line));
+    });
+  }
+
+  static async open(command: string[], environment: NodeJS.ProcessEnv): Promise<StdioClient> {
+    const child = spawn(command[0]!, command.slice(1), {
+      env: environment,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const client = new StdioClient(child);
+    client.initialized = await client.request('initialize', initialize('2025-11-25', OPT_IN));
+    return client;
+  }
+
+  request(method: string, params: object = {}): Promise<any> {
+    const id = ++this.#lastId;
+    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.child.once('close', resolve));
+    this.child.stdin!.end();
+    await closed;
+  }
+
+  #receive(message: any): void {
+    this.received.push(message);
+    if (message.id === undefined) this.notifications.push(message);
+    else this.#waiting.get(message.id)?.(message);
+  }
+}

@@ -1,0 +1,210 @@
+/** Jobs, however they end and whoever looks at them; and what is refused. */
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { TASKS } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+import { HttpClient, toldOf } from './client.js';
+
+jest.setTimeout(180_000);
+
+let parts: Parts;
+let client: HttpClient;
+beforeAll(async () => {
+  parts = await Parts.start();
+  client = await HttpClient.open(parts.client.url);
+  await client.listen();
+});
+afterAll(async () => {
+  await client?.close();
+  await parts?.stop();
+});
+
+const call = (name: string, args: object = {}, more: object = {}): Promise<any> =>
+  client.request('tools/call', { name, arguments: args, ...more });
+const poll = async (jobId: unknown): Promise<any> => client.request('tools/poll_result', { job_id: jobId });
+
+async function start(name: string, args: object = {}): Promise<string> {
+  return (await call(name, args)).result.data.job_id;
+}
+
+async function ended(jobId: string): Promise<any> {
+  const { result } = await eventually(`the result of ${jobId}`, () => toldOf(client, jobId).results[0]);
+  const polled = (await poll(jobId)).result;
+  expect(polled).toMatchObject({ success: true, data: { job_id: jobId, status: 'complete' } });
+  expect(polled.data.result).toEqual(result);
+  return result;
+}
+
+describe('a job', () => {
+  test('that fails is complete without success: what went wrong, and what was finished', async () => {
+    const result = await ended(await start('failing_job'));
+    expect(result).toMatchObject({
+      success: false,
+      data: { error: { kind: 'failed', retryable: true }, partial: { done: ['first half'] } },
+      messages: [{ type: 'error', text: expect.any(String) }],
+      isError: true,
+    });
+  });
+
+  test('that is cancelled is running until its work has stopped, and then complete without success', async () => {
+    const jobId = await start('slow_compute', { seconds: 600 });
+    await eventually('it runs', async () => (await poll(jobId)).result.data.status === 'running');
+    await call('operation_cancel', { token: jobId, reason: 'enough' });
+    expect(await ended(jobId)).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
+  });
+
+  test('that asks is running, says what it asks, and goes on with the answer', async () => {
+    const jobId = await start('confirm_delete', { filename: 'old.csv' });
+    const told = await eventually('it asks', () =>
+      toldOf(client, jobId).progress.find(({ message }) => /Delete old\.csv\?/.test(message)),
+    );
+    expect((await poll(jobId)).result.data.status).toBe('running');
+    const args = JSON.parse(/operation_answer (\{.*\})/.exec(told.message)![1]!);
+    await call('operation_answer', { ...args, content: { confirm: true } });
+    expect((await ended(jobId)).data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+  });
+
+  test('ends with the JSON-RPC error of its tool as a message', async () => {
+    const result = await ended(await start('protocol_error_job'));
+    expect(result).toMatchObject({ success: false, data: { error: { kind: 'protocol' } } });
+  });
+
+  test('reads the same as a task, by the plain tools, and in Temporal', async () => {
+    const jobId = await start('slow_compute', { seconds: 0, label: 'same' });
+    const { structuredContent, content } = await ended(jobId);
+    const task = await parts.client.with(TASKS).get(jobId);
+    expect(task.status).toBe('completed');
+    expect(task.result).toMatchObject({ structuredContent, content });
+    const plain = (await call('operation_get', { token: jobId })).result.structuredContent;
+    expect(plain).toMatchObject({ status: 'completed', result: structuredContent });
+    const { status } = await (await parts.temporal()).workflow.getHandle(jobId).describe();
+    expect(status.name).toBe('COMPLETED');
+  });
+
+  test('that runs reads the same as well', async () => {
+    const jobId = await start('confirm_delete', { filename: 'b' });
+    await eventually('it waits', async () => {
+      const { structuredContent } = (await call('operation_get', { token: jobId })).result;
+      return structuredContent.status === 'input_required';
+    });
+    expect((await poll(jobId)).result.data.status).toBe('running');
+    expect((await parts.client.get(jobId)).status).toBe('input_required');
+    await call('operation_cancel', { token: jobId });
+    await ended(jobId);
+  });
+
+  test('is polled under the token of work that was started in another way', async () => {
+    const taskId = await parts.client.start('slow_compute', { seconds: 0, label: 'task' });
+    const data = await eventually('it is complete', async () => {
+      const { result } = await poll(taskId);
+      return result.data.status === 'complete' && result.data;
+    });
+    expect(data.result.data).toMatchObject({ label: 'task' });
+  });
+
+  test('of a repeated idempotency key is the same one; once it has ended, with its result', async () => {
+    const args = { seconds: 0, label: 'k', idempotency_key: `two-stage-${Date.now()}` };
+    const jobId = await start('slow_compute', args);
+    await ended(jobId);
+    const again = (await call('slow_compute', args)).result;
+    expect(again.data).toMatchObject({ job_id: jobId, status: 'complete', result: { success: true } });
+    expect(again.structuredContent).toMatchObject({ success: true, data: { job_id: jobId } });
+    expect(toldOf(client, jobId).results).toHaveLength(1);
+    const other = (await call('slow_compute', { ...args, label: 'other' })).result;
+    expect(other).toMatchObject({ success: false, isError: true, data: { error: { kind: 'conflict' } } });
+  });
+});
+
+test('a job that has expired is not found', async () => {
+  const { result } = await call('slow_compute', { seconds: 0 }, { task: { ttl: 1_000 } });
+  const { taskId } = result.task;
+  const gone = await eventually('it is gone', async () => {
+    const polled = (await poll(taskId)).result;
+    return !polled.success && polled;
+  });
+  expect(gone.messages).toEqual([{ type: 'error', text: `Job not found: ${taskId}` }]);
+});
+
+test('while Temporal is out of reach, nothing is said of a job, and nothing starts', async () => {
+  const port = await freePort();
+  const server = parts.server({ LONGHAUL_PORT: String(port), TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  const base = `http://127.0.0.1:${port}`;
+  await eventually('the server answers', () =>
+    fetch(`${base}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  const apart = await HttpClient.open(`${base}/mcp`);
+  expect((await apart.request('tools/poll_result', { job_id: 'abc' })).error).toMatchObject({
+    code: -32603,
+    data: { kind: 'unavailable', retryable: true },
+  });
+  const called = await apart.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
+  expect(called.result).toMatchObject({
+    success: false,
+    isError: true,
+    data: { error: { kind: 'unavailable', retryable: true } },
+  });
+  await server.end();
+});
+
+test('tools that answer at once do so here too', async () => {
+  const { result } = await call('greet', { name: 'Ada' });
+  expect(result.content[0].text).toContain('Ada');
+  expect(result).not.toHaveProperty('data');
+  const { tools } = (await client.request('tools/list')).result;
+  const listed = (name: string) => tools.find((tool: any) => tool.name === name);
+  expect(listed('greet')).not.toHaveProperty('async');
+  expect(listed('failing_job').async).toBe(true);
+});
+
+test("a call's own task field wins over the opt-in", async () => {
+  const { result } = await call('slow_compute', { seconds: 0 }, { task: {} });
+  expect(result.task.taskId).toEqual(expect.any(String));
+  expect(result).not.toHaveProperty('data');
+});
+
+describe('refused is', () => {
+  test.each([
+    ['no job', undefined, 'params.job_id'],
+    ['an empty job', '', 'params.job_id'],
+    ['a job that is no text', 7, 'params.job_id'],
+    ['a job that is too long', 'x'.repeat(1001), 'params.job_id'],
+  ])('polling %s', async (_what, jobId, field) => {
+    const { error } = await poll(jobId);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(field) });
+  });
+
+  test('a call with wrong arguments: nothing starts', async () => {
+    const { result } = await call('slow_compute', { seconds: -1 });
+    expect(result).toMatchObject({
+      success: false,
+      isError: true,
+      data: { error: { kind: 'invalid_arguments', retryable: false } },
+      messages: [{ type: 'error', text: expect.stringContaining('arguments.seconds: expected minimum 0') }],
+    });
+    expect(result.data).not.toHaveProperty('job_id');
+  });
+
+  test('an idempotency key of another form', async () => {
+    const { error } = await call('slow_compute', { seconds: 0, idempotency_key: '' });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('arguments.idempotency_key'),
+    });
+  });
+
+  test('an unknown tool', async () => {
+    expect((await call('nonesuch')).error.code).toBe(-32602);
+  });
+
+  test('polling by a client that did not opt in, in both eras; it sees no async tools', async () => {
+    const without = await HttpClient.open(parts.client.url, { capabilities: {} });
+    expect((await without.request('tools/poll_result', { job_id: 'a' })).error.code).toBe(-32601);
+    expect((await parts.client.request('tools/poll_result', { job_id: 'a' })).error?.code).toBe(-32601);
+    const { tools } = (await without.request('tools/list')).result;
+    expect(tools.filter((tool: any) => 'async' in tool)).toEqual([]);
+    expect(without.initialized.result.capabilities).not.toHaveProperty('experimental');
+  });
+});

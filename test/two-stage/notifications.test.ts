@@ -1,0 +1,112 @@
+/** How often a listener is told, and what a stream remembers of it. */
+import { describe, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine } from '../../engine/index.js';
+import { followJob, ToldJobs, type JobNotification } from '../../mcp-server/faces/two-stage/index.js';
+import type { OperationRecord } from '../../operations/record.js';
+
+const engine = { tools: { get: () => undefined } } as unknown as Engine;
+const record = (progress: number, more: Partial<OperationRecord> = {}): OperationRecord => ({
+  token: 'job',
+  runId: 'run',
+  tool: 'sync',
+  principal: 'anonymous',
+  createdAt: '2026-11-21T12:00:00Z',
+  updatedAt: '2026-11-21T12:00:01Z',
+  status: 'working',
+  inputRequests: {},
+  progress: { progress, total: 100 },
+  keepAliveSeconds: 60,
+  attempt: 1,
+  live: false,
+  ...more,
+});
+const closed = (more: Partial<OperationRecord> = {}) =>
+  record(100, { status: 'completed', closedAt: '2026-11-21T12:00:42Z', result: { files: 1 }, ...more });
+
+function listener(told?: ToldJobs) {
+  const sent: { at: number; method: string; params: any }[] = [];
+  const send = async ({ method, params }: JobNotification) =>
+    void sent.push({ at: performance.now(), method, params });
+  const follower = followJob({ engine, send, ...(told ? { told } : {}) });
+  return { sent, follower, shares: () => sent.map(({ params }) => params.progress) };
+}
+
+describe('progress', () => {
+  test('is told at most once a second, and the newest then', async () => {
+    const { sent, follower, shares } = listener();
+    for (let step = 0; step <= 50; step += 1) {
+      await follower.tell(record(step));
+      await delay(50);
+    }
+    await delay(1_100);
+    const gaps = sent.slice(1).map(({ at }, index) => at - sent[index]!.at);
+    expect(gaps.length).toBeGreaterThanOrEqual(2);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(990);
+    expect(shares()[0]).toBe(0);
+    expect(shares().at(-1)).toBe(0.5);
+    follower.close!();
+  });
+
+  test('never goes back, and the same is not told again', async () => {
+    const { sent, follower, shares } = listener();
+    for (const step of [40, 20, 20]) {
+      await follower.tell(record(step, { statusMessage: `at ${step}` }));
+      await delay(1_050);
+    }
+    expect(shares()).toEqual([0.4, 0.4]);
+    expect(sent.map(({ params }) => params.message)).toEqual(['at 40', 'at 20']);
+  });
+
+  test('is 0 while nobody knows how much there is', async () => {
+    const { follower, shares } = listener();
+    await follower.tell(record(0, { progress: { progress: 12 } }));
+    expect(shares()).toEqual([0]);
+  });
+
+  test('that waits for its time is not told once the result is', async () => {
+    const { sent, follower } = listener();
+    for (const step of [1, 2]) await follower.tell(record(step));
+    expect(await follower.tell(closed())).toBe(true);
+    await delay(1_100);
+    expect(sent.map(({ method }) => method)).toEqual(['notifications/progress', 'notifications/tool_result']);
+  });
+});
+
+describe('what a stream has told', () => {
+  test('is known to the one that goes on with it', async () => {
+    const told = new ToldJobs();
+    const first = listener(told);
+    await first.follower.tell(closed());
+    await first.follower.tell(record(70, { token: 'other' }));
+    const position = JSON.parse(JSON.stringify(told.position));
+    const second = listener(new ToldJobs(position));
+    expect(await second.follower.tell(closed())).toBe(true);
+    expect(second.sent).toEqual([]);
+    const third = listener(new ToldJobs(position));
+    await third.follower.tell(record(10, { token: 'other' }));
+    expect(third.shares()).toEqual([0.7]);
+  });
+
+  test('includes all that ended before the time from which on it remembers', async () => {
+    const { sent, follower } = listener(
+      new ToldJobs({ since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
+    );
+    expect(await follower.tell(closed())).toBe(true);
+    expect(sent).toEqual([]);
+  });
+
+  test('fits a header, however many jobs there were', () => {
+    const told = new ToldJobs();
+    for (let index = 0; index < 1_000; index += 1) told.tell(`job-${index}`, index % 2 ? true : 1 / 3);
+    const { jobs } = told.position;
+    expect(JSON.stringify(jobs).length).toBeLessThan(4_000);
+    expect(new ToldJobs(told.position).of('job-999')).toBe(true);
+  });
+});
+
+test('a job that has expired has no result to tell', async () => {
+  const { sent, follower } = listener();
+  expect(await follower.tell(closed({ status: 'expired' }))).toBe(true);
+  expect(sent).toEqual([]);
+});

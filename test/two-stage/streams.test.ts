@@ -1,0 +1,199 @@
+/** Who is told what, when, and by which process. */
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { secondServer } from '../older-era/wire.js';
+import { eventually } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+import { HttpClient, toldOf, type TwoStageClient } from './client.js';
+
+jest.setTimeout(180_000);
+
+const TWO_STAGE = { experimental: { twoStage: {} } };
+
+let parts: Parts;
+let url: string;
+let other: Awaited<ReturnType<typeof secondServer>>;
+beforeAll(async () => {
+  parts = await Parts.start();
+  url = parts.client.url;
+  other = await secondServer(parts);
+});
+afterAll(() => parts?.stop());
+
+async function start(
+  client: Pick<TwoStageClient, 'request'>,
+  name: string,
+  args: object = {},
+  more: object = {},
+): Promise<string> {
+  const { result, error } = await client.request('tools/call', { name, arguments: args, ...more });
+  if (!result?.data?.job_id) throw new Error(JSON.stringify(error ?? result));
+  return result.data.job_id;
+}
+
+const resultOf = (client: TwoStageClient, jobId: string) =>
+  eventually(`the result of ${jobId}`, () => toldOf(client, jobId).results[0]);
+const complete = (client: TwoStageClient, jobId: string) =>
+  eventually('it is complete', async () => {
+    const { result } = await client.request('tools/poll_result', { job_id: jobId });
+    return result.data.status === 'complete' && result.data;
+  });
+
+async function listening(at = url): Promise<HttpClient> {
+  const client = await HttpClient.open(at);
+  await client.listen();
+  return client;
+}
+
+describe("a session's stream", () => {
+  test('tells results once, also those that were missed, whichever process holds it', async () => {
+    const client = await listening();
+    const told = await start(client, 'slow_compute', { seconds: 0 });
+    await resultOf(client, told);
+    const missed = await start(client, 'slow_compute', { seconds: 2 });
+    await eventually('progress comes', () => toldOf(client, missed).progress[0]);
+    client.drop();
+    await complete(client, missed);
+    expect(toldOf(client, missed).results).toEqual([]);
+    client.url = other.url;
+    await client.listen();
+    await resultOf(client, missed);
+    const later = await start(client, 'slow_compute', { seconds: 0 });
+    await resultOf(client, later);
+    client.drop();
+    client.url = url;
+    await client.listen();
+    const last = await start(client, 'slow_compute', { seconds: 0 });
+    await resultOf(client, last);
+    for (const jobId of [told, missed, later, last])
+      expect([jobId, toldOf(client, jobId).results.length]).toEqual([jobId, 1]);
+    await client.close();
+  });
+
+  test('tells progress on from where it was', async () => {
+    const client = await listening();
+    const jobId = await start(client, 'slow_compute', { seconds: 10 });
+    const shares = () => toldOf(client, jobId).progress.map(({ progress }) => progress);
+    await eventually('some progress comes', () => shares().some((share) => share > 0));
+    client.drop();
+    const before = shares().length;
+    client.url = other.url;
+    await client.listen();
+    await eventually('more comes', () => shares().length > before);
+    await resultOf(client, jobId);
+    expect([...shares()].sort((a, b) => a - b)).toEqual(shares());
+    await client.close();
+  });
+
+  test('opened late tells what has ended since the session began', async () => {
+    const client = await HttpClient.open(url);
+    const jobId = await start(client, 'slow_compute', { seconds: 0 });
+    await complete(client, jobId);
+    await client.listen();
+    expect((await resultOf(client, jobId)).result.success).toBe(true);
+    await client.close();
+  });
+
+  test('of 2025-06-18, which knows no events without data, tells what was missed too', async () => {
+    const client = await HttpClient.open(url, { version: '2025-06-18' });
+    await client.listen();
+    const jobId = await start(client, 'slow_compute', { seconds: 1 });
+    await eventually('it has come so far', () => client.lastEventId);
+    client.drop();
+    await complete(client, jobId);
+    await client.listen();
+    await resultOf(client, jobId);
+    await client.close();
+  });
+
+  test('tells of jobs that another process has started', async () => {
+    const client = await listening();
+    client.url = other.url;
+    const jobId = await start(client, 'slow_compute', { seconds: 0 });
+    expect((await resultOf(client, jobId)).result.data).toMatchObject({ label: '' });
+    await client.close();
+  });
+
+  test("tells nothing of another session's jobs, and takes no event ID of theirs", async () => {
+    const [one, two] = [await listening(), await listening()];
+    const jobId = await start(one, 'slow_compute', { seconds: 0 });
+    await resultOf(one, jobId);
+    const own = await start(two, 'slow_compute', { seconds: 0 });
+    await resultOf(two, own);
+    expect(toldOf(two, jobId)).toEqual({ progress: [], results: [] });
+    two.drop();
+    two.lastEventId = one.lastEventId;
+    await expect(two.listen()).rejects.toThrow('GET 400');
+    await Promise.all([one.close(), two.close()]);
+  });
+
+  test('marks progress with the progress token of a call that gave one, so that it is one of MCP too', async () => {
+    const client = await listening();
+    const jobId = await start(client, 'slow_compute', { seconds: 1 }, { _meta: { progressToken: 'p1' } });
+    await resultOf(client, jobId);
+    for (const params of toldOf(client, jobId).progress)
+      expect(params).toMatchObject({ progressToken: 'p1', total: 1 });
+    await client.close();
+  });
+
+  test('goes on after its server was killed', async () => {
+    const client = await listening(other.url);
+    const jobId = await start(client, 'slow_compute', { seconds: 2 });
+    await eventually('it has come so far', () => client.lastEventId);
+    await other.part.end('SIGKILL');
+    await complete(Object.assign(client, { url }), jobId);
+    await client.listen();
+    expect((await resultOf(client, jobId)).result.success).toBe(true);
+    await client.close();
+    other = await secondServer(parts);
+  });
+});
+
+describe('subscriptions/listen of 2026-07-28', () => {
+  const current = () => parts.client.with(TWO_STAGE);
+  const of = (messages: any[], method: string) => messages.filter((one) => one.method === method);
+
+  test('has a filter for jobs: progress, and the result once', async () => {
+    const client = current();
+    const jobId = await start(client, 'slow_compute', { seconds: 3 });
+    const subscription = await client.listen({ jobIds: [jobId, 'nonesuch'] });
+    const { messages } = subscription;
+    await eventually('the result comes', () => of(messages, 'notifications/tool_result')[0]);
+    expect(messages[0].params.notifications).toEqual({ jobIds: [jobId] });
+    const progress = of(messages, 'notifications/progress');
+    expect(progress.length).toBeGreaterThan(1);
+    const [result, ...more] = of(messages, 'notifications/tool_result');
+    expect(more).toEqual([]);
+    expect(result.params).toMatchObject({ job_id: jobId, result: { success: true, job_id: jobId } });
+    for (const { params } of messages)
+      expect(params._meta).toEqual({ 'io.modelcontextprotocol/subscriptionId': expect.anything() });
+    subscription.close();
+  });
+
+  test('tells at once what has ended before', async () => {
+    const client = current();
+    const jobId = await start(client, 'slow_compute', { seconds: 0 });
+    await eventually('it is complete', async () => {
+      const { result } = await client.request('tools/poll_result', { job_id: jobId });
+      return result.data.status === 'complete';
+    });
+    const subscription = await new WireClient(other.url, TWO_STAGE).listen({ jobIds: [jobId] });
+    const { messages } = subscription;
+    await eventually('the result comes', () => of(messages, 'notifications/tool_result')[0]);
+    expect(of(messages, 'notifications/progress')).toEqual([]);
+    subscription.close();
+  });
+
+  test('needs the opt-in, and checks the IDs', async () => {
+    const refused = await parts.client.request('subscriptions/listen', { notifications: { jobIds: ['a'] } });
+    expect(refused).toMatchObject({
+      httpStatus: 400,
+      error: { code: -32021, data: { requiredCapabilities: { experimental: { twoStage: {} } } } },
+    });
+    const wrong = await current().request('subscriptions/listen', { notifications: { jobIds: [7] } });
+    expect(wrong.error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('params.notifications.jobIds.0'),
+    });
+  });
+});
