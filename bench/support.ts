@@ -12,8 +12,15 @@ export interface Stack {
   temporalAddress: string;
 }
 
-/** Starts the built stack on a temporary home and free ports, does the work, and ends it. */
-export async function withStack(work: (stack: Stack) => Promise<void>): Promise<void> {
+/**
+ * Starts the built stack on a temporary home and free ports, does the work, and ends it.
+ *
+ * @param environment more settings
+ */
+export async function withStack(
+  work: (stack: Stack) => Promise<void>,
+  environment: NodeJS.ProcessEnv = {},
+): Promise<void> {
   const home = await TestHome.create();
   const taskQueue = 'bench';
   try {
@@ -21,6 +28,7 @@ export async function withStack(work: (stack: Stack) => Promise<void>): Promise<
       LONGHAUL_PROJECT: resolve('bench/project'),
       LONGHAUL_TASK_QUEUE: taskQueue,
       LONGHAUL_LOG_LEVEL: 'warn',
+      ...environment,
     });
     await work({
       home,

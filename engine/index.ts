@@ -16,6 +16,7 @@ import { answerOperation } from './answer.js';
 import { Estimates } from './estimates.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
+import { Mailbox } from './mailbox/index.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
@@ -31,6 +32,8 @@ export const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
 export class Engine {
   readonly #estimates: Estimates;
   readonly #watches: Watches;
+  /** Agents that wait for work, and what they send each other. */
+  readonly mailbox: Mailbox;
 
   constructor(
     readonly temporal: EngineTemporal,
@@ -40,6 +43,7 @@ export class Engine {
   ) {
     this.#estimates = new Estimates(temporal);
     this.#watches = new Watches(temporal);
+    this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
   }
 
   /** @throws LonghaulError `unknown_tool` */
