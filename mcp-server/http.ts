@@ -20,17 +20,17 @@ import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
+import { Closing } from './closing.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './faces/tasks-2026-07-28/subscriptions.js';
+import { HEARTBEAT_MS, onHeartbeat } from './heartbeat.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
 import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** How often a quiet stream says that it is alive, in milliseconds. */
-const HEARTBEAT_MS = 15_000;
 /** A request that names this version in its header is of the current era, also when it is wrong. */
 const CURRENT_VERSION = '2026-07-28';
 /** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
@@ -46,13 +46,14 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
   const secret = loadSecret(settings.home);
-  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret), {
+  const closing = new Closing();
+  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret, closing), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
-  const older = new OlderHttp(createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http));
+  const older = new OlderHttp(createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http, closing));
   const hosts = [
     ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
   ];
@@ -74,11 +75,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
     if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions);
     const current = (body?: unknown) =>
-      streamWhenSlow(
-        c.req.raw,
-        handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
-        HEARTBEAT_MS,
-      );
+      streamWhenSlow(c.req.raw, handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }));
     if (c.req.header('mcp-protocol-version') === CURRENT_VERSION) return current();
     const body = parseJson(await c.req.text());
     const isOlder = body === undefined || (await isLegacyRequest(c.req.raw, body));
@@ -97,6 +94,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   return {
     app,
     async close() {
+      await closing.close();
       subscriptions.close();
       await Promise.all([handler.close(), older.close()]);
     },
@@ -127,14 +125,14 @@ async function listen(c: Context, subscriptions: Subscriptions): Promise<Respons
   return streamSSE(c, async (stream) => {
     const gone = new AbortController();
     stream.onAbort(() => gone.abort());
-    const heartbeat = setInterval(() => void stream.write(': heartbeat\n\n'), HEARTBEAT_MS);
+    const quiet = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
     try {
       await serve({
         send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
         signal: gone.signal,
       });
     } finally {
-      clearInterval(heartbeat);
+      quiet();
     }
   });
 }

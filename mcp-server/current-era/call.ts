@@ -9,11 +9,17 @@ import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
+import type { Closing } from '../closing.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
 import { missingTasksCapability } from '../faces/tasks-2026-07-28/render.js';
-import { capabilitiesOf, type DeclaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
-import { operationTools } from '../operation-tools/index.js';
+import {
+  capabilitiesOf,
+  clientNameOf,
+  type DeclaredCapabilities,
+} from '../faces/tasks-2026-07-28/schemas.js';
+import type { OwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import { renderRefusal } from '../results.js';
 import {
   argumentRequests,
@@ -36,12 +42,13 @@ export class Calls {
     private readonly engine: Engine,
     private readonly principal: string,
     secret: Buffer,
+    private readonly closing: Closing,
   ) {
     this.#states = new RequestStates(principal, secret);
   }
 
   /**
-   * Calls a tool: a task for clients that have tasks, else plainly; tools about operations and short ones answer for
+   * Calls a tool: a task for clients that have tasks, else plainly; Longhaul's own tools and short ones answer for
    * themselves on every face.
    *
    * @throws LonghaulError `unknown_tool`
@@ -53,8 +60,9 @@ export class Calls {
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
-      return operationTools.has(name)
-        ? await this.#callOperationTool(name, args, context, NOTHING_TAKEN)
+      const own = ownTools(this.engine).get(name);
+      return own
+        ? await this.#callOwnTool(own, args, context, NOTHING_TAKEN)
         : await this.#callTool(this.engine.tool(name), args, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
@@ -92,20 +100,16 @@ export class Calls {
   ): Promise<Result> {
     const { inputResponses } = context.mcpReq;
     const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
-    if (operationTools.has(name)) return this.#callOperationTool(name, args, context, taken);
+    const own = ownTools(this.engine).get(name);
+    if (own) return this.#callOwnTool(own, args, context, taken);
     const tool = this.engine.tool(name);
     const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
     return this.#resultOf(outcome, name, args, taken);
   }
 
-  async #callOperationTool(
-    name: string,
-    args: Arguments,
-    context: ServerContext,
-    taken: Taken,
-  ): Promise<Result> {
-    const outcome = await operationTools.get(name)!.call(this.engine, this.#callerOf(context, taken), args);
-    return this.#resultOf(outcome, name, args, taken);
+  async #callOwnTool(tool: OwnTool, args: Arguments, context: ServerContext, taken: Taken): Promise<Result> {
+    const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
+    return this.#resultOf(outcome, tool.name, args, taken);
   }
 
   #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
@@ -121,9 +125,12 @@ export class Calls {
     const { mcpReq } = context;
     const { progressToken } = mcpReq._meta ?? {};
     const { elicitation }: DeclaredCapabilities = capabilitiesOf(context);
+    const clientName = clientNameOf(context);
     return {
       principal: this.principal,
       signal: mcpReq.signal,
+      closing: this.closing,
+      ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined
         ? {}
         : {

@@ -1,6 +1,7 @@
 /** MCP of 2026-07-28. One Server of the SDK is made for each exchange; nothing sticks to it. */
 import { Server, type CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
+import type { Closing } from '../closing.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
 import { capabilitiesOf, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
@@ -29,18 +30,20 @@ class CurrentServer extends Server {
  * A server for one exchange or connection.
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
+ * @param closing the end of the process
  */
 export function createCurrentServer(
   engine: Engine,
   principal: string,
   transport: 'http' | 'stdio',
   secret: Buffer,
+  closing: Closing,
 ): Server {
   const server = new CurrentServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: { subscribe: true }, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, secret);
+  const calls = new Calls(engine, principal, secret, closing);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, capabilitiesOf(context)),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).

@@ -5,9 +5,10 @@ import type { Engine } from '../../engine/index.js';
 import { plainTools } from '../faces/plain/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
 import { parseParams } from '../faces/tasks-2025-11-25/schemas.js';
-import { operationTools, type OperationTool } from '../operation-tools/index.js';
+import { renderOwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import type { OlderEra } from './context.js';
-import { callLongTool, callOperationTool } from './plain-waits.js';
+import { callLongTool, callOwnTool } from './plain-waits.js';
 import { featuresOf, tasksOf, type Session, type VersionFeatures } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
@@ -24,18 +25,7 @@ export function listTools(engine: Engine, { tasks }: VersionFeatures): object[] 
     const taskSupport = engine.tools.get(tool.name)?.taskSupport;
     return { ...tool, ...(tasks && taskSupport ? { execution: { taskSupport } } : {}) };
   });
-  return [...long, ...[...operationTools.values()].map(renderTool)];
-}
-
-function renderTool({
-  name,
-  title,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: OperationTool): object {
-  return { name, title, description, inputSchema, outputSchema, annotations };
+  return [...long, ...[...ownTools(engine).values()].map(renderOwnTool)];
 }
 
 /**
@@ -51,8 +41,8 @@ export async function callTool(
 ): Promise<object> {
   const { name, arguments: args, task } = parseParams(callParams, params);
   const features = featuresOf(session.version);
-  const operationTool = operationTools.get(name);
-  const tool = operationTool ? undefined : era.engine.tool(name);
+  const own = ownTools(era.engine).get(name);
+  const tool = own ? undefined : era.engine.tool(name);
   const isTask = features.tasks && task !== undefined;
   const taskSupport = tool?.taskSupport ?? 'forbidden';
   if (isTask && taskSupport === 'forbidden') throw notThisWay(`the tool ${name} can't be called as a task`);
@@ -69,7 +59,7 @@ export async function callTool(
     }
     const result = tool
       ? await callLongTool(era.engine, tool, args, caller, stream)
-      : await callOperationTool(era.engine, operationTool!, args, caller, stream);
+      : await callOwnTool(era.engine, own!, args, caller, stream);
     return readable(result, features);
   });
 }

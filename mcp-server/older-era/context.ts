@@ -2,6 +2,7 @@
 import type { Engine } from '../../engine/index.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
+import type { Closing } from '../closing.js';
 import { TaskNotifications } from '../faces/tasks-2025-11-25/notifications.js';
 import type { EventPosition } from './waits.js';
 import type { AskedQuestion } from './questions.js';
@@ -20,6 +21,8 @@ export interface OlderEra {
   notifications: TaskNotifications;
   /** Largest resource that is sent, in bytes. */
   resourceLimitBytes: number;
+  /** The end of the process. */
+  closing: Closing;
 }
 
 /** @param secret the key that all servers of a home share */
@@ -28,6 +31,7 @@ export function createOlderEra(
   secret: Buffer,
   logger: Logger,
   resourceLimitBytes: number,
+  closing: Closing,
 ): OlderEra {
   return {
     engine,
@@ -38,5 +42,6 @@ export function createOlderEra(
     shown: new Set(),
     notifications: new TaskNotifications(engine, logger),
     resourceLimitBytes,
+    closing,
   };
 }
