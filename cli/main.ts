@@ -7,17 +7,20 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { withOperandsApart } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
+import { registerAgents } from './commands/agents.js';
 import { registerAnswer } from './commands/answer.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
+import { registerInbox } from './commands/inbox.js';
 import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
 import { registerLogs } from './commands/logs.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
+import { registerSend } from './commands/send.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -34,6 +37,7 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerList, registerDoctor],
+  ...[registerAgents, registerSend, registerInbox],
 ];
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

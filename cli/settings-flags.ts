@@ -11,6 +11,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   binFolder: ['<folder>', "where the Temporal binary is kept (default: '~/.longhaul/bin')"],
   project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
   shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
+  mailbox: ['<true|false>', 'list the tools with which agents wait for messages (default: false)'],
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],

@@ -21,6 +21,7 @@ import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
+import { Mailbox } from './mailbox/index.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
@@ -48,6 +49,8 @@ const SIZE_LIMIT_MS = 100;
 export class Engine {
   readonly #estimates: Estimates;
   readonly #watches: Watches;
+  /** Agents that wait for work, and what they send each other. */
+  readonly mailbox: Mailbox;
 
   constructor(
     readonly temporal: EngineTemporal,
@@ -59,6 +62,7 @@ export class Engine {
   ) {
     this.#estimates = new Estimates(temporal);
     this.#watches = new Watches(temporal);
+    this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
   }
 
   /** @throws LonghaulError `unknown_tool` */

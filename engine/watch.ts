@@ -143,6 +143,11 @@ export class Watches {
     };
   }
 
+  /** Tells of each change of a workflow, and once at the beginning, until the result is called. */
+  follow(workflowId: string, onChange: () => void): () => void {
+    return this.#join(workflowId, { onChange, wantsProgress: false });
+  }
+
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {

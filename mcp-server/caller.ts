@@ -1,5 +1,6 @@
 /** Who makes a call, as far as a face has to know. The era's server fills it in. */
 import type { OperationRecord, Progress } from '../operations/record.js';
+import type { Closing } from './closing.js';
 
 export interface Caller {
   principal: string;
@@ -9,8 +10,25 @@ export interface Caller {
   signal: AbortSignal;
   /** Takes progress while the call waits; only there when the caller gave a progressToken. */
   onProgress?: (progress: Progress) => Promise<void>;
+  /** Name that the client gives itself, e.g. `claude-code`; not there when it gives none. */
+  clientName?: string;
+  /** The end of this server, for waits that have an answer to it. */
+  closing: Closing;
+  /** Takes how the call goes on elsewhere when its stream breaks; only there when the era's streams can. */
+  goesOnAs?: (call: ContinuedCall) => void;
+  /** Does the call go on where its stream broke, so that its client has had no answer yet? Default: false. */
+  isContinued?: boolean;
   /** How questions reach the person while the call waits; not there when the client has no elicitation. */
   questions?: Questions;
+}
+
+/** A waiting call, as any process can make it again without doing anything twice. */
+export interface ContinuedCall {
+  tool: string;
+  args: Record<string, unknown>;
+  /** The argument that says for how many seconds it waits: the rest of them, by then. */
+  timeoutArgument: string;
+  timeoutSeconds: number;
 }
 
 export type Questions =

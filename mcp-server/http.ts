@@ -21,11 +21,13 @@ import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
+import { Closing } from './closing.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './current-era/subscriptions.js';
 import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
+import { HEARTBEAT_MS, onHeartbeat } from './heartbeat.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
 import { listedUnder } from './older-era/session.js';
@@ -34,8 +36,6 @@ import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** How often a quiet stream says that it is alive, in milliseconds. */
-const HEARTBEAT_MS = 15_000;
 /** A request that names this version in its header is of the current era, also when it is wrong. */
 const CURRENT_VERSION = '2026-07-28';
 /** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
@@ -51,13 +51,14 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
   const secret = loadSecret(settings.home);
-  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret), {
+  const closing = new Closing();
+  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret, closing), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
-  const olderEra = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http);
+  const olderEra = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http, closing);
   const older = new OlderHttp(olderEra);
   const cancellations = new Cancellations(engine, logger);
   const jobs = createJobsApp({
@@ -107,7 +108,6 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     return streamWhenSlow(
       c.req.raw,
       handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
-      HEARTBEAT_MS,
     );
   });
   app.get('/mcp', (c) =>
@@ -124,6 +124,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   return {
     app,
     async close() {
+      await closing.close();
       subscriptions.close();
       jobs.close();
       await Promise.all([handler.close(), older.close()]);
@@ -155,14 +156,14 @@ async function listen(c: Context, subscriptions: Subscriptions): Promise<Respons
   return streamSSE(c, async (stream) => {
     const gone = new AbortController();
     stream.onAbort(() => gone.abort());
-    const heartbeat = setInterval(() => void stream.write(': heartbeat\n\n'), HEARTBEAT_MS);
+    const quiet = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
     try {
       await serve({
         send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
         signal: gone.signal,
       });
     } finally {
-      clearInterval(heartbeat);
+      quiet();
     }
   });
 }

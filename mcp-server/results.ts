@@ -64,12 +64,17 @@ export function failureText({ status, error, partial }: OperationRecord): string
 /**
  * A problem of the call itself, as a result that a model can read and act on (specs: 2026-07-28 server/tools, "Error
  * Handling").
+ *
+ * @param advice what to do next, by kind. Default: that of operations
  */
-export function renderRefusal({ kind, message, retryable }: LonghaulError): CallToolResult {
-  const advice = ADVICE[kind];
+export function renderRefusal(
+  { kind, message, retryable }: LonghaulError,
+  advice: Partial<Record<ErrorKind, string>> = ADVICE,
+): CallToolResult {
+  const texts = [message, ...(advice[kind] === undefined ? [] : [advice[kind]])];
   return {
     // Apart, so that programs can leave the advice out.
-    content: [message, ...(advice === undefined ? [] : [advice])].map((text) => ({ type: 'text', text })),
+    content: texts.map((text) => ({ type: 'text', text })),
     isError: true,
     _meta: errorMeta(kind, retryable),
   };

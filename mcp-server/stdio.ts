@@ -15,6 +15,7 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
+import { Closing } from './closing.js';
 import { createCurrentServer } from './current-era/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { Subscriptions } from './current-era/subscriptions.js';
@@ -38,16 +39,20 @@ export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Lo
   const input = batchesApart((line) => older.receiveBatch(line));
   const stdio = new StdioServerTransport(process.stdin.pipe(input));
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
-  const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio);
+  const closing = new Closing();
+  const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
   const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
   await new Promise<void>((resolve) => {
     const closed = () => {
-      subscriptions.close();
       process.stdin.unpipe(input).pause();
-      void older.close().then(resolve);
+      void closing
+        .close()
+        .then(() => subscriptions.close())
+        .then(() => older.close())
+        .then(resolve);
     };
-    serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret), {
+    serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret, closing), {
       legacy: 'reject',
       transport,
       onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),

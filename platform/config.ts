@@ -16,6 +16,11 @@ const list = z.preprocess(
   (value) => (typeof value === 'string' ? value.split(delimiter).filter(Boolean) : value),
   z.array(z.string().min(1)),
 );
+const WORDS_FOR_YES_AND_NO: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
+const yesOrNo = z.preprocess(
+  (value) => (typeof value === 'string' ? (WORDS_FOR_YES_AND_NO[value] ?? value) : value),
+  z.boolean(),
+);
 
 /** What `longhaul.config.*` may hold; every field may also come from its flag or environment variable. */
 const fileSchema = z.strictObject({
@@ -34,10 +39,9 @@ const fileSchema = z.strictObject({
   /** Folder that holds the user's own `tools/`, `workflows/` and `activities/`. Default: the config file's. */
   project: z.string().min(1),
   /** Serve the tools that ship with Longhaul. Default: true. */
-  shippedTools: z.preprocess(
-    (value) => (value === 'true' ? true : value === 'false' ? false : value),
-    z.boolean(),
-  ),
+  shippedTools: yesOrNo,
+  /** List the tools of the mailbox, with which agents wait for messages. Default: false. */
+  mailbox: yesOrNo,
   /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
   dataFolders: list,
   /** Folders with pipelines, `*.yml` and `*.yaml`. Default: the project's `pipelines/`. */
@@ -76,6 +80,7 @@ export const SETTING_VARIABLES: Record<SettingName, string> = {
   binFolder: 'LONGHAUL_BIN_FOLDER',
   project: 'LONGHAUL_PROJECT',
   shippedTools: 'LONGHAUL_SHIPPED_TOOLS',
+  mailbox: 'LONGHAUL_MAILBOX',
   dataFolders: 'LONGHAUL_DATA_FOLDERS',
   pipelineFolders: 'LONGHAUL_PIPELINE_FOLDERS',
   maxSteps: 'LONGHAUL_MAX_STEPS',
@@ -105,6 +110,7 @@ export interface Settings {
   binFolder: string;
   project: string;
   shippedTools: boolean;
+  mailbox: boolean;
   dataFolders: string[];
   pipelineFolders: string[];
   maxSteps: number;
@@ -164,6 +170,7 @@ export async function loadSettings(
     binFolder: resolve(given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
     project,
     shippedTools: given.shippedTools ?? true,
+    mailbox: given.mailbox ?? false,
     dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(base, path)),
     pipelineFolders: (given.pipelineFolders ?? [join(project, 'pipelines')]).map((path) =>
       resolve(base, path),

@@ -39,13 +39,13 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 type Kind = 'tools' | 'workflows' | 'activities';
 
-/** What runs pipelines: there whether or not the shipped tools are served. */
-const PIPELINES = 'pipeline';
+/** What runs pipelines and the mailbox: there whether or not the shipped tools are served. */
+const ALWAYS_THERE: readonly string[] = ['pipeline', 'mailbox'];
 
 /** The files of one kind: shipped ones first, then the project's. */
 export function filesOf(kind: Kind, settings: Settings): string[] {
   const shipped = codeIn(join(CODE_ROOT, kind)).filter(
-    (path) => settings.shippedTools || basename(path, extname(path)) === PIPELINES,
+    (path) => settings.shippedTools || ALWAYS_THERE.includes(basename(path, extname(path))),
   );
   return [...shipped, ...codeIn(ownFolder(kind, settings))];
 }

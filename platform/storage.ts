@@ -131,6 +131,11 @@ export function logKey(workflowId: string, child: string, step: number): string 
   return `logs/${segment(workflowId)}/${segment(child)}/${step}`;
 }
 
+/** Key of a text of the mailbox that is too large for history. */
+export function mailboxKey(mailbox: string, id: string, part: 'content' | 'context' | 'response'): string {
+  return `mailbox/${segment(mailbox)}/${segment(id)}/${part}`;
+}
+
 /** Longest part of a key that is kept as it is, in bytes: a file's name has at most 255. */
 const MAX_SEGMENT_BYTES = 200;
 

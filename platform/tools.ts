@@ -5,11 +5,12 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
 import type { Tool } from '../operations/tool.js';
 import { parsePipelineFile } from '../pipelines/file.js';
 import { formatProblem } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
-import type { Settings } from './config.js';
+import { SettingsError, type Settings } from './config.js';
 import type { Logger } from './log.js';
 import { loadTools } from './project.js';
 
@@ -31,6 +32,8 @@ export class Tools {
     private readonly ofCode: ReadonlyMap<string, Tool>,
     private readonly folders: string[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
+    /** Are the mailbox's tools offered beside these? */
+    readonly hasMailbox: boolean = false,
   ) {
     this.refresh();
   }
@@ -78,7 +81,10 @@ export class Tools {
     for (const [path, file] of this.#files) {
       if (file.tool) {
         const { name } = file.tool;
-        if (this.get(name)) {
+        if (this.hasMailbox && isOfMailbox(name)) {
+          file.problems = [`${path}: ${nameTaken(name)}`];
+          delete file.tool;
+        } else if (this.get(name)) {
           file.problems = [`${path}: there is a tool "${name}" already`];
           delete file.tool;
         } else this.#pipelines.set(name, file.tool);
@@ -89,9 +95,20 @@ export class Tools {
   }
 }
 
-/** @throws SettingsError when a tool's code can't be loaded; a pipeline that can't be used is only logged */
+/** @throws SettingsError when a tool's code can't be loaded, or its name is one of the mailbox's; a pipeline that can't be used is only logged */
 export async function createTools(settings: Settings, logger: Pick<Logger, 'warn' | 'info'>): Promise<Tools> {
-  return new Tools(await loadTools(settings), settings.pipelineFolders, logger);
+  const ofCode = await loadTools(settings);
+  const taken = settings.mailbox ? [...ofCode.keys()].find(isOfMailbox) : undefined;
+  if (taken !== undefined) throw new SettingsError(nameTaken(taken));
+  return new Tools(ofCode, settings.pipelineFolders, logger, settings.mailbox);
+}
+
+function isOfMailbox(name: string): boolean {
+  return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
+}
+
+function nameTaken(name: string): string {
+  return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
 }
 
 function pipelinePaths(folder: string): string[] {

@@ -35,15 +35,29 @@ export async function callOperationTool<Output>(
   args: Record<string, unknown>,
   options: RequestOptions = {},
 ): Promise<Output> {
+  const { structuredContent } = await callOwnTool(session, name, args, options);
+  if (typeof structuredContent === 'object' && structuredContent !== null) return structuredContent as Output;
+  throw notLonghauls(name);
+}
+
+/** What comes from a server that has another tool of this name. */
+export function notLonghauls(name: string): CommandFailure {
+  return new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
+}
+
+/** Calls one of Longhaul's own tools. @throws ToolRefusal, Unreachable, RpcError */
+export async function callOwnTool(
+  session: Session,
+  name: string,
+  args: Record<string, unknown>,
+  options: RequestOptions = {},
+): Promise<ToolResult> {
   const result = await session.request<ToolResult>(
     'tools/call',
     { name, arguments: args },
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
-  const { structuredContent, isError } = result;
-  if (!isError && typeof structuredContent === 'object' && structuredContent !== null)
-    return structuredContent as Output;
-  if (!isError) throw new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
+  if (!result.isError) return result;
   // What follows is advice for models.
   const text = result.content?.[0]?.text ?? '';
   const { retryable } = (result._meta?.['longhaul/error'] ?? {}) as { retryable?: boolean };

@@ -9,11 +9,14 @@ import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
+import type { Closing } from '../closing.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
 import { startOperation } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
 import { startJob } from '../faces/two-stage/index.js';
-import { operationTools } from '../operation-tools/index.js';
+import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
+import type { OwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import { renderRefusal } from '../results.js';
 import { faceOf, type Face } from '../which-face.js';
 import { clientOf } from './client.js';
@@ -38,12 +41,13 @@ export class Calls {
     private readonly engine: Engine,
     private readonly principal: string,
     secret: Buffer,
+    private readonly closing: Closing,
   ) {
     this.#states = new RequestStates(principal, secret);
   }
 
   /**
-   * Calls a tool by the face that the call gets; tools about operations and short ones answer for themselves on every
+   * Calls a tool by the face that the call gets; Longhaul's own tools and short ones answer for themselves on every
    * face.
    *
    * @param operation the call's `operation` (SEP-1391), if it has one
@@ -56,10 +60,11 @@ export class Calls {
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
-      const tool = operationTools.has(name) ? undefined : this.engine.tool(name);
+      const own = ownTools(this.engine).get(name);
+      const tool = own ? undefined : this.engine.tool(name);
       const face = faceOf(tool, { operation }, clientOf(context));
-      if (!tool) return await this.#callOperationTool(name, args, context, NOTHING_TAKEN);
-      return await this.#callTool(tool, face, args, operation, state?.given ?? {}, context);
+      if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
+      return await this.#callTool(tool!, face, args, operation, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
       return { ...renderRefusal(error) };
@@ -113,20 +118,16 @@ export class Calls {
   ): Promise<Result> {
     const { inputResponses } = context.mcpReq;
     const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
-    if (operationTools.has(name)) return this.#callOperationTool(name, args, context, taken);
+    const own = ownTools(this.engine).get(name);
+    if (own) return this.#callOwnTool(own, args, context, taken);
     const tool = this.engine.tool(name);
     const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
     return this.#resultOf(outcome, name, args, taken);
   }
 
-  async #callOperationTool(
-    name: string,
-    args: Arguments,
-    context: ServerContext,
-    taken: Taken,
-  ): Promise<Result> {
-    const outcome = await operationTools.get(name)!.call(this.engine, this.#callerOf(context, taken), args);
-    return this.#resultOf(outcome, name, args, taken);
+  async #callOwnTool(tool: OwnTool, args: Arguments, context: ServerContext, taken: Taken): Promise<Result> {
+    const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
+    return this.#resultOf(outcome, tool.name, args, taken);
   }
 
   #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
@@ -142,9 +143,12 @@ export class Calls {
     const { mcpReq } = context;
     const { progressToken } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
+    const clientName = clientNameOf(context);
     return {
       principal: this.principal,
       signal: mcpReq.signal,
+      closing: this.closing,
+      ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined
         ? {}
         : {

@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
+import type { Closing } from '../closing.js';
 import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
 import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
@@ -52,18 +53,20 @@ const callParams = z.looseObject({
  * A server for one exchange or connection.
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
+ * @param closing the end of the process
  */
 export function createCurrentServer(
   engine: Engine,
   principal: string,
   transport: 'http' | 'stdio',
   secret: Buffer,
+  closing: Closing,
 ): Server {
   const server = new CurrentServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: { subscribe: true }, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, secret);
+  const calls = new Calls(engine, principal, secret, closing);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, clientOf(context)),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).

@@ -6,32 +6,27 @@ import { asyncTools, syncTool } from '../faces/sep-1391/index.js';
 import { taskTools } from '../faces/tasks-2026-07-28/list.js';
 import { twoStageTools } from '../faces/two-stage/index.js';
 import { operationTools } from '../operation-tools/index.js';
+import { renderOwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import { isShown, listingFaceOf } from '../which-face.js';
 import type { CurrentClient } from './client.js';
 
 /** What the tasks extension doesn't give: logs and steps, lists, going on with what failed. */
 const BESIDE_TASKS = ['operation_get', 'operation_list', 'operation_resume'];
 
-/** Tools that a face lists, without those about operations. */
+/** Tools that a face lists, without Longhaul's own. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
 export function toolsFor(engine: Engine, client: CurrentClient): ListToolsResult['tools'] {
   const face = listingFaceOf(client);
   const shown = [...BESIDE_TASKS, ...(client.elicitation ? [] : ['operation_answer'])];
-  const aboutOperations = [...operationTools.values()]
-    .filter(({ name }) => face !== 'task' || shown.includes(name))
-    .map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-      name,
-      title,
-      description,
-      inputSchema,
-      outputSchema,
-      annotations,
-    }));
+  const own = [...ownTools(engine).values()]
+    .filter(({ name }) => face !== 'task' || !operationTools.has(name) || shown.includes(name))
+    .map(renderOwnTool);
   const long = (LONG_TOOLS[face](engine) as { name: string }[]).filter(({ name }) => {
     const tool = engine.tools.get(name);
     return !tool || isShown(tool, client);
   });
-  const tools = [...long, ...(face === 'operation' ? aboutOperations.map(syncTool) : aboutOperations)];
+  const tools = [...long, ...(face === 'operation' ? own.map(syncTool) : own)];
   return tools as ListToolsResult['tools'];
 }

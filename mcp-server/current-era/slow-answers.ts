@@ -2,30 +2,27 @@
  * Answers that are slow in coming: an HTTP client, or a proxy before it, gives up on a connection on which nothing
  * arrives. The SDK opens a stream only with the first message, and a wait without progress has none.
  */
+import { HEARTBEAT_MS, onHeartbeat } from '../heartbeat.js';
 
 /** Longest first line of a stream that isn't the answer itself: a comment (WHATWG HTML, "Server-sent events"). */
 const COMMENT = ': heartbeat\n\n';
 
 /**
- * Gives the answer as it is when it comes in time, else a stream of comments that ends with it.
+ * Gives the answer as it is when it comes before the first heartbeat is due, else a stream of comments that ends with
+ * it.
  *
  * @param request whose answer it is; one that takes no streams gets none
- * @param intervalMs after how long the stream is opened, and how often a comment is sent, in milliseconds
  */
-export async function streamWhenSlow(
-  request: Request,
-  answer: Promise<Response>,
-  intervalMs: number,
-): Promise<Response> {
+export async function streamWhenSlow(request: Request, answer: Promise<Response>): Promise<Response> {
   if (!request.headers.get('accept')?.includes('text/event-stream')) return answer;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), intervalMs);
+    timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);
   });
   const inTime = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
   if (inTime) return inTime;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  void pass(answer, writable, intervalMs);
+  void pass(answer, writable);
   return new Response(readable, {
     headers: {
       'Content-Type': 'text/event-stream',
@@ -35,17 +32,13 @@ export async function streamWhenSlow(
   });
 }
 
-async function pass(
-  answer: Promise<Response>,
-  writable: WritableStream<Uint8Array>,
-  intervalMs: number,
-): Promise<void> {
+async function pass(answer: Promise<Response>, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
   const write = (text: string) => writer.write(Buffer.from(text)).catch(() => undefined);
   void write(COMMENT);
-  const heartbeat = setInterval(() => void write(COMMENT), intervalMs);
+  const quiet = onHeartbeat(() => void write(COMMENT));
   try {
-    const response = await answer.finally(() => clearInterval(heartbeat));
+    const response = await answer.finally(quiet);
     if (response.headers.get('content-type')?.includes('text/event-stream')) {
       writer.releaseLock();
       await response.body?.pipeTo(writable);

@@ -7,11 +7,12 @@ import { plainTools } from '../faces/plain/index.js';
 import { asyncTools, startOperation, syncTool } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
 import { startJob, twoStageTools } from '../faces/two-stage/index.js';
-import { operationTools, type OperationTool } from '../operation-tools/index.js';
+import { renderOwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import { parseParams } from '../params.js';
 import { faceOf, isShown, listingFaceOf, type Client } from '../which-face.js';
 import type { OlderEra } from './context.js';
-import { callLongTool, callOperationTool } from './plain-waits.js';
+import { callLongTool, callOwnTool } from './plain-waits.js';
 import { featuresOf, jobsOf, operationsOf, tasksOf, type Session, type VersionFeatures } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
@@ -44,7 +45,7 @@ export function listTools(engine: Engine, session: Session): object[] {
   const long = { operation: asyncTools, 'two-stage': twoStageTools, task: plainTools, plain: plainTools }[
     face
   ];
-  const about = [...operationTools.values()].map(renderTool);
+  const about = [...ownTools(engine).values()].map(renderOwnTool);
   return [
     ...(long(engine) as { name: string }[]).flatMap((listed) => {
       const tool = engine.tools.get(listed.name);
@@ -53,17 +54,6 @@ export function listTools(engine: Engine, session: Session): object[] {
     }),
     ...(face === 'operation' ? about.map(syncTool) : about),
   ];
-}
-
-function renderTool({
-  name,
-  title,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-}: OperationTool): object {
-  return { name, title, description, inputSchema, outputSchema, annotations };
 }
 
 /**
@@ -80,8 +70,8 @@ export async function callTool(
   const { name, arguments: args, task, operation } = parseParams(callParams, params);
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
-  const operationTool = operationTools.get(name);
-  const tool = operationTool ? undefined : era.engine.tool(name);
+  const own = ownTools(era.engine).get(name);
+  const tool = own ? undefined : era.engine.tool(name);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const listed = operationsOf(session);
@@ -113,7 +103,7 @@ export async function callTool(
     }
     const result = tool
       ? await callLongTool(era.engine, tool, args, caller, stream)
-      : await callOperationTool(era.engine, operationTool!, args, caller, stream);
+      : await callOwnTool(era.engine, own!, args, caller, stream);
     return readable(result, featuresOf(session.version));
   });
 }

@@ -2,6 +2,7 @@
 import type { Engine } from '../../engine/index.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
+import type { Closing } from '../closing.js';
 import { Cancellations } from '../faces/sep-1391/index.js';
 import { SessionNews } from '../session-news.js';
 import type { EventPosition, OwnPosition } from './waits.js';
@@ -34,6 +35,8 @@ export interface OlderEra {
   cancellations: Cancellations;
   /** Largest resource that is sent, in bytes. */
   resourceLimitBytes: number;
+  /** The end of the process. */
+  closing: Closing;
 }
 
 /** @param secret the key that all servers of a home share */
@@ -42,6 +45,7 @@ export function createOlderEra(
   secret: Buffer,
   logger: Logger,
   resourceLimitBytes: number,
+  closing: Closing,
 ): OlderEra {
   return {
     engine,
@@ -55,5 +59,6 @@ export function createOlderEra(
     news: new SessionNews(engine, logger),
     cancellations: new Cancellations(engine, logger),
     resourceLimitBytes,
+    closing,
   };
 }

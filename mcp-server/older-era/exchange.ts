@@ -11,13 +11,12 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import { HEARTBEAT_MS } from '../heartbeat.js';
 import type { OlderEra } from './context.js';
 import { createOlderServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
-/** How often a quiet stream says that it is alive, in milliseconds. */
-export const HEARTBEAT_MS = 15_000;
 /** After how long a client shall come back to a broken stream, in milliseconds. */
 export const RETRY_MS = 1_000;
 
@@ -94,6 +93,9 @@ export class Exchange {
   /** Ends the wait for a request, if it is one of these, without an answer (specs: basic/utilities/cancellation). */
   cancel(requestId: RequestId, reason: string | undefined): void {
     if (!this.#open.has(requestId)) return;
+    // A stream that ends without an answer is one to come back to, unless its last event says otherwise.
+    this.#positions.get(requestId)!.isCancelled = true;
+    this.#mark(requestId);
     this.#transport.onmessage?.({
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
@@ -130,11 +132,13 @@ export class Exchange {
       position: this.#positions.get(requestId)!,
       send: (message) =>
         this.#transport.send(message, { relatedRequestId: requestId }).catch(() => undefined),
-      mark: () => {
-        if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
-          this.#marks.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
-      },
+      mark: () => this.#mark(requestId),
     };
+  }
+
+  #mark(requestId: RequestId): void {
+    if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
+      this.#marks.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
   }
 }
 

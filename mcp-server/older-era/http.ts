@@ -26,7 +26,7 @@ const SESSION_NOT_FOUND = -32001;
 /** What refuses a request before it is one of JSON-RPC. */
 class Refusal extends Error {
   constructor(
-    readonly httpStatus: 400 | 404 | 406 | 415 | 503,
+    readonly httpStatus: 400 | 404 | 405 | 406 | 415 | 503,
     readonly code: number,
     message: string,
   ) {
@@ -69,6 +69,9 @@ export class OlderHttp {
       const position = this.era.events.open(lastEventId);
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
+      // There is no stream then (specs: basic/transports, "Listening for Messages from the Server"). With 204, which ends
+      // an EventSource for good, Claude Code asks for the session's own stream instead, again and again.
+      if (position.isCancelled) throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: it was cancelled');
       return this.#streams.resume(c, session, position);
     } catch (error) {
       return render(error);
@@ -202,5 +205,9 @@ function render(error: unknown): Response {
   const refusal = asRefusal(error);
   if (!(refusal instanceof Refusal)) throw refusal;
   const { httpStatus, code, message } = refusal;
-  return Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status: httpStatus });
+  const headers = httpStatus === 405 ? { Allow: 'GET, POST' } : {};
+  return Response.json(
+    { jsonrpc: '2.0', id: null, error: { code, message } },
+    { status: httpStatus, headers },
+  );
 }

@@ -6,18 +6,18 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { withDefaults } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import { renderEnvelope } from '../envelope.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
 import { taskResult } from '../faces/tasks-2025-11-25/handlers.js';
-import { operationTools, type OperationTool } from '../operation-tools/index.js';
+import type { OwnTool } from '../own-tool.js';
+import { ownTools } from '../own-tools.js';
 import { renderRefusal } from '../results.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait } from './waits.js';
 
-/** Longest arguments of a tool about operations that travel in event IDs, in characters of JSON. */
+/** Longest arguments of one of Longhaul's own tools that travel in event IDs, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;
 /** Shortest wait that can be asked for, in seconds: for budgets that have ended meanwhile. */
 const SHORTEST_WAIT_SECONDS = 0.001;
@@ -54,18 +54,26 @@ function callShortTool(
   });
 }
 
-/** Calls a tool about operations. */
-export async function callOperationTool(
+/** Calls one of Longhaul's own tools. */
+export function callOwnTool(
   engine: Engine,
-  tool: OperationTool,
+  tool: OwnTool,
   args: Record<string, unknown>,
   caller: Caller,
   stream: CallStream,
 ): Promise<CallToolResult> {
-  const { wait, timeout } = withDefaults(tool.inputSchema, args) as { wait?: unknown; timeout?: unknown };
-  if (wait === true && typeof timeout === 'number' && JSON.stringify(args).length <= LONGEST_ARGUMENTS)
-    placed(stream, { kind: 'operation', tool: tool.name, args, ...budget(timeout) });
-  return orRefusal(() => tool.call(engine, caller, args));
+  return orRefusal(() => tool.call(engine, withContinuation(caller, stream), args));
+}
+
+/** The caller of a tool that may wait: its stream takes along how the call goes on. */
+function withContinuation(caller: Caller, stream: CallStream): Caller {
+  return {
+    ...caller,
+    goesOnAs: ({ timeoutSeconds, ...call }) => {
+      if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
+        placed(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
+    },
+  };
 }
 
 /** Waits, from the beginning or from where another process stopped. */
@@ -76,8 +84,11 @@ export function waitOn(
 ): Promise<CallToolResult> {
   const timeout = Math.max(SHORTEST_WAIT_SECONDS, (wait.budgetEndsAt - Date.now()) / 1000);
   return orRefusal(async () => {
-    if (wait.kind === 'operation')
-      return operationTools.get(wait.tool)!.call(engine, caller, { ...wait.args, timeout });
+    if (wait.kind === 'own') {
+      const args = { ...wait.args, [wait.timeoutArgument]: timeout };
+      const continued = { ...caller, isContinued: true };
+      return ownTools(engine).get(wait.tool)!.call(engine, continued, args);
+    }
     const { tool } = await engine.read(caller.principal, wait.token);
     return resumeWait(engine, engine.tool(tool), wait.token, { timeout }, caller);
   });

@@ -8,9 +8,10 @@ import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { renderError } from '../faces/tasks-2025-11-25/render.js';
 import { ToldJobs } from '../faces/two-stage/index.js';
+import { onHeartbeat } from '../heartbeat.js';
 import { readable } from './call.js';
 import type { OlderEra } from './context.js';
-import { HEARTBEAT_MS, RETRY_MS } from './exchange.js';
+import { RETRY_MS } from './exchange.js';
 import { listen } from './listener.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
@@ -22,6 +23,8 @@ interface OpenStream {
   /** The request that it goes on with; missing for a session's own stream. */
   requestId?: RequestId;
   end: AbortController;
+  /** Tells the client, before the end, that there is nothing to come back to. */
+  onCancel?: () => void;
 }
 
 export class OpenStreams {
@@ -56,9 +59,13 @@ export class OpenStreams {
   /** Goes on with a call's wait, and ends with the response to its request. */
   resume(c: Context, session: Session, position: EventPosition): Response {
     const { requestId } = position;
-    const open = { session: session.nonce, requestId, end: new AbortController() };
+    const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
     return this.#serve(c, open, async (sse, signal) => {
       const stream = this.#streamOf(sse, session, { ...position }, signal);
+      open.onCancel = () => {
+        stream.position.isCancelled = true;
+        stream.mark();
+      };
       stream.mark();
       const response = await this.#response(session, stream);
       if (response && !signal.aborted) await stream.send(response);
@@ -67,8 +74,11 @@ export class OpenStreams {
 
   /** Ends the waits for a request that were taken up here. */
   cancel(session: Session, requestId: RequestId): void {
-    for (const stream of this.#open)
-      if (stream.session === session.nonce && stream.requestId === requestId) stream.end.abort();
+    for (const stream of this.#open) {
+      if (stream.session !== session.nonce || stream.requestId !== requestId) continue;
+      stream.onCancel?.();
+      stream.end.abort();
+    }
   }
 
   close(): void {
@@ -135,11 +145,11 @@ export class OpenStreams {
       sse.onAbort(() => open.end.abort());
       // At once, so that a client or proxy sees that the stream is there.
       await sse.write(': open\n\n');
-      const heartbeat = setInterval(() => void sse.write(': heartbeat\n\n'), HEARTBEAT_MS);
+      const quiet = onHeartbeat(() => void sse.write(': heartbeat\n\n'));
       try {
         await serve(sse, signal);
       } finally {
-        clearInterval(heartbeat);
+        quiet();
         open.end.abort();
         this.#open.delete(open);
       }

@@ -8,8 +8,14 @@ export type Wait =
   | { kind: 'plain'; token: string; budgetEndsAt: number }
   /** A task's result. */
   | { kind: 'task'; token: string }
-  /** A tool about operations that was told to wait. */
-  | { kind: 'operation'; tool: string; args: Record<string, unknown>; budgetEndsAt: number };
+  /** One of Longhaul's own tools that was told to wait: it is called again for the rest of the time. */
+  | {
+      kind: 'own';
+      tool: string;
+      args: Record<string, unknown>;
+      timeoutArgument: string;
+      budgetEndsAt: number;
+    };
 
 /** What an event's ID carries: where its stream goes on. */
 export interface EventPosition {
@@ -22,6 +28,8 @@ export interface EventPosition {
   progressToken?: ProgressToken;
   /** The last progress that was sent: it only grows. */
   progress?: number;
+  /** The client has cancelled the request: there is nothing to come back to. */
+  isCancelled?: true;
 }
 
 /** What the ID of an event on a session's own stream carries. */

@@ -13,7 +13,7 @@ export async function withCaller<T>(
   stream: CallStream,
   call: (caller: Caller) => Promise<T>,
 ): Promise<T> {
-  const { principal, nonce, elicitation } = session;
+  const { principal, nonce, elicitation, clientName } = session;
   const { signal, position } = stream;
   const { progressToken } = position;
   const by = position.wait?.kind === 'task' ? 'task' : 'call';
@@ -32,6 +32,8 @@ export async function withCaller<T>(
       principal,
       session: nonce,
       signal,
+      closing: era.closing,
+      clientName,
       ...(progressToken === undefined ? {} : { onProgress }),
       ...(questions ? { questions: { kind: 'stream', show: (record) => questions.show(record) } } : {}),
     });

@@ -4,11 +4,9 @@ import { operationCancel } from './operation_cancel.js';
 import { operationGet } from './operation_get.js';
 import { operationList } from './operation_list.js';
 import { operationResume } from './operation_resume.js';
-import type { OperationTool } from './operation-tool.js';
+import type { OwnTool } from '../own-tool.js';
 
-export type { OperationTool } from './operation-tool.js';
-
-export const operationTools: ReadonlyMap<string, OperationTool> = new Map(
+export const operationTools: ReadonlyMap<string, OwnTool> = new Map(
   [operationGet, operationAnswer, operationCancel, operationResume, operationList].map((tool) => [
     tool.name,
     tool,

@@ -2,32 +2,15 @@
  * Tools about operations: short ones, that every face lists beside the long ones. What they take and give is the same
  * on each. Only operation_get can wait, if it is asked to.
  */
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { check, toJsonSchema, withDefaults, type JsonSchema } from '../../operations/schema.js';
+import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
-
-export interface OperationTool {
-  name: string;
-  title: string;
-  description: string;
-  inputSchema: JsonSchema;
-  outputSchema: JsonSchema;
-  annotations: NonNullable<Tool['annotations']>;
-  /**
-   * @returns the result; or the operation whose question ends the call, for callers whose calls can end so
-   * @throws LonghaulError, which the face renders as it does the refusal of any call
-   */
-  call(
-    engine: Engine,
-    caller: Caller,
-    args: unknown,
-  ): Promise<CallToolResult | { question: OperationRecord }>;
-}
+import type { OwnTool } from '../own-tool.js';
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   /** Behind the prefix. */
@@ -61,7 +44,7 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
   output,
   run,
   ...rest
-}: Definition<Input, Output>): OperationTool {
+}: Definition<Input, Output>): OwnTool {
   const inputSchema = toJsonSchema(input);
   return {
     ...rest,

@@ -108,8 +108,16 @@ function assertFitting({ view, ...args }: Input): void {
 async function readOrWait(
   engine: Engine,
   caller: Caller,
-  { token, wait, timeout }: Input,
+  args: Input,
 ): Promise<{ record: OperationRecord; why?: Waited['why'] }> {
+  const { token, wait, timeout } = args;
+  if (wait)
+    caller.goesOnAs?.({
+      tool: 'operation_get',
+      args,
+      timeoutArgument: 'timeout',
+      timeoutSeconds: timeout,
+    });
   const record = await engine.read(caller.principal, token);
   return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, caller) : { record };
 }

@@ -13,8 +13,8 @@ export class TwoServers {
     readonly proxy: RoundRobinProxy,
   ) {}
 
-  static async start(): Promise<TwoServers> {
-    const parts = await Parts.start();
+  static async start(environment: Record<string, string> = {}): Promise<TwoServers> {
+    const parts = await Parts.start(environment);
     const ports = [parts.port, await freePort()];
     const two = new TwoServers(parts, await RoundRobinProxy.start(ports));
     two.#servers.set(ports[0]!, parts.parts[0]!);
@@ -30,6 +30,11 @@ export class TwoServers {
   /** kill -9; the other one stays. */
   async kill(port: number): Promise<void> {
     await this.#servers.get(port)!.end('SIGKILL');
+  }
+
+  /** Ends it in good order; the other one stays. */
+  async end(port: number): Promise<void> {
+    await this.#servers.get(port)!.end('SIGTERM');
   }
 
   async restart(port: number): Promise<void> {

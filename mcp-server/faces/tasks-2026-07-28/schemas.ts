@@ -1,5 +1,9 @@
 /** What requests of this face look like, as far as the SDK doesn't know them. Unknown fields are let through. */
-import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { showsForms } from '../../elicitation.js';
 
@@ -31,4 +35,11 @@ export function declaredCapabilities(capabilities: unknown): DeclaredCapabilitie
 export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
   return declaredCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
+}
+
+/** What the client that makes the request calls itself. */
+export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
+  const { name } = (envelope?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown };
+  return typeof name === 'string' ? name : undefined;
 }

@@ -1,0 +1,251 @@
+/**
+ * What does it cost when a hundred agents wait, and how soon do messages reach them? All of it through the HTTP tools, as
+ * agents use them: they wait with nothing to do, then senders send to random ones.
+ *
+ *     node --import jiti/register bench/mailbox.ts [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
+ *
+ * With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { kill } from '../test/stack/cli-process.js';
+import type { RpcAnswer } from '../test/support/mcp.js';
+import { cpuMs, measure, peakMb, printTable, residentMb, withStack } from './support.js';
+
+const { values: given } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    messages: { type: 'string', default: '1000' },
+    'per-second': { type: 'string', default: '10' },
+    kills: { type: 'boolean', default: false },
+  },
+});
+const IDLE_MS = Number(given.minutes) * 60_000;
+const MESSAGES = Number(given.messages);
+const PER_SECOND = Number(given['per-second']);
+const AGENTS = 100;
+const SENDERS = 10;
+const KILL_EVERY_MS = 20_000;
+/** Pause before a call that failed is made again, in milliseconds. */
+const AGAIN_MS = 100;
+/** How long the last messages may take, in milliseconds. */
+const PATIENCE_MS = 120_000;
+const EVENTS_BOUND = 1;
+const MEMORY_BOUND_MB = 250;
+const CPU_BOUND = 0.03;
+const LATE_BOUND_MS = 1_000;
+
+/** A message's content. */
+interface Numbered {
+  sender: number;
+  to: number;
+  number: number;
+  sentAt: number;
+}
+
+interface WaitAnswer {
+  agent_id?: string;
+  nw?: true;
+  id?: string;
+  m?: string;
+  again?: 1;
+  gone?: true;
+}
+
+await withStack(
+  async ({ home, client, serverPid, taskQueue, temporalAddress }) => {
+    const plain = client.with({});
+    const stop = new AbortController();
+    let failures = 0;
+    let isQuiet = true;
+    /** Calls a tool until it answers: what was lost with a process is asked again, as agents do. */
+    const insist = async <T>(name: string, args: object): Promise<T> => {
+      for (;;) {
+        try {
+          const answer: RpcAnswer = await plain.request('tools/call', { name, arguments: args });
+          const { isError, content } = answer.result as { isError?: boolean; content: { text: string }[] };
+          if (!isError) return JSON.parse(content[0]!.text) as T;
+          if (isQuiet) console.error(`${name}: ${content[0]!.text}`);
+        } catch (error) {
+          if (stop.signal.aborted) throw error;
+        }
+        failures += 1;
+        await sleep(AGAIN_MS);
+      }
+    };
+
+    /** Sender, recipient and number -> how late it was, in milliseconds. */
+    const effects = new Map<string, number>();
+    let doubles = 0;
+    let repeats = 0;
+    let outOfOrder = 0;
+    const live = async (index: number) => {
+      const name = `agent-${index}`;
+      const registered = await insist<WaitAnswer>('register_and_wait', {
+        agent_name: name,
+        agent_type: 'bench',
+        timeout_seconds: 1,
+      });
+      const agent_id = registered.agent_id!;
+      const seen = new Set<string>();
+      const latest = new Map<number, number>();
+      let answer = registered;
+      while (!stop.signal.aborted) {
+        if (answer.gone) throw new Error(`${name} is gone`);
+        const { id, m } = answer;
+        if (id !== undefined && m !== undefined) {
+          const { sender, to, number, sentAt } = JSON.parse(m) as Numbered;
+          if (seen.has(id)) repeats += 1;
+          else {
+            const effect = `${sender} ${to} ${number}`;
+            if (effects.has(effect) || to !== index) doubles += 1;
+            if ((latest.get(sender) ?? -1) >= number) outOfOrder += 1;
+            latest.set(sender, number);
+            effects.set(effect, Date.now() - sentAt);
+            seen.add(id);
+          }
+        }
+        answer = await insist<WaitAnswer>('wait', { agent_id, ...(id === undefined ? {} : { ack: id }) });
+      }
+    };
+    const lives = Promise.all(Array.from({ length: AGENTS }, (_, index) => live(index)));
+    lives.catch((error: unknown) => {
+      if (stop.signal.aborted) return;
+      console.error(error);
+      process.exitCode = 1;
+    });
+
+    const connection = await NativeConnection.connect({ address: temporalAddress });
+    const temporal = new Client({ connection });
+    let ids: string[] = [];
+    while (ids.length < AGENTS) {
+      await sleep(1_000);
+      const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'mailbox_inbox' AND ExecutionStatus = 'Running'`;
+      ids = [];
+      for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
+      console.error(`${ids.length} agents are registered`);
+    }
+    const events = async () => {
+      let sum = 0;
+      await measure(ids.length, 8, serverPid, async (index) => {
+        // Describe also counts events that are not written yet.
+        const { history } = await temporal.workflowService.getWorkflowExecutionHistoryReverse({
+          namespace: 'default',
+          execution: { workflowId: ids[index]! },
+          maximumPageSize: 1,
+        });
+        sum += Number(history?.events?.[0]?.eventId);
+      });
+      return sum;
+    };
+    // Each starts with its registration.
+    let before = await events();
+    for (let settled = false; !settled;) {
+      await sleep(5_000);
+      const now = await events();
+      settled = now === before;
+      before = now;
+    }
+    const cpu = cpuMs(serverPid);
+    const from = Date.now();
+    await sleep(IDLE_MS);
+    const share = (cpuMs(serverPid) - cpu) / (Date.now() - from);
+    const written = ((await events()) - before) / AGENTS;
+    const memory = residentMb(serverPid);
+    const peak = peakMb(serverPid);
+    console.error(`waited: ${failures} calls failed`);
+    isQuiet = !given.kills;
+
+    let restarts = 0;
+    let isSending = true;
+    const killing = (async () => {
+      while (given.kills) {
+        await sleep(KILL_EVERY_MS);
+        if (!isSending) return;
+        kill(home.parts().server);
+        restarts += 1;
+        if (restarts === 3) kill(home.parts().temporal);
+      }
+    })();
+    const sendTookMs: number[] = [];
+    const sendAll = async (sender: number) => {
+      const begin = Date.now() + (sender * 1000) / PER_SECOND;
+      for (let number = 0; number < MESSAGES / SENDERS; number += 1) {
+        const at = begin + (number * SENDERS * 1000) / PER_SECOND;
+        await sleep(Math.max(0, at - Date.now()));
+        const to = Math.floor(Math.random() * AGENTS);
+        const content: Numbered = { sender, to, number, sentAt: Date.now() };
+        await insist('send_message', {
+          to: `agent-${to}`,
+          from: `sender-${sender}`,
+          content: JSON.stringify(content),
+          idempotency_key: `${sender}-${number}`,
+        });
+        sendTookMs.push(Date.now() - content.sentAt);
+      }
+    };
+    await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendAll(sender)));
+    const deadline = Date.now() + PATIENCE_MS;
+    while (effects.size < MESSAGES && Date.now() < deadline) await sleep(100);
+    isSending = false;
+    await killing;
+    // What comes twice comes now.
+    await sleep(3_000);
+    stop.abort();
+
+    const late = [...effects.values()].sort((one, other) => one - other);
+    const at = (list: number[], part: number) =>
+      list[Math.min(list.length - 1, Math.floor(list.length * part))] ?? NaN;
+    sendTookMs.sort((one, other) => one - other);
+    const verdict = (holds: boolean, bound: string) => {
+      if (!holds) process.exitCode = 1;
+      return holds ? bound : `NOT ${bound}`;
+    };
+    const lost = MESSAGES - effects.size;
+    const waited = `${AGENTS} agents wait for ${given.minutes} min`;
+    printTable(
+      [waited, '', 'bound'],
+      [
+        [
+          'history events written for each',
+          written.toFixed(2),
+          verdict(written <= EVENTS_BOUND, `at most ${EVENTS_BOUND}`),
+        ],
+        [
+          "server's resident set, at its highest",
+          `${memory.toFixed(0)} MB, ${peak.toFixed(0)} MB`,
+          verdict(peak < MEMORY_BOUND_MB, `under ${MEMORY_BOUND_MB} MB`),
+        ],
+        [
+          "server's CPU",
+          `${(share * 100).toFixed(1)} % of a core`,
+          verdict(share < CPU_BOUND, `under ${CPU_BOUND * 100} %`),
+        ],
+      ],
+    );
+    console.log();
+    const how = given.kills ? `, the server killed ${restarts} times and Temporal once` : '';
+    printTable(
+      [`${MESSAGES} messages, ${PER_SECOND} a second${how}`, '', 'bound'],
+      [
+        ['send to delivery, p50', `${at(late, 0.5)} ms`, ''],
+        [
+          'send to delivery, p99',
+          `${at(late, 0.99)} ms`,
+          given.kills ? '' : verdict(at(late, 0.99) < LATE_BOUND_MS, `under ${LATE_BOUND_MS} ms`),
+        ],
+        ['send to delivery, latest', `${at(late, 1)} ms`, ''],
+        ['send_message, p50', `${at(sendTookMs, 0.5)} ms`, ''],
+        ['lost', `${lost}`, verdict(lost === 0, '0')],
+        ['twice in effect', `${doubles}`, verdict(doubles === 0, '0')],
+        ['given again, under the same ID', `${repeats}`, ''],
+        ["out of a sender's order", `${outOfOrder}`, verdict(outOfOrder === 0, '0')],
+        ['calls made again', `${failures}`, ''],
+      ],
+    );
+    await connection.close();
+  },
+  { LONGHAUL_MAILBOX: '1' },
+);

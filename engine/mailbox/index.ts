@@ -1,0 +1,282 @@
+/**
+ * The mailbox: agents that act only inside a tool call wait in one, get messages, answer and wait again. Every agent has an
+ * inbox, a workflow that is addressed by its name within the principal; a directory knows them all. What a verb needs to know of
+ * an agent is in its ID or in those workflows, so any process can serve any call.
+ */
+import { createHash } from 'node:crypto';
+import { agentIdOf, openAgentId } from '../../operations/agent-id.js';
+import { LonghaulError } from '../../operations/errors.js';
+import {
+  AGENTS_LIMIT,
+  assertAgentName,
+  assertContent,
+  assertLease,
+  assertMessage,
+  assertRegistration,
+  SIGN_INTERVAL_MS,
+  SMALL_INLINE_LIMIT_BYTES,
+  type AgentStatus,
+  type MailboxStatus,
+  type OutgoingMessage,
+  type QueuedMessage,
+  type ReceiveOptions,
+  type Received,
+  type Registered,
+  type Registration,
+  type RepliesOptions,
+  type Reply,
+  type Sent,
+} from '../../operations/mailbox.js';
+import {
+  BYE,
+  ENLIST,
+  QUEUE_QUERY,
+  REGISTER,
+  RESPOND,
+  type ByeRequest,
+  type EnlistRequest,
+  type RegisterAnswer,
+  type RespondRequest,
+  type StoredMessage,
+} from '../../operations/mailbox-wire.js';
+import { mailboxKey, type Storage } from '../../platform/storage.js';
+import type { EngineTemporal } from '../temporal.js';
+import type { Watches } from '../watch.js';
+import { readMessage, storeText } from './contents.js';
+import { Replies } from './replies.js';
+import { sendMessage } from './send.js';
+import { agentsOf } from './status.js';
+import { noSuchLife, releaseMessage, Waits, type Life } from './wait.js';
+import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows.js';
+
+export type { MailboxOptions } from './workflows.js';
+
+export class Mailbox {
+  readonly #workflows: MailboxWorkflows;
+  readonly #waits: Waits;
+  readonly #replies: Replies;
+
+  constructor(
+    temporal: EngineTemporal,
+    private readonly watches: Watches,
+    private readonly secret: Buffer,
+    private readonly storage: Storage,
+    options: MailboxOptions = {},
+  ) {
+    this.#workflows = new MailboxWorkflows(temporal, secret, options);
+    this.#waits = new Waits(this.#workflows, watches, storage, options.signIntervalMs ?? SIGN_INTERVAL_MS);
+    this.#replies = new Replies(this.#workflows, watches, storage);
+  }
+
+  /**
+   * Registers an agent under its name. A second registration takes the name over: the wait of the first one, on whatever
+   * process, ends as `gone`, and what it had and didn't acknowledge comes again.
+   *
+   * @throws LonghaulError `invalid_arguments`, `wrong_state` when there are too many agents, `unavailable`
+   */
+  async register(principal: string, registration: Registration): Promise<Registered> {
+    assertRegistration(registration);
+    const { name, type, capabilities, parent } = registration;
+    const checked: Registration = { name, type, capabilities, ...(parent === undefined ? {} : { parent }) };
+    const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox<RegisterAnswer>(
+      principal,
+      name,
+      REGISTER,
+      checked,
+      true,
+    );
+    const enlist: EnlistRequest = { ...checked, epoch, isForced: wasBye };
+    try {
+      await this.#workflows.updateDirectory(principal, ENLIST, enlist);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'full')
+        throw new LonghaulError(
+          'wrong_state',
+          `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
+        );
+    }
+    return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
+  }
+
+  /** The name of an agent. @throws LonghaulError `not_found` for an ID that isn't one of this principal's */
+  nameOf(principal: string, agentId: string): string {
+    return this.#lifeOf(principal, agentId).name;
+  }
+
+  /**
+   * Sends a message, once it is durable; it is kept for agents that aren't there yet.
+   *
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a sender that isn't one or when nobody fits,
+   *   `wrong_state` (retryable) when there is no room for it, `unavailable`
+   */
+  async send(principal: string, message: OutgoingMessage): Promise<Sent> {
+    assertMessage(message);
+    const { from } = message;
+    if (from === undefined || 'name' in from)
+      return sendMessage(this.#workflows, this.storage, this.secret, principal, message, from?.name);
+    const life = this.#lifeOf(principal, from.agentId);
+    const sent = await sendMessage(this.#workflows, this.storage, this.secret, principal, message, life.name);
+    this.#sign(life);
+    return sent;
+  }
+
+  /**
+   * Waits for a message. Nothing is written while there is none.
+   *
+   * @throws LonghaulError `invalid_arguments`, `not_found` for an ID that isn't an agent's. While Temporal is away the wait goes
+   *   on
+   */
+  async receive(principal: string, agentId: string, options: ReceiveOptions): Promise<Received> {
+    const { leaseSeconds } = options;
+    if (leaseSeconds !== undefined) assertLease(leaseSeconds);
+    return this.#waits.receive(this.#lifeOf(principal, agentId), options);
+  }
+
+  /**
+   * Answers a message, which acknowledges it. The same response again changes nothing.
+   *
+   * @throws LonghaulError `not_found` for an agent or message that there isn't, `wrong_state` when it was answered otherwise
+   *   or the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
+   */
+  async respond(principal: string, agentId: string, messageId: string, response: string): Promise<void> {
+    assertContent(response, 'response');
+    const { name, epoch } = this.#lifeOf(principal, agentId);
+    const digest = createHash('sha256').update(response).digest('base64url').slice(0, 16);
+    const key = mailboxKey(this.#workflows.prefixOf(principal), `${messageId} ${name} ${digest}`, 'response');
+    const stored = await storeText(this.storage, response, SMALL_INLINE_LIMIT_BYTES, key);
+    const request: RespondRequest = { epoch, id: messageId, response: stored, digest };
+    try {
+      await this.#workflows.updateInbox(principal, name, RESPOND, request);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'repeat') return;
+      throw refusalOf(error, messageId);
+    }
+  }
+
+  /** Puts a message back that was received and then didn't reach its agent; what `message` says of it has to be so still. */
+  async release(
+    principal: string,
+    agentId: string,
+    message: { messageId: string; delivery: number },
+  ): Promise<void> {
+    await releaseMessage(this.#workflows, this.#lifeOf(principal, agentId), message);
+  }
+
+  /** Who is there, and what waits. @throws LonghaulError `unavailable`, also while there is no worker */
+  status(principal: string): Promise<MailboxStatus> {
+    return agentsOf(this.#workflows, principal);
+  }
+
+  /**
+   * What has become of a message at each recipient.
+   *
+   * @throws LonghaulError `not_found` for a message that there isn't, or is no longer kept; `unavailable`
+   */
+  replies(principal: string, messageId: string, options?: RepliesOptions): Promise<Reply[]> {
+    return this.#replies.of(principal, messageId, options);
+  }
+
+  /** The agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
+  async children(principal: string, agentId: string): Promise<AgentStatus[]> {
+    const { name } = this.#lifeOf(principal, agentId);
+    return (await agentsOf(this.#workflows, principal, ({ parent }) => parent === name)).agents;
+  }
+
+  /**
+   * Ends an agent's waiting until it registers again; its messages stay. Once more changes nothing.
+   *
+   * @param by ID of the agent that does it: the same one, or its parent. Without it, a person does
+   * @throws LonghaulError `not_found`, `wrong_state` when `by` is neither or was taken over, `unavailable`
+   */
+  async bye(principal: string, name: string, by?: string): Promise<void> {
+    assertAgentName(name, 'agent_name');
+    const life = by === undefined ? undefined : this.#lifeOf(principal, by);
+    const request: ByeRequest =
+      life === undefined ? {} : life.name === name ? { epoch: life.epoch } : { parent: life.name };
+    try {
+      await this.#workflows.updateInbox(principal, name, BYE, request);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'repeat') return;
+      if (error.why === 'gone') throw refusalOf(error, '');
+      if (error.why === 'not_parent')
+        throw new LonghaulError('wrong_state', `"${name}" is no child of "${life!.name}"`);
+      throw new LonghaulError('not_found', `there is no agent "${name}"`);
+    }
+  }
+
+  /** The messages in an inbox, oldest first, without taking any. @throws LonghaulError `not_found`, `unavailable` */
+  async peek(principal: string, name: string): Promise<QueuedMessage[]> {
+    assertAgentName(name, 'agent_name');
+    const found = await this.#workflows.query<{ queue: StoredMessage[]; leased?: string }>(
+      this.#workflows.inboxOf(principal, name),
+      QUEUE_QUERY,
+    );
+    if (!found)
+      throw new LonghaulError('not_found', `there is no agent "${name}", and nothing was sent to it`);
+    return Promise.all(
+      found.queue.map(async (stored) => {
+        const { delivery: _delivery, ...message } = await readMessage(this.storage, stored);
+        return {
+          ...message,
+          state: stored.id === found.leased ? ('delivered' as const) : ('queued' as const),
+        };
+      }),
+    );
+  }
+
+  /** An inbox as it is now and each time it changes, until the signal fires. @throws LonghaulError `not_found` */
+  async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
+    let wake: () => void = () => undefined;
+    let hasChanged = true;
+    const change = () => {
+      hasChanged = true;
+      wake();
+    };
+    const unfollow = this.watches.follow(this.#workflows.inboxOf(principal, name), change);
+    signal.addEventListener('abort', change);
+    try {
+      while (!signal.aborted) {
+        if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
+        if (signal.aborted) return;
+        hasChanged = false;
+        yield await this.peek(principal, name);
+      }
+    } finally {
+      signal.removeEventListener('abort', change);
+      unfollow();
+    }
+  }
+
+  #lifeOf(principal: string, agentId: string): Life {
+    const life = openAgentId(principal, agentId, this.secret);
+    if (!life) throw noSuchLife();
+    return { principal, ...life };
+  }
+
+  /** A call of the agent is a sign of life, too. */
+  #sign(life: Life): void {
+    this.#workflows
+      .describeInbox(life.principal, life.name)
+      .then((memo) => {
+        if (memo?.epoch === life.epoch) this.#waits.presence.sign({ ...life, signedAt: memo.signedAt });
+      })
+      .catch(() => undefined);
+  }
+}
+
+function refusalOf({ why }: RefusedError, messageId: string): LonghaulError {
+  switch (why) {
+    case 'unknown_message':
+      return new LonghaulError(
+        'not_found',
+        `response_to: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
+      );
+    case 'answered':
+      return new LonghaulError('wrong_state', `response_to: ${messageId} was answered already, otherwise`);
+    default:
+      return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
+  }
+}

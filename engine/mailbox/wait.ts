@@ -1,0 +1,206 @@
+/**
+ * Waiting for a message. The wait hangs on a history long poll of the agent's inbox and looks at its memo when that tells of
+ * a change, so that it writes nothing and needs no worker until there is something to take. It may end at any time and be
+ * called again on another process: a message that was taken and not acknowledged comes again.
+ */
+import { LonghaulError } from '../../operations/errors.js';
+import { LEASE_SECONDS, type Received, type ReceiveOptions } from '../../operations/mailbox.js';
+import {
+  RELEASE,
+  TAKE,
+  type InboxMemo,
+  type ReleaseRequest,
+  type TakeAnswer,
+  type TakeRequest,
+} from '../../operations/mailbox-wire.js';
+import type { Storage } from '../../platform/storage.js';
+import type { Watches } from '../watch.js';
+import { readMessage } from './contents.js';
+import { Offers } from './offers.js';
+import { Presence, type Present } from './presence.js';
+import { RefusedError, type MailboxWorkflows } from './workflows.js';
+
+/** Pause before another look while Temporal or every worker is away, in milliseconds. */
+const RETRY_MS = 1_000;
+/** Longest time-out that a timer takes, in milliseconds: 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** One life of an agent. */
+export interface Life {
+  principal: string;
+  name: string;
+  epoch: number;
+}
+
+export class Waits {
+  readonly #offers: Offers;
+  readonly presence: Presence;
+
+  constructor(
+    private readonly workflows: MailboxWorkflows,
+    private readonly watches: Watches,
+    private readonly storage: Storage,
+    signIntervalMs: number,
+  ) {
+    this.#offers = new Offers(workflows, watches);
+    this.presence = new Presence(workflows, signIntervalMs);
+  }
+
+  /** @throws LonghaulError `not_found` when there is no such life of an agent any more */
+  async receive(life: Life, options: ReceiveOptions): Promise<Received> {
+    const { signal } = options;
+    if (signal.aborted) return { kind: 'aborted' };
+    const wait = new Wait(this.workflows, life, options, this.storage);
+    const release = [this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake)];
+    const abort = () => wait.end({ kind: 'aborted' });
+    signal.addEventListener('abort', abort, { once: true });
+    wait.onFirstLook = ({ registration, signedAt }) => {
+      const present: Present = { ...life, signedAt };
+      release.push(this.presence.join(present), () => wait.stopTimer());
+      if (registration) wait.onFree = () => release.push(this.#offers.join(life.principal, registration));
+    };
+    try {
+      return await wait.ended;
+    } finally {
+      signal.removeEventListener('abort', abort);
+      for (const one of release) one();
+    }
+  }
+}
+
+class Wait {
+  readonly ended: Promise<Received>;
+  onFirstLook: ((memo: InboxMemo) => void) | undefined;
+  /** Called once, when the agent turns out to have nothing to do. */
+  onFree: (() => void) | undefined;
+  #settle!: (received: Received) => void;
+  #fail!: (error: unknown) => void;
+  #isEnded = false;
+  #isLooking = false;
+  #hasChanged = false;
+  #timer: NodeJS.Timeout | undefined;
+  #ack: string | undefined;
+
+  constructor(
+    private readonly workflows: MailboxWorkflows,
+    private readonly life: Life,
+    private readonly options: ReceiveOptions,
+    private readonly storage: Storage,
+  ) {
+    this.#ack = options.ack;
+    this.ended = new Promise((settle, fail) => {
+      this.#settle = settle;
+      this.#fail = fail;
+    });
+    this.wake();
+  }
+
+  /** Something may have changed. */
+  readonly wake = (): void => {
+    this.#hasChanged = true;
+    void this.#look();
+  };
+
+  /** @returns false when the wait had ended already */
+  end(received: Received): boolean {
+    if (this.#isEnded) return false;
+    this.#isEnded = true;
+    this.stopTimer();
+    this.#settle(received);
+    return true;
+  }
+
+  stopTimer(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#hasChanged && !this.#isEnded) {
+        this.#hasChanged = false;
+        await this.#lookOnce();
+      }
+    } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'unavailable') {
+        this.#startTimer(Date.now());
+        setTimeout(this.wake, RETRY_MS).unref();
+      } else {
+        this.#isEnded = true;
+        this.stopTimer();
+        this.#fail(error);
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { principal, name, epoch } = this.life;
+    const memo = await this.workflows.describeInbox(principal, name);
+    if (!memo || memo.epoch < epoch) throw noSuchLife();
+    if (memo.epoch > epoch) this.end({ kind: 'gone' });
+    else if (memo.isBye) this.end({ kind: 'bye' });
+    if (this.#isEnded) return;
+    this.onFirstLook?.(memo);
+    this.onFirstLook = undefined;
+    if (memo.queued > 0 && (await this.#take())) return;
+    this.#ack = undefined;
+    this.#startTimer(memo.activeAt);
+    this.onFree?.();
+    this.onFree = undefined;
+  }
+
+  /** @returns has the wait ended? */
+  async #take(): Promise<boolean> {
+    const { principal, name, epoch } = this.life;
+    const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
+    const request: TakeRequest = {
+      epoch,
+      leaseMs,
+      ...(this.#ack === undefined ? {} : { ack: this.#ack }),
+    };
+    let answer: TakeAnswer;
+    try {
+      answer = await this.workflows.updateInbox<TakeAnswer>(principal, name, TAKE, request);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'gone' || error.why === 'bye') return this.end({ kind: error.why });
+      return false;
+    }
+    this.#ack = undefined;
+    if (!answer.message) return false;
+    const { previous } = answer;
+    const message = await readMessage(this.storage, answer.message);
+    if (!this.end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
+      void releaseMessage(this.workflows, this.life, message).catch(() => undefined);
+    return true;
+  }
+
+  #startTimer(activeAt: number): void {
+    if (this.#timer || this.#isEnded) return;
+    const { timeoutMs } = this.options;
+    const waitMs =
+      typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
+    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(Math.max(0, waitMs), LONGEST_MS));
+  }
+}
+
+/** Puts a message back that didn't reach its agent. One that is elsewhere already stays there. */
+export async function releaseMessage(
+  workflows: MailboxWorkflows,
+  { principal, name, epoch }: Life,
+  { messageId, delivery }: { messageId: string; delivery: number },
+): Promise<void> {
+  const request: ReleaseRequest = { epoch, id: messageId, delivery };
+  try {
+    await workflows.updateInbox(principal, name, RELEASE, request);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+  }
+}
+
+export function noSuchLife(): LonghaulError {
+  return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
+}

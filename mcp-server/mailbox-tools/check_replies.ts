@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { messageId, timeoutSeconds } from './fields.js';
+import { defineMailboxTool } from './mailbox-tool.js';
+import { repliesTo, usualSeconds } from './replies.js';
+
+export const checkReplies = defineMailboxTool({
+  name: 'check_replies',
+  title: 'Check replies',
+  description:
+    'Responses to a message you sent: {"r": by agent, "state": where it is with the others}. With nw the wait was in vain.',
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input: z.strictObject({
+    message_id: messageId,
+    wait: z.enum(['any', 'all']).optional().describe('Wait until one, or every one, has responded'),
+    timeout_seconds: timeoutSeconds,
+  }),
+  async run(engine, caller, input) {
+    const { message_id, wait, timeout_seconds } = input;
+    if (wait)
+      caller.goesOnAs?.({
+        tool: 'check_replies',
+        args: input,
+        timeoutArgument: 'timeout_seconds',
+        timeoutSeconds: timeout_seconds ?? usualSeconds(caller),
+      });
+    return {
+      // Of a send whose answer the client never got.
+      ...(caller.isContinued ? { id: message_id } : {}),
+      ...(await repliesTo(engine, caller, message_id, wait, timeout_seconds)),
+    };
+  },
+});

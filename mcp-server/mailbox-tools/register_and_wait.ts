@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { LonghaulError } from '../../operations/errors.js';
+import { agentId, also, timeoutSeconds } from './fields.js';
+import { defineMailboxTool } from './mailbox-tool.js';
+import { readOperations } from './operations.js';
+import { LONG_SECONDS, waitForWork } from './waiting.js';
+
+export const registerAndWait = defineMailboxTool({
+  name: 'register_and_wait',
+  title: 'Register and wait',
+  description: [
+    'Registers you as an agent and waits for work. Gives your agent_id once: keep it.',
+    'Every wait answers one of:',
+    '{"nw":true}: no work yet; call wait again at once, saying nothing.',
+    '{"id","m"}: a message; do what m says, then respond_and_wait. from, mode: as before if missing. ctx: its context. re: it answers your message. again: you may have had it.',
+    '{"ops"}: operations ended, by token. {"gone"}: another took your name: stop. {"bye"}: you are done: stop.',
+  ].join('\n'),
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input: z.strictObject({
+    agent_name: z.string().describe('Letters, digits, . _ -'),
+    agent_type: z.string().describe('E.g. claude-code'),
+    capabilities: z.array(z.string()).default([]),
+    parent: z.string().optional().describe('Agent that may end your waiting'),
+    agent_id: agentId.optional().describe('To come back as the same agent'),
+    also,
+    timeout_seconds: timeoutSeconds,
+  }),
+  async run(engine, caller, input) {
+    const { agent_name, agent_type, capabilities, parent, timeout_seconds } = input;
+    const operations = await readOperations(engine, caller, input.also);
+    const id = input.agent_id ?? (await register());
+    const name = engine.mailbox.nameOf(caller.principal, id);
+    if (name !== agent_name)
+      throw new LonghaulError(
+        'invalid_arguments',
+        `agent_id: expected one of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
+      );
+    caller.goesOnAs?.({
+      tool: 'register_and_wait',
+      args: { ...input, agent_id: id },
+      timeoutArgument: 'timeout_seconds',
+      timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
+    });
+    const answer = await waitForWork(engine, caller, {
+      agentId: id,
+      operations,
+      timeoutSeconds: timeout_seconds,
+    });
+    const isTold = input.agent_id !== undefined && !caller.isContinued;
+    return { ...(isTold ? {} : { agent_id: id }), ...answer };
+
+    async function register(): Promise<string> {
+      const registration = { name: agent_name, type: agent_type, capabilities };
+      const registered = await engine.mailbox.register(caller.principal, {
+        ...registration,
+        ...(parent === undefined ? {} : { parent }),
+      });
+      return registered.agentId;
+    }
+  },
+});

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { agentId, also, messageId, timeoutSeconds } from './fields.js';
+import { defineMailboxTool } from './mailbox-tool.js';
+import { readOperations } from './operations.js';
+import { LONG_SECONDS, waitForWork } from './waiting.js';
+
+export const wait = defineMailboxTool({
+  name: 'wait',
+  title: 'Wait for work',
+  description: 'Goes on waiting, as register_and_wait.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input: z.strictObject({
+    agent_id: agentId,
+    ack: messageId.optional().describe('Message you had and will not respond to; else it comes again'),
+    also,
+    timeout_seconds: timeoutSeconds,
+  }),
+  async run(engine, caller, input) {
+    const { agent_id, ack, also, timeout_seconds } = input;
+    const operations = await readOperations(engine, caller, also);
+    caller.goesOnAs?.({
+      tool: 'wait',
+      args: input,
+      timeoutArgument: 'timeout_seconds',
+      timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
+    });
+    return waitForWork(engine, caller, {
+      agentId: agent_id,
+      ack,
+      operations,
+      timeoutSeconds: timeout_seconds,
+    });
+  },
+});

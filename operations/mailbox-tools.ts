@@ -1,0 +1,13 @@
+/** Names of the mailbox's tools: where it is switched on, no tool of a project can have them. */
+export const MAILBOX_TOOL_NAMES = [
+  'register_and_wait',
+  'respond_and_wait',
+  'wait',
+  'send_message',
+  'check_replies',
+  'check_status',
+  'check_inbox',
+  'bye',
+] as const;
+
+export type MailboxToolName = (typeof MAILBOX_TOOL_NAMES)[number];

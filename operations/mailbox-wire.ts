@@ -1,0 +1,232 @@
+/**
+ * What the engine and the mailbox's workflows say to each other through Temporal. One small file that both sides import,
+ * and that has no imports of its own but types.
+ */
+import type { MessageState, Registration, Selector } from './mailbox.js';
+
+/** Names of the two workflows. */
+export const INBOX_WORKFLOW = 'mailbox_inbox';
+export const DIRECTORY_WORKFLOW = 'mailbox_directory';
+
+/** Memo key of both: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no marker, so they are no operations. */
+export const MAILBOX_MEMO = 'mailbox';
+
+/** Updates of an inbox. */
+export const REGISTER = 'register';
+export const PUT = 'put';
+export const TAKE = 'take';
+export const RELEASE = 'release';
+export const RESPOND = 'respond';
+export const BYE = 'bye';
+/** Signals of an inbox: a {@link Sign} of life; a {@link StoredMessage} that can't be refused any more. */
+export const SIGN = 'sign';
+export const ASSIGN = 'assign';
+/** Queries of an inbox: its queue; what has become of a message. */
+export const QUEUE_QUERY = 'queue';
+export const OUTCOME_QUERY = 'outcome';
+
+/** Updates of a directory. */
+export const ENLIST = 'enlist';
+export const PUBLISH = 'publish';
+export const OFFER = 'offer';
+export const CLAIM = 'claim';
+/** Signals of a directory: an inbox hands back what its agent didn't do; an agent said good-bye or is forgotten. */
+export const HAND_BACK = 'hand_back';
+export const LEAVE = 'leave';
+/** Queries of a directory: the agents; where a message went. */
+export const AGENTS_QUERY = 'agents';
+export const PUBLICATION_QUERY = 'publication';
+
+/** Types of the failures with which updates are refused; the client's refusals leave no history. */
+export type Refusal =
+  /** This epoch is over. */
+  | 'gone'
+  | 'bye'
+  /** Nothing to take or claim, nothing to change. */
+  | 'nothing'
+  /** That was done already. */
+  | 'repeat'
+  | 'full'
+  | 'unknown_message'
+  | 'answered'
+  | 'not_parent';
+
+/** A text in a workflow's state, or the key that it is stored under. */
+export type StoredText = { text: string } | { key: string };
+
+export interface StoredMessage {
+  id: string;
+  from?: string;
+  mode: string;
+  content: StoredText;
+  /** JSON. */
+  context?: StoredText;
+  /** Epoch milliseconds, as all times here. */
+  sentAt: number;
+  expiresAt: number;
+  replyTo?: string;
+  responseTo?: string;
+  /** Whom it was offered to, of a message for anyone. */
+  selector?: Selector;
+  /** How often it was given to an agent. */
+  deliveries: number;
+  /** When a message for anyone is handed back to the directory. */
+  handBackAt?: number;
+}
+
+export interface Lease {
+  id: string;
+  epoch: number;
+  until: number;
+  lengthMs: number;
+}
+
+/** What has become of a message that is no longer in the queue. */
+export interface Outcome {
+  id: string;
+  state: Extract<MessageState, 'acknowledged' | 'answered' | 'expired'>;
+  at: number;
+  from?: string;
+  replyTo?: string;
+  response?: StoredText;
+  /** Of the response: tells a repeat from another one. */
+  digest?: string;
+}
+
+/** What an inbox shows in its memo: read by describe, without a worker. */
+export interface InboxMemo {
+  version: 1;
+  principal: string;
+  name: string;
+  /** Absent until an agent registers. */
+  registration?: Registration;
+  /** Which life of the agent; seconds since 2026, and never the same twice. 0 until an agent registers. */
+  epoch: number;
+  /** This life was ended. */
+  isBye?: true;
+  /** Messages in the queue, with the one that is leased. */
+  queued: number;
+  leaseUntil?: number;
+  signedAt: number;
+  activeAt: number;
+  /** How many messages have left the queue so far. */
+  settled: number;
+}
+
+export interface DirectoryMemo {
+  version: 1;
+  principal: string;
+  /** What is offered to anyone: each selector once, with how many messages. */
+  wanted: { selector: Selector; count: number }[];
+}
+
+export interface InboxInput {
+  principal: string;
+  name: string;
+  /** A run continues as new from this many changes. */
+  continueAfterChanges: number;
+  state?: InboxState;
+}
+
+/** Carried from run to run; its parts are bounded so that it stays under 1 MiB. */
+export interface InboxState {
+  registration?: Registration;
+  epoch: number;
+  isBye?: true;
+  queue: StoredMessage[];
+  lease?: Lease;
+  /** The message acknowledged last in this epoch. */
+  previous?: { from?: string; mode: string };
+  outcomes: Outcome[];
+  /** Short IDs of the messages that came last. */
+  seen: string[];
+  signedAt: number;
+  activeAt: number;
+  settled: number;
+}
+
+export interface DirectoryInput {
+  principal: string;
+  continueAfterChanges: number;
+  state?: DirectoryState;
+}
+
+export interface DirectoryState {
+  agents: Record<string, Listed>;
+  offers: StoredMessage[];
+  publications: Publication[];
+}
+
+export interface Listed extends Registration {
+  epoch: number;
+  /** It said good-bye: first to go when the list is full. */
+  hasLeft?: true;
+}
+
+/** Where a message went that isn't for one agent alone. */
+export interface Publication {
+  id: string;
+  /** Of a message for anyone: who has it now; empty while nobody has. */
+  recipients: string[];
+  isOffer?: true;
+  isExpired?: true;
+  at: number;
+}
+
+export interface RegisterAnswer {
+  epoch: number;
+  isTakeover: boolean;
+  /** The life before was ended, so the directory doesn't list the agent any more. */
+  wasBye: boolean;
+}
+
+export interface TakeRequest {
+  epoch: number;
+  ack?: string;
+  leaseMs: number;
+}
+
+export interface TakeAnswer {
+  message?: StoredMessage;
+  previous?: { from?: string; mode: string };
+}
+
+export interface ReleaseRequest {
+  epoch: number;
+  id: string;
+  delivery: number;
+}
+
+export interface RespondRequest {
+  epoch: number;
+  id: string;
+  response: StoredText;
+  digest: string;
+}
+
+export interface ByeRequest {
+  /** Ends only this life; without it, whichever there is. */
+  epoch?: number;
+  /** Name of the parent that asks. */
+  parent?: string;
+}
+
+export interface Sign {
+  epoch: number;
+}
+
+export interface EnlistRequest extends Listed {
+  /** Write it also when nothing has changed. */
+  isForced: boolean;
+}
+
+export interface LeaveNotice {
+  name: string;
+  epoch: number;
+  /** Its inbox is closed. */
+  isForgotten: boolean;
+}
+
+export interface ClaimRequest {
+  name: string;
+}

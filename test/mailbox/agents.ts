@@ -1,0 +1,192 @@
+/** Agents of the mailbox, over connections of the official clients. */
+import { resolve } from 'node:path';
+import { expect } from '@jest/globals';
+import {
+  Client as CurrentClient,
+  StreamableHTTPClientTransport as CurrentHttp,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/client/stdio';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { TestHome } from '../stack/cli-process.js';
+
+export const MAILBOX = { LONGHAUL_MAILBOX: '1' };
+/** A wait that is to end idle soon, in seconds. */
+export const SOON = { timeout_seconds: 0.2 };
+/** Longer than any step of a test takes, in seconds. */
+export const LONG = { timeout_seconds: 50 };
+
+/** How long the clients wait for an answer, in milliseconds. */
+const LIMIT_MS = 90_000;
+const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
+
+interface CallOptions {
+  signal?: AbortSignal;
+  onprogress?: (progress: { progress: number }) => void;
+}
+
+type CallTool = (
+  params: { name: string; arguments: Record<string, unknown> },
+  options: CallOptions,
+) => Promise<CallToolResult>;
+
+/** One agent. */
+export class Agent {
+  agentId = '';
+
+  constructor(
+    readonly name: string,
+    private readonly connection: Connection,
+  ) {}
+
+  toolNames(): Promise<string[]> {
+    return this.connection.toolNames();
+  }
+
+  /** The result of a call, whatever it says. */
+  result(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    return this.connection.callTool({ name, arguments: args as Record<string, unknown> }, options);
+  }
+
+  /** The text of a call that is answered: one block, and nothing beside it. */
+  async text(name: string, args: object = {}, options: CallOptions = {}): Promise<string> {
+    const { content, isError, structuredContent } = await this.result(name, args, options);
+    const [block, ...more] = content;
+    if (isError || block?.type !== 'text') throw new Error(JSON.stringify(content));
+    expect(more).toEqual([]);
+    expect(structuredContent).toBeUndefined();
+    return block.text;
+  }
+
+  async call(name: string, args: object = {}, options: CallOptions = {}): Promise<any> {
+    return JSON.parse(await this.text(name, args, options));
+  }
+
+  /** Registers under the connection's name, and keeps its ID. */
+  async register(args: object = {}, options: CallOptions = {}): Promise<any> {
+    const answer = await this.call(
+      'register_and_wait',
+      { agent_name: this.name, agent_type: 'test', ...SOON, ...args },
+      options,
+    );
+    this.agentId = answer.agent_id;
+    return answer;
+  }
+
+  wait(args: object = LONG, options: CallOptions = {}): Promise<any> {
+    return this.call('wait', { agent_id: this.agentId, ...args }, options);
+  }
+
+  respond(response_to: string, response: string, args: object = SOON): Promise<any> {
+    return this.call('respond_and_wait', { agent_id: this.agentId, response_to, response, ...args });
+  }
+
+  /** Expects a refusal. */
+  async refused(name: string, args: object, kind: string, message: string | RegExp): Promise<void> {
+    const { isError, content, _meta } = await this.result(name, args);
+    const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+    expect(text).toMatch(message);
+    expect(text).not.toContain('operation_');
+    expect(isError).toBe(true);
+    expect(_meta?.['longhaul/error']).toMatchObject({ kind });
+  }
+}
+
+/** How an agent reaches its server. */
+export type Connect = (name: string) => Promise<Agent>;
+
+/** A connection of an official client, which one agent has to itself, or several share. */
+interface Connection {
+  callTool: CallTool;
+  toolNames: () => Promise<string[]>;
+  close: () => Promise<void>;
+}
+
+async function connectCurrent(transport: CurrentHttp | CurrentStdio): Promise<Connection> {
+  const client = new CurrentClient(CLIENT_INFO, { versionNegotiation: { mode: 'auto' } });
+  await client.connect(transport);
+  return {
+    callTool: (params, options) =>
+      client.callTool(params, { timeout: LIMIT_MS, ...options }) as Promise<CallToolResult>,
+    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    close: () => client.close(),
+  };
+}
+
+async function connectOlder(transport: OlderHttp | OlderStdio): Promise<Connection> {
+  const client = new OlderClient(CLIENT_INFO, { capabilities: {} });
+  await client.connect(transport);
+  return {
+    callTool: (params, options) =>
+      client.callTool(params, CallToolResultSchema, {
+        timeout: LIMIT_MS,
+        ...options,
+      }) as Promise<CallToolResult>,
+    toolNames: async () => (await client.listTools()).tools.map(({ name }) => name),
+    close: () => client.close(),
+  };
+}
+
+const open: Connection[] = [];
+const shared = new Map<string, Promise<Connection>>();
+
+async function alone(name: string, connecting: Promise<Connection>): Promise<Agent> {
+  const connection = await connecting;
+  open.push(connection);
+  return new Agent(name, connection);
+}
+
+/** Starts a server process for the first agent of this kind; the others share it. */
+async function sharing(name: string, kind: string, connect: () => Promise<Connection>): Promise<Agent> {
+  let connecting = shared.get(kind);
+  if (!connecting) shared.set(kind, (connecting = connect()));
+  return new Agent(name, await connecting);
+}
+
+export function currentAgent(name: string, transport: CurrentHttp): Promise<Agent> {
+  return alone(name, connectCurrent(transport));
+}
+
+export function olderAgent(name: string, transport: OlderHttp): Promise<Agent> {
+  return alone(name, connectOlder(transport));
+}
+
+/** Closes the connections that a test has left open. */
+export async function closeAgents(): Promise<void> {
+  await Promise.all(open.splice(0).map((connection) => connection.close()));
+}
+
+/** Closes those that the tests of a file have shared, too. */
+export async function closeSharedAgents(): Promise<void> {
+  const connections = await Promise.all(shared.values());
+  shared.clear();
+  await Promise.all(connections.map((connection) => connection.close()));
+}
+
+/** The ways there are to a home's server. */
+export function waysTo(
+  home: () => TestHome,
+  environment: Record<string, string> = MAILBOX,
+): [string, Connect][] {
+  const url = () => new URL(`${home().url}/mcp`);
+  const command = () => ({
+    command: process.execPath,
+    args: [resolve('dist/cli/main.js'), 'stdio', '--home', home().path],
+    env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, ...environment },
+    stderr: 'ignore' as const,
+  });
+  return [
+    ['2026-07-28 over HTTP', (name) => currentAgent(name, new CurrentHttp(url()))],
+    ['2025-11-25 over HTTP', (name) => olderAgent(name, new OlderHttp(url()))],
+    [
+      '2026-07-28 over stdio',
+      (name) => sharing(name, 'current', () => connectCurrent(new CurrentStdio(command()))),
+    ],
+    [
+      '2025-11-25 over stdio',
+      (name) => sharing(name, 'older', () => connectOlder(new OlderStdio(command()))),
+    ],
+  ];
+}

@@ -1,0 +1,149 @@
+/** Messages for many: for anyone free, for all that fit, for a list; parents and their children. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { OFFERS_LIMIT } from '../../operations/mailbox.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, type Post } from './support.js';
+
+let parts: Parts;
+let posts: Post[];
+beforeAll(async () => {
+  parts = await Parts.start();
+  posts = await Promise.all([openPost(parts), openPost(parts)]);
+});
+afterAll(async () => {
+  await Promise.all((posts ?? []).map(({ temporal }) => temporal.close()));
+  await parts?.stop();
+});
+
+const task = { content: 'work', mode: 'task' };
+
+test('of ten that wait on two processes exactly one gets a message for anyone; each of many goes to one', async () => {
+  const who = somebody();
+  const [post] = posts as [Post, Post];
+  const agents = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => join(post, who, `racer-${index}`, { capabilities: ['race'] })),
+  );
+  const got: string[] = [];
+  const waiting = agents.map(async (agent, index) => {
+    const received = await posts[index % 2]!.mailbox.receive(who, agent, patiently());
+    got.push(messageOf(received).content);
+  });
+  const sent = await post.mailbox.send(who, {
+    to: { anyone: { capability: 'race' } },
+    ...task,
+    content: '0',
+  });
+  await eventually('one has it', () => got.length > 0);
+  expect(await post.mailbox.replies(who, sent.messageId)).toMatchObject([
+    { state: 'delivered', from: expect.stringContaining('racer-') },
+  ]);
+  const { agents: after, offers } = await post.mailbox.status(who);
+  expect([after.filter(({ state }) => state === 'busy').length, offers, got.length]).toEqual([1, 0, 1]);
+  await Promise.all(
+    Array.from({ length: 9 }, (_, index) =>
+      posts[index % 2]!.mailbox.send(who, { to: { anyone: {} }, ...task, content: `${index + 1}` }),
+    ),
+  );
+  await Promise.all(waiting);
+  expect(got.sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+});
+
+test('a message for anyone waits until one that fits is free, and expires in its time', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const to = { anyone: { type: 'codex', capability: 'review' } };
+  const { messageId } = await post.mailbox.send(who, { to, ...task });
+  const { messageId: shortLived } = await post.mailbox.send(who, { to, ...task, ttlSeconds: 1 });
+  const unfit = await join(post, who, 'unfit', { type: 'codex', capabilities: ['write'] });
+  expect(await post.mailbox.receive(who, unfit, patiently({ timeoutMs: 1_500 }))).toEqual({ kind: 'idle' });
+  expect(await post.mailbox.replies(who, messageId)).toEqual([{ state: 'offered' }]);
+  const fit = await join(post, who, 'fit', { type: 'codex', capabilities: ['write', 'review'] });
+  const message = messageOf(await other.mailbox.receive(who, fit, patiently()));
+  expect(message.messageId).toBe(messageId);
+  expect(await post.mailbox.replies(who, shortLived)).toEqual([{ state: 'expired' }]);
+  const waiting = post.mailbox.replies(who, messageId, { wait: 'all', timeoutMs: 60_000 });
+  await other.mailbox.respond(who, fit, messageId, 'reviewed');
+  expect(await waiting).toMatchObject([{ from: 'fit', state: 'answered', response: 'reviewed' }]);
+});
+
+test('what its taker does not do in its lease, or leaves with a bye, goes to another one', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const first = await join(post, who, 'first');
+  const { messageId } = await post.mailbox.send(who, { to: { anyone: {} }, ...task });
+  messageOf(await post.mailbox.receive(who, first, patiently({ leaseSeconds: 2 })));
+  const second = await join(post, who, 'second');
+  const again = messageOf(await other.mailbox.receive(who, second, patiently()));
+  expect(again).toMatchObject({ messageId, content: 'work' });
+  await expect(post.mailbox.respond(who, first, messageId, 'late')).rejects.toMatchObject({
+    kind: 'not_found',
+  });
+  await other.mailbox.bye(who, 'second', second);
+  const third = await join(post, who, 'third');
+  expect(messageOf(await post.mailbox.receive(who, third, patiently())).messageId).toBe(messageId);
+  await post.mailbox.respond(who, third, messageId, 'at last');
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ from: 'third', response: 'at last' }]);
+});
+
+test('too many messages for anyone are refused', async () => {
+  const who = somebody();
+  const [post] = posts as [Post, Post];
+  const offer = () => post.mailbox.send(who, { to: { anyone: {} }, ...task });
+  await Promise.all(Array.from({ length: OFFERS_LIMIT }, offer));
+  await expect(offer()).rejects.toMatchObject({ kind: 'wrong_state', retryable: true });
+});
+
+test('a message for all that fit, or for a list, goes to each, and waits for any or all replies', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const agents: Record<string, string> = {};
+  for (const name of ['a', 'b', 'c'])
+    agents[name] = await join(post, who, name, { capabilities: name === 'c' ? [] : ['x'] });
+  await join(post, who, 'left', { capabilities: ['x'] });
+  await post.mailbox.bye(who, 'left');
+  const sent = await post.mailbox.send(who, { to: { all: { capability: 'x' } }, ...task });
+  expect(sent).toMatchObject({ recipients: ['a', 'b'], refused: [] });
+  const ask = (wait: 'any' | 'all') =>
+    other.mailbox.replies(who, sent.messageId, { wait, timeoutMs: 60_000 });
+  const any = ask('any');
+  const all = ask('all');
+  for (const name of ['b', 'a']) {
+    const { messageId } = messageOf(await post.mailbox.receive(who, agents[name]!, once()));
+    await post.mailbox.respond(who, agents[name]!, messageId, `from ${name}`);
+    if (name === 'b')
+      expect(await any).toMatchObject([{ from: 'a' }, { from: 'b', state: 'answered', response: 'from b' }]);
+  }
+  expect(await all).toMatchObject([{ response: 'from a' }, { response: 'from b' }]);
+  const listed = await post.mailbox.send(who, {
+    to: { names: ['c', 'new', 'c'] },
+    ...task,
+    idempotencyKey: 'k',
+  });
+  expect(listed.recipients).toEqual(['c', 'new']);
+  await post.mailbox.send(who, { to: { names: ['c', 'new', 'c'] }, ...task, idempotencyKey: 'k' });
+  expect(await post.mailbox.peek(who, 'c')).toHaveLength(1);
+  const waited = await post.mailbox.replies(who, listed.messageId, { wait: 'any', timeoutMs: 300 });
+  expect(waited.map(({ state }) => state)).toEqual(['queued', 'queued']);
+});
+
+test('a parent sees its children and ends the waiting of one; of others it can not', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const parent = await join(post, who, 'parent');
+  const child = await join(post, who, 'child', { parent: 'parent' });
+  await join(post, who, 'stranger');
+  expect(await post.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'waiting' }]);
+  const waiting = other.mailbox.receive(who, child, patiently());
+  await expect(post.mailbox.bye(who, 'stranger', parent)).rejects.toMatchObject({ kind: 'wrong_state' });
+  await expect(post.mailbox.bye(who, 'parent', child)).rejects.toMatchObject({ kind: 'wrong_state' });
+  await post.mailbox.bye(who, 'child', parent);
+  expect(await waiting).toEqual({ kind: 'bye' });
+  await post.mailbox.bye(who, 'child', parent);
+  expect(await other.mailbox.receive(who, child, patiently())).toEqual({ kind: 'bye' });
+  expect(await post.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'gone' }]);
+  const back = await join(post, who, 'child', { parent: 'parent' });
+  expect(await post.mailbox.receive(who, back, once())).toEqual({ kind: 'idle' });
+  expect(await post.mailbox.children(who, parent)).toMatchObject([{ state: 'waiting' }]);
+  expect((await post.mailbox.status(somebody())).agents).toEqual([]);
+});

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { MAILBOX_TOOL_NAMES } from '../../operations/mailbox-tools.js';
+import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../operations/mailbox.js';
+import { OlderClient } from '../older-era/wire.js';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { TASKS_AND_FORMS } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
+
+jest.setTimeout(180_000);
+
+let parts: Parts;
+beforeAll(async () => {
+  parts = await Parts.start(MAILBOX);
+});
+afterEach(closeAgents);
+afterAll(() => parts?.stop());
+
+const newName = () => `agent-${randomUUID().slice(0, 8)}`;
+
+async function agent(): Promise<Agent> {
+  const one = await currentAgent(newName(), new StreamableHTTPClientTransport(new URL(parts.client.url)));
+  await one.register();
+  return one;
+}
+
+describe('refused, with what was expected and what came', () => {
+  test.each([0, -1, 1e9, '30'])('a time-out of %j', async (timeout_seconds) => {
+    const { agentId, ...one } = await agent().then((it) => ({ agentId: it.agentId, it }));
+    const expected = /arguments\.timeout_seconds: expected .*; got /;
+    await one.it.refused('wait', { agent_id: agentId, timeout_seconds }, 'invalid_arguments', expected);
+    await one.it.refused(
+      'register_and_wait',
+      { agent_name: newName(), agent_type: 'test', timeout_seconds },
+      'invalid_arguments',
+      expected,
+    );
+  });
+
+  test.each(['', '../up', 'two words', 'naïve', '\u0000', 'a'.repeat(65), '-dash', 'a\nb', '💥'])(
+    'the name %j',
+    async (agent_name) => {
+      const one = await agent();
+      const expected = /agent_name: expected 1 to 64 letters, digits and \. _ -/;
+      const registration = { agent_name, agent_type: 'test' };
+      await one.refused('register_and_wait', { ...registration, ...SOON }, 'invalid_arguments', expected);
+      await one.refused(
+        'send_message',
+        { to: agent_name, content: 'x' },
+        'invalid_arguments',
+        /to: expected 1 to 64 letters/,
+      );
+    },
+  );
+
+  test('an agent ID that is none, was changed, or is of another', async () => {
+    const [one, other] = [await agent(), await agent()];
+    for (const agent_id of [
+      '',
+      'nonesuch',
+      `${one.agentId}x`,
+      `${one.agentId.slice(0, -1)}~`,
+      'a.1.bcdefgh',
+    ]) {
+      await one.refused('wait', { agent_id, ...SOON }, 'not_found', /agent/);
+      await one.refused(
+        'respond_and_wait',
+        { agent_id, response_to: 'x', response: 'y', ...SOON },
+        'not_found',
+        /agent/,
+      );
+    }
+    await one.refused(
+      'register_and_wait',
+      { agent_name: one.name, agent_type: 'test', agent_id: other.agentId, ...SOON },
+      'invalid_arguments',
+      /agent_id: expected one of/,
+    );
+  });
+
+  test('a response to no message, to a message of another, and a second, other response', async () => {
+    const [one, other] = [await agent(), await agent()];
+    await one.call('send_message', { to: one.name, content: 'yours' });
+    const { id } = await one.wait();
+    const respond = (agent_id: string, response_to: string, response: string) =>
+      [{ agent_id, response_to, response, ...SOON }] as const;
+    for (const response_to of ['nonesuch', '', `${one.name}~zzzzzz`])
+      await one.refused(
+        'respond_and_wait',
+        ...respond(one.agentId, response_to, 'r'),
+        'not_found',
+        /message/,
+      );
+    await one.refused('respond_and_wait', ...respond(other.agentId, id, 'r'), 'not_found', /message/);
+    expect(await one.respond(id, 'once')).toEqual({ nw: true });
+    // The same again is what a client does whose answer was lost.
+    expect(await one.respond(id, 'once')).toEqual({ nw: true });
+    await one.refused('respond_and_wait', ...respond(one.agentId, id, 'twice'), 'wrong_state', /respon/);
+    expect(await one.call('check_replies', { message_id: id })).toEqual({ r: { [one.name]: 'once' } });
+  });
+
+  test('a content or response that is too large; the largest goes through', async () => {
+    const one = await agent();
+    const largest = 'x'.repeat(CONTENT_LIMIT_BYTES - 2);
+    await one.refused('send_message', { to: one.name, content: `${largest}x` }, 'too_large', /content/);
+    await one.call('send_message', { to: one.name, content: largest });
+    const { id, m } = await one.wait();
+    expect(m).toBe(largest);
+    await one.refused(
+      'respond_and_wait',
+      { agent_id: one.agentId, response_to: id, response: `${largest}x`, ...SOON },
+      'too_large',
+      /response/,
+    );
+    await one.respond(id, largest);
+    expect((await one.call('check_replies', { message_id: id })).r[one.name]).toBe(largest);
+  });
+
+  test('a message for a full inbox; none that was taken is lost', async () => {
+    const one = await agent();
+    for (let count = 0; count < INBOX_LIMIT; count += 10)
+      await Promise.all(
+        Array.from({ length: 10 }, () => one.call('send_message', { to: one.name, content: 'x' })),
+      );
+    const full = new RegExp(`${one.name}.*${INBOX_LIMIT}`);
+    const { _meta } = await one.result('send_message', { to: one.name, content: 'one more' });
+    expect(_meta?.['longhaul/error']).toEqual({ kind: 'wrong_state', retryable: true });
+    await one.refused('send_message', { to: one.name, content: 'one more' }, 'wrong_state', full);
+    const { messages } = await one.call('check_inbox', { agent_name: one.name });
+    expect(messages).toHaveLength(INBOX_LIMIT);
+    const { id } = await one.wait();
+    await one.wait({ ack: id, ...SOON });
+    await one.call('send_message', { to: one.name, content: 'one more' });
+  });
+
+  test('a message for all where nobody fits, one that nobody has sent, and arguments that there are none of', async () => {
+    const one = await agent();
+    await one.refused('send_message', { capability: newName(), who: 'all', content: 'x' }, 'not_found', /./);
+    for (const message_id of ['nonesuch', '', '~zzzzzz'])
+      await one.refused('check_replies', { message_id }, 'not_found', /message/);
+    await one.refused('send_message', { content: 'x', too: 'y' }, 'invalid_arguments', /too/);
+    await one.refused('send_message', { content: 5 }, 'invalid_arguments', /content/);
+    await one.refused('bye', {}, 'invalid_arguments', /agent_name or agent_id/);
+    await one.refused('bye', { agent_name: newName() }, 'not_found', /./);
+  });
+
+  test('a bye to the child of another', async () => {
+    const [one, other] = [await agent(), await agent()];
+    await one.refused('bye', { agent_name: other.name, agent_id: one.agentId }, 'wrong_state', /./);
+    const waiting = other.wait(LONG);
+    expect(await one.call('bye', { agent_name: other.name })).toEqual({ bye: other.name });
+    expect(await waiting).toEqual({ bye: true });
+  });
+});
+
+describe('the tools', () => {
+  const namesIn = (answer: any): string[] => answer.result.tools.map(({ name }: any) => name);
+
+  test('are listed and can be called only where the mailbox is switched on', async () => {
+    const port = await freePort();
+    parts.server({ LONGHAUL_PORT: String(port), LONGHAUL_MAILBOX: '' });
+    const url = `http://127.0.0.1:${port}/mcp`;
+    await eventually('the other server is ready', () =>
+      fetch(url.replace('/mcp', '/readyz')).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    const current = parts.client.with({});
+    const listed = [
+      namesIn(await current.request('tools/list')),
+      namesIn(await current.with(TASKS_AND_FORMS).request('tools/list')),
+      namesIn(await (await OlderClient.open(parts.client.url)).request('tools/list')),
+    ];
+    for (const names of listed) expect(names).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
+    const older = await OlderClient.open(url);
+    expect(namesIn(await older.request('tools/list')).filter((name) => isOfMailbox(name))).toEqual([]);
+    expect((await older.call('check_status')).error).toMatchObject({
+      message: expect.stringContaining('unknown tool "check_status"'),
+    });
+  });
+
+  test('of a project with one of their names are refused where it is switched on', async () => {
+    const project = mkdtempSync(join(tmpdir(), 'longhaul-mailbox-'));
+    mkdirSync(join(project, 'pipelines'));
+    writeFileSync(
+      join(project, 'pipelines', 'wait.yml'),
+      'name: wait\njobs:\n  one:\n    steps:\n      - { name: A, run: "true" }\n',
+    );
+    const port = await freePort();
+    const server = parts.server({
+      LONGHAUL_PORT: String(port),
+      LONGHAUL_PROJECT: project,
+      LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
+    });
+    await eventually('it says so', () => server.output().includes('the mailbox has a tool of this name'));
+    rmSync(project, { recursive: true });
+  });
+});
+
+function isOfMailbox(name: string): boolean {
+  return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
+}

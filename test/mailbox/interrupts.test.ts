@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { RETRY_MS } from '../../mcp-server/older-era/exchange.js';
+import { OlderClient } from '../older-era/wire.js';
+import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';
+
+jest.setTimeout(180_000);
+
+/** Waits that the person at the client breaks off. Each ends at once, and what is sent then stays for the next one. */
+let home: TestHome;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up(MAILBOX);
+});
+afterEach(closeAgents);
+afterAll(async () => {
+  await closeSharedAgents();
+  await home?.remove();
+});
+
+const newName = () => `child-${randomUUID().slice(0, 8)}`;
+
+/** Sends a message, sees that no wait has taken it, and takes it with a new wait: nothing was lost or given before. */
+async function expectNobodyWaits(agent: Agent): Promise<void> {
+  const { id } = await agent.call('send_message', { to: agent.name, content: 'still there?' });
+  const { messages } = await agent.call('check_inbox', { agent_name: agent.name });
+  expect(messages).toEqual([expect.objectContaining({ id, m: 'still there?', state: 'queued' })]);
+  const taken = await agent.wait();
+  expect(taken).toMatchObject({ id, m: 'still there?' });
+  expect(taken).not.toHaveProperty('again');
+}
+
+/** Until the server has the wait: a wait of the same agent is what this connection does next. */
+async function registered(connect: (name: string) => Promise<Agent>): Promise<Agent> {
+  const agent = await connect(newName());
+  await agent.register();
+  return agent;
+}
+
+describe.each(waysTo(() => home))('a wait of %s', (_way, connect) => {
+  test('ends when the official client breaks it off, and the message stays', async () => {
+    const agent = await registered(connect);
+    const person = new AbortController();
+    const waiting = agent.wait(LONG, { signal: person.signal });
+    const isBrokenOff = expect(waiting).rejects.toThrow();
+    // It waits: a call that came later is answered, and this one isn't.
+    await agent.call('check_status');
+    person.abort('the person wants something else');
+    await isBrokenOff;
+    // A client of the older era comes back after this time to streams that aren't over.
+    await sleep(2 * RETRY_MS);
+    await expectNobodyWaits(agent);
+  });
+});
+
+describe('on the wire', () => {
+  /** An agent to look with, and the arguments of a wait as it. */
+  async function looker() {
+    const [, connect] = waysTo(() => home)[0]!;
+    const agent = await registered(connect);
+    return { agent, params: { name: 'wait', arguments: { agent_id: agent.agentId, ...LONG } } };
+  }
+
+  test('2026-07-28 over HTTP: a closed connection ends the wait', async () => {
+    const { agent, params } = await looker();
+    const client = new WireClient(`${home.url}/mcp`, {});
+    const person = new AbortController();
+    const response = client.post(
+      JSON.stringify(client.envelope('tools/call', params)),
+      client.headers('tools/call', params),
+      person.signal,
+    );
+    const isCut = expect(response).rejects.toThrow();
+    await agent.call('check_status');
+    person.abort();
+    await isCut;
+    await expectNobodyWaits(agent);
+  });
+
+  test('2025-11-25 over HTTP: notifications/cancelled in another POST ends the wait and its stream', async () => {
+    const { agent, params } = await looker();
+    const client = await OlderClient.open(`${home.url}/mcp`);
+    const message = client.message('tools/call', params);
+    const stream = await client.stream(message);
+    await client.post({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: message.id, reason: 'the person wants something else' },
+    });
+    await stream.ended;
+    expect(stream.messages()).toEqual([]);
+    // Clients come back to a stream that ended without an answer; this one is over.
+    const back = await client.listen(stream.events.at(-1)!.id);
+    expect(back.response.status).toBe(405);
+    await expectNobodyWaits(agent);
+  });
+
+  test('2025-11-25 over HTTP: so does one for a wait that was taken up again', async () => {
+    const { agent, params } = await looker();
+    const client = await OlderClient.open(`${home.url}/mcp`);
+    const message = client.message('tools/call', params);
+    const first = await client.stream(message);
+    const id = await eventually('it has an event ID', () => first.events.findLast((event) => event.id)?.id);
+    first.close();
+    const stream = await client.listen(id);
+    await eventually('it has an event ID again', () => stream.events.at(-1)?.id);
+    await client.post({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: message.id },
+    });
+    await stream.ended;
+    expect((await client.listen(stream.events.at(-1)!.id)).response.status).toBe(405);
+    await expectNobodyWaits(agent);
+  });
+
+  test('2025-11-25 over HTTP: a closed connection ends the wait, which its last event ID takes up again', async () => {
+    const { agent, params } = await looker();
+    const client = await OlderClient.open(`${home.url}/mcp`);
+    const message = client.message('tools/call', params);
+    const stream = await client.stream(message);
+    const id = await eventually('it has an event ID', () => stream.events.findLast((event) => event.id)?.id);
+    stream.close();
+    await stream.ended;
+    await expectNobodyWaits(agent);
+    const resumed = await client.listen(id);
+    await resumed.ended;
+    const [answer] = resumed.messages();
+    expect(answer).toMatchObject({ id: message.id });
+    expect(JSON.parse(answer.result.content[0].text)).toMatchObject({ m: 'still there?', again: 1 });
+  });
+});
+
+describe('over stdio', () => {
+  let run: CommandRun;
+  afterEach(async () => {
+    run.process.stdin!.end();
+    await run.ended;
+  });
+
+  const send = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
+  const answerTo = (id: string) =>
+    eventually(`an answer to ${id}`, () =>
+      run
+        .stdout()
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
+        .find((one) => one.id === id),
+    );
+  const textOf = (answer: any) => JSON.parse(answer.result.content[0].text);
+
+  test.each(['2026-07-28', '2025-11-25'])(
+    '%s: notifications/cancelled ends the wait, and a server that stops tells who waits to come back',
+    async (version) => {
+      run = home.run(['stdio'], MAILBOX);
+      const client = new WireClient('', {});
+      if (version === '2025-11-25') {
+        const clientInfo = { name: 'longhaul-tests', version: '1' };
+        const params = { protocolVersion: version, capabilities: {}, clientInfo };
+        send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params });
+        await answerTo('i');
+        send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      }
+      const call = (id: string, name: string, args: object) => {
+        const params = { name, arguments: args };
+        const message =
+          version === '2026-07-28'
+            ? client.envelope('tools/call', params)
+            : { jsonrpc: '2.0', method: 'tools/call', params };
+        send({ ...message, id });
+      };
+      const agent_name = newName();
+      call('r', 'register_and_wait', { agent_name, agent_type: 'test', ...SOON });
+      const { agent_id } = textOf(await answerTo('r'));
+      call('w', 'wait', { agent_id, ...LONG });
+      send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'w' } });
+      call('s', 'send_message', { to: agent_name, content: 'still there?' });
+      const { id } = textOf(await answerTo('s'));
+      call('l', 'check_inbox', { agent_name });
+      expect(textOf(await answerTo('l')).messages).toEqual([
+        expect.objectContaining({ id, state: 'queued' }),
+      ]);
+      call('v', 'wait', { agent_id, ...LONG });
+      const taken = textOf(await answerTo('v'));
+      expect(taken).toMatchObject({ id, m: 'still there?' });
+      expect(taken).not.toHaveProperty('again');
+
+      call('x', 'wait', { agent_id, ack: id, ...LONG });
+      call('y', 'check_status', {});
+      await answerTo('y');
+      run.process.kill('SIGTERM');
+      expect(textOf(await answerTo('x'))).toEqual({ nw: true, again: 1 });
+      expect(run.stdout()).not.toContain('"id":"w"');
+    },
+  );
+});

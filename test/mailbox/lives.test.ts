@@ -1,0 +1,163 @@
+/** What waiting costs, whose a name is, and that nothing of the mailbox is an operation. */
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { SIGN_INTERVAL_MS } from '../../operations/mailbox.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+
+let parts: Parts;
+let post: Post;
+beforeAll(async () => {
+  parts = await Parts.start();
+  post = await openPost(parts);
+});
+afterAll(async () => {
+  await post?.temporal.close();
+  await parts?.stop();
+});
+
+const describeInbox = async (who: string, name: string) =>
+  (await parts.temporal()).workflow.getHandle(workflowId(parts, who, `inbox:${name}`)).describe();
+const eventsOf = async (who: string, name: string) => (await describeInbox(who, name)).historyLength;
+
+test('waiting, ending a wait and waiting again write nothing', async () => {
+  const who = somebody();
+  const agents = await Promise.all(['a', 'b', 'c'].map((name) => join(post, who, name)));
+  const events = () => Promise.all(['a', 'b', 'c'].map((name) => eventsOf(who, name)));
+  const before = await events();
+  const ending = new AbortController();
+  const waits = agents.flatMap((agent, index) => [
+    // Longer than one long poll.
+    post.mailbox.receive(who, agent, patiently({ timeoutMs: 22_000, signal: ending.signal })),
+    ...(index > 0
+      ? []
+      : [
+          (async () => {
+            for (let count = 0; count < 20; count += 1) {
+              await post.mailbox.receive(who, agent, patiently({ timeoutMs: 100 }));
+              expect(await post.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
+            }
+            return { kind: 'idle' };
+          })(),
+        ]),
+  ]);
+  expect(await Promise.all(waits)).toEqual(waits.map(() => ({ kind: 'idle' })));
+  expect(await events()).toEqual(before);
+});
+
+test('the time-out may depend on how long it has been quiet', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'adaptive');
+  await sleep(1_100);
+  const seen: number[] = [];
+  const timeoutMs = (quietMs: number) => {
+    seen.push(quietMs);
+    return 50;
+  };
+  await post.mailbox.receive(who, agent, patiently({ timeoutMs }));
+  await post.mailbox.send(who, { to: { names: ['adaptive'] }, content: 'x', mode: 'm' });
+  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  await post.mailbox.receive(who, agent, patiently({ timeoutMs, ack: messageId }));
+  expect(seen).toHaveLength(2);
+  expect(seen[0]).toBeGreaterThan(1_000);
+  expect(seen[1]).toBeLessThan(seen[0]!);
+});
+
+test('a waiting agent gives a sign of life when its last one is old, and no more often', async () => {
+  expect(SIGN_INTERVAL_MS).toBeGreaterThanOrEqual(10 * 60_000);
+  const who = somebody();
+  const eager = await openPost(parts, { signIntervalMs: 1_000 });
+  try {
+    const agent = await join(eager, who, 'signs');
+    const registered = await eventsOf(who, 'signs');
+    await eager.mailbox.receive(who, agent, patiently({ timeoutMs: 3_800 }));
+    const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:signs'));
+    const { events } = await handle.fetchHistory();
+    const signs = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
+    expect(signs.length).toBeGreaterThanOrEqual(1);
+    expect(signs.length).toBeLessThanOrEqual(4);
+    expect(await eventsOf(who, 'signs')).toBeLessThanOrEqual(registered + signs.length * 5);
+  } finally {
+    await eager.temporal.close();
+  }
+});
+
+test('a second registration takes the name over: the wait of the first, in another process, ends as gone', async () => {
+  const who = somebody();
+  const first = await join(post, who, 'same');
+  const child = spawn(
+    process.execPath,
+    ['--import', 'jiti/register', 'test/mailbox/wait-in-process.ts', who, first, parts.taskQueue],
+    {
+      cwd: resolve('.'),
+      env: { ...process.env, NODE_OPTIONS: '' },
+    },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+  try {
+    await eventually(
+      () => `it waits; it said: ${output}`,
+      () => output.includes('waiting'),
+    );
+    const { agentId: second, isTakeover } = await post.mailbox.register(who, {
+      name: 'same',
+      type: 'test',
+      capabilities: [],
+    });
+    expect(isTakeover).toBe(true);
+    await eventually(
+      () => `it is gone; it said: ${output}`,
+      () => output.includes('"gone"'),
+    );
+    expect(await post.mailbox.receive(who, first, patiently())).toEqual({ kind: 'gone' });
+    expect(await post.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a wait outlasts its workers, and delivers once there is one again', async () => {
+  const alone = await Parts.start();
+  const lonely = await openPost(alone);
+  try {
+    const who = somebody();
+    const agent = await join(lonely, who, 'patient');
+    await lonely.mailbox.send(who, { to: { names: ['patient'] }, content: 'x', mode: 'm' });
+    await alone.parts[1]!.end('SIGKILL');
+    expect(await lonely.mailbox.receive(who, agent, patiently({ timeoutMs: 1_000 }))).toMatchObject({
+      kind: expect.stringMatching(/idle|message/),
+    });
+    const waiting = lonely.mailbox.receive(who, agent, patiently({ timeoutMs: 120_000 }));
+    alone.worker();
+    expect(messageOf(await waiting).content).toBe('x');
+  } finally {
+    await lonely.temporal.close();
+    await alone.stop();
+  }
+}, 150_000);
+
+test('inboxes and directories are no operations, whatever one asks for', async () => {
+  const name = 'hidden';
+  await join(post, 'anonymous', name);
+  for (const what of ['directory', `inbox:${name}`]) {
+    const operation = workflowId(parts, 'anonymous', what);
+    for (const tool of ['operation_get', 'operation_cancel', 'operation_answer']) {
+      const args = { operation, ...(tool === 'operation_answer' ? { key: 'k', content: {} } : {}) };
+      const { result } = await parts.client
+        .with({})
+        .request('tools/call', { name: tool, arguments: { token: operation, ...args } });
+      expect(result).toMatchObject({ isError: true });
+    }
+    expect((await (await parts.temporal()).workflow.getHandle(operation).describe()).status.name).toBe(
+      'RUNNING',
+    );
+  }
+  const { result } = await parts.client
+    .with({})
+    .request('tools/call', { name: 'operation_list', arguments: {} });
+  expect(JSON.stringify(result)).not.toContain('mailbox:');
+});

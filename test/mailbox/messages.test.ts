@@ -1,0 +1,242 @@
+/** Messages to one agent: kept, given in order, under a lease, acknowledged, answered. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../operations/mailbox.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+
+let parts: Parts;
+let post: Post;
+let other: Post;
+beforeAll(async () => {
+  parts = await Parts.start();
+  post = await openPost(parts);
+  other = await openPost(parts);
+});
+afterAll(async () => {
+  await post?.temporal.close();
+  await other?.temporal.close();
+  await parts?.stop();
+});
+
+const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });
+
+test('a message wakes the wait on another process, is answered, and its sender reads the reply', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'worker');
+  const waiting = post.mailbox.receive(who, agent, patiently());
+  const { messageId } = await other.mailbox.send(who, {
+    ...toOne('worker', 'do it'),
+    context: { file: 'a.ts' },
+    from: { name: 'boss' },
+  });
+  const received = messageOf(await waiting);
+  expect(received).toMatchObject({
+    messageId,
+    from: 'boss',
+    mode: 'task',
+    content: 'do it',
+    context: { file: 'a.ts' },
+    delivery: 1,
+  });
+  expect(await other.mailbox.replies(who, messageId)).toMatchObject([{ from: 'worker', state: 'delivered' }]);
+  const reply = other.mailbox.replies(who, messageId, { wait: 'any', timeoutMs: 60_000 });
+  await post.mailbox.respond(who, agent, messageId, 'done');
+  expect(await reply).toMatchObject([{ from: 'worker', state: 'answered', response: 'done' }]);
+  expect(await post.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
+});
+
+test('what is sent to an agent that is not there yet is kept for it, in order of each sender', async () => {
+  const who = somebody();
+  for (const content of ['1', '2', '3']) await post.mailbox.send(who, toOne('later', content));
+  expect((await post.mailbox.peek(who, 'later')).map(({ content }) => content)).toEqual(['1', '2', '3']);
+  const agent = await join(post, who, 'later');
+  const got: string[] = [];
+  let ack: string | undefined;
+  for (let count = 0; count < 3; count += 1) {
+    const message = messageOf(await post.mailbox.receive(who, agent, once(ack === undefined ? {} : { ack })));
+    got.push(message.content);
+    ack = message.messageId;
+  }
+  expect(got).toEqual(['1', '2', '3']);
+  const last = await post.mailbox.receive(who, agent, once({ ack: ack! }));
+  expect(last).toEqual({ kind: 'idle' });
+  expect(await post.mailbox.peek(who, 'later')).toEqual([]);
+});
+
+test('a repeated send is one message, a repeated response one response, and another response is refused', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'one');
+  const message = { ...toOne('one', 'only once'), idempotencyKey: 'k' };
+  const sent = [
+    await post.mailbox.send(who, message),
+    ...(await Promise.all([other, post].map(({ mailbox }) => mailbox.send(who, message)))),
+  ];
+  expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(1);
+  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  expect(await post.mailbox.peek(who, 'one')).toHaveLength(1);
+  await post.mailbox.respond(who, agent, messageId, 'yes');
+  await post.mailbox.send(who, message);
+  expect(await post.mailbox.peek(who, 'one')).toEqual([]);
+  await other.mailbox.respond(who, agent, messageId, 'yes');
+  await expect(post.mailbox.respond(who, agent, messageId, 'no')).rejects.toMatchObject({
+    kind: 'wrong_state',
+    message: expect.stringContaining('answered already'),
+  });
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'yes' }]);
+});
+
+test('a message that was not acknowledged comes again at once, also on another process', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'again');
+  await post.mailbox.send(who, toOne('again', 'first'));
+  await post.mailbox.send(who, toOne('again', 'second'));
+  const first = messageOf(await post.mailbox.receive(who, agent, once()));
+  const repeated = messageOf(await other.mailbox.receive(who, agent, once()));
+  expect(repeated).toEqual({ ...first, delivery: 2 });
+  const second = await other.mailbox.receive(who, agent, once({ ack: first.messageId }));
+  expect(second).toMatchObject({ message: { content: 'second', delivery: 1 }, previous: { mode: 'task' } });
+});
+
+test('the lease of a receiver that is gone ends, the agent counts as gone, and the message comes back', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'killed');
+  await post.mailbox.send(who, toOne('killed', 'survives'));
+  messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 2 })));
+  const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
+  expect(await state()).toBe('busy');
+  await eventually('its lease has ended', async () => (await state()) === 'gone');
+  expect((await other.mailbox.status(who)).agents[0]).toMatchObject({ queued: 1 });
+  const heir = await join(other, who, 'killed');
+  const message = messageOf(await other.mailbox.receive(who, heir, once()));
+  expect(message).toMatchObject({ content: 'survives', delivery: 2 });
+  expect(await state()).toBe('busy');
+  await expect(post.mailbox.respond(who, agent, message.messageId, 'late')).rejects.toMatchObject({
+    kind: 'wrong_state',
+  });
+});
+
+test('a cancelled wait ends at once, and the message that comes then is for the next one', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'cancelled');
+  const ending = new AbortController();
+  const waiting = post.mailbox.receive(who, agent, patiently({ signal: ending.signal }));
+  await eventually('it waits', async () => (await post.mailbox.status(who)).agents[0]?.state === 'waiting');
+  ending.abort();
+  expect(await waiting).toEqual({ kind: 'aborted' });
+  await post.mailbox.send(who, toOne('cancelled', 'kept'));
+  const message = messageOf(await post.mailbox.receive(who, agent, once()));
+  expect(message.content).toBe('kept');
+  await post.mailbox.release(who, agent, message);
+  expect((await post.mailbox.status(who)).agents).toMatchObject([{ state: 'waiting', queued: 1 }]);
+  // One that was given again since is not put back by whoever comes late.
+  const again = messageOf(await post.mailbox.receive(who, agent, once()));
+  await post.mailbox.release(who, agent, { ...message, delivery: 7 });
+  expect((await post.mailbox.status(who)).agents).toMatchObject([{ state: 'busy', queued: 0 }]);
+  expect(again.delivery).toBe(1);
+});
+
+test('a message that nobody took in its time is given to nobody, and its sender sees that', async () => {
+  const who = somebody();
+  const { messageId } = await post.mailbox.send(who, { ...toOne('late', 'stale'), ttlSeconds: 1 });
+  const { messageId: fresh } = await post.mailbox.send(who, toOne('late', 'fresh'));
+  await new Promise((settle) => setTimeout(settle, 1_100));
+  const agent = await join(post, who, 'late');
+  expect(messageOf(await post.mailbox.receive(who, agent, once())).messageId).toBe(fresh);
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'expired' }]);
+});
+
+test('large contents travel by reference, and nothing of them is in history', async () => {
+  const who = somebody();
+  const content = 'ä"\n'.repeat(30_000);
+  const context = { list: 'x'.repeat(20_000) };
+  const agent = await join(post, who, 'large');
+  const { messageId } = await post.mailbox.send(who, { ...toOne('large', content), context });
+  expect(messageOf(await other.mailbox.receive(who, agent, once()))).toMatchObject({ content, context });
+  await other.mailbox.respond(who, agent, messageId, content);
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ response: content }]);
+  const temporal = await parts.temporal();
+  const { historySize } = await temporal.workflow.getHandle(workflowId(parts, who, 'inbox:large')).describe();
+  expect(historySize).toBeLessThan(20_000);
+});
+
+test('a full inbox refuses its senders, and takes more once a message is done', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'full');
+  const fill = (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) => post.mailbox.send(who, toOne('full', `${index}`))),
+    );
+  await fill(INBOX_LIMIT);
+  await expect(fill(1)).rejects.toMatchObject({
+    kind: 'wrong_state',
+    retryable: true,
+    message: expect.stringMatching(/inbox of "full" is full: 100 messages/),
+  });
+  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  await post.mailbox.respond(who, agent, messageId, 'ok');
+  await fill(1);
+  expect(await post.mailbox.peek(who, 'full')).toHaveLength(INBOX_LIMIT);
+  const several = { to: { names: ['full', 'roomy'] }, content: 'x', mode: 'task' };
+  expect(await post.mailbox.send(who, several)).toMatchObject({
+    recipients: ['roomy'],
+    refused: [{ name: 'full', why: expect.stringContaining('full') }],
+  });
+});
+
+test('a response goes to whom its sender named, as a message too', async () => {
+  const who = somebody();
+  const worker = await join(post, who, 'worker');
+  const boss = await join(post, who, 'boss');
+  const { messageId } = await post.mailbox.send(who, {
+    ...toOne('worker', 'say'),
+    from: { agentId: boss },
+    replyTo: 'boss',
+  });
+  const waiting = other.mailbox.receive(who, boss, patiently());
+  messageOf(await post.mailbox.receive(who, worker, once()));
+  await post.mailbox.respond(who, worker, messageId, 'said');
+  expect(messageOf(await waiting)).toMatchObject({
+    from: 'worker',
+    mode: 'response',
+    content: 'said',
+    responseTo: messageId,
+  });
+});
+
+describe('bad input is refused with what was expected', () => {
+  const bad: [string, object, string, string][] = [
+    ['an empty name', { to: { names: [''] } }, 'invalid_arguments', 'to: expected 1 to 64'],
+    ['odd characters', { to: { names: ['a', 'b/../c'] } }, 'invalid_arguments', 'to[1]: expected'],
+    ['control characters', { mode: 'a\nb' }, 'invalid_arguments', 'mode: expected'],
+    ['no recipients', { to: { names: [] } }, 'invalid_arguments', 'to: expected 1 to 100 names'],
+    ['a time to live of nothing', { ttlSeconds: 0 }, 'invalid_arguments', 'ttl_seconds: expected 1 to'],
+    ['large content', { content: 'x'.repeat(CONTENT_LIMIT_BYTES) }, 'too_large', 'at most 262144 bytes; got'],
+    ['an unknown sender', { from: { agentId: 'a.b.c' } }, 'not_found', 'agent_id'],
+    ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no agent that is'],
+  ];
+  test.each(bad)('%s', async (_what, change, kind, message) => {
+    const sending = post.mailbox.send(somebody(), { ...toOne('a', 'x'), ...change });
+    await expect(sending).rejects.toMatchObject({ kind, message: expect.stringContaining(message) });
+  });
+
+  test('unknown agents and messages', async () => {
+    const who = somebody();
+    const agent = await join(post, who, 'known');
+    const elsewhere = await join(post, somebody(), 'known');
+    for (const wrong of ['', 'known', elsewhere, agent.replace('known', 'other')])
+      await expect(post.mailbox.receive(who, wrong, once())).rejects.toMatchObject({ kind: 'not_found' });
+    for (const wrong of ['', 'nothing', 'known~aaaaaaaa', '~aaaaaaaa', 'nobody~aaaaaaaa']) {
+      await expect(post.mailbox.respond(who, agent, wrong, 'x')).rejects.toMatchObject({ kind: 'not_found' });
+      await expect(post.mailbox.replies(who, wrong)).rejects.toMatchObject({ kind: 'not_found' });
+    }
+    await expect(post.mailbox.bye(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(post.mailbox.peek(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(join(post, who, 'loop', { parent: 'loop' })).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+    });
+    await expect(post.mailbox.receive(who, agent, once({ leaseSeconds: 0 }))).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+    });
+  });
+});

@@ -1,0 +1,221 @@
+/**
+ * Long lives: an inbox goes on as a new run well before Temporal's limits, loses nothing by it, and what has run replays. The
+ * recorded histories are those of earlier code; `LONGHAUL_RECORD=1` writes them anew.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { Runtime, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { INBOX_LIMIT, INLINE_LIMIT_BYTES, jsonBytes } from '../../operations/mailbox.js';
+import { eventually } from '../stack/cli-process.js';
+import { FIXTURES, Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+
+/** Registrations of one name; the whole ten thousand take half an hour. */
+const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 200);
+const RECORDED = resolve('test/histories');
+/** More events than a run of a few changes has, with what comes in while its shortest time is not over. */
+const BOUND = 600;
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
+
+let parts: Parts;
+let post: Post;
+let codePath: string;
+beforeAll(async () => {
+  Runtime.install({
+    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
+    shutdownSignals: [],
+  });
+  parts = await Parts.start();
+  post = await openPost(parts, { continueAfterChanges: 8 });
+  const built = (name: string) => import(resolve('dist', name));
+  const { loadSettings } = await built('platform/config.js');
+  const { workflowBundle } = await built('worker/bundle.js');
+  codePath = await workflowBundle(await loadSettings({ project: FIXTURES }), console);
+});
+afterAll(async () => {
+  await post?.temporal.close();
+  await parts?.stop();
+});
+
+/** Histories of all runs of a workflow, latest first. */
+async function runsOf(id: string) {
+  const temporal = await parts.temporal();
+  const runs: History[] = [];
+  let runId: string | undefined = (await temporal.workflow.getHandle(id).describe()).runId;
+  while (runId) {
+    const history: History = await temporal.workflow.getHandle(id, runId).fetchHistory();
+    runs.push(history);
+    const { continuedExecutionRunId } = history.events![0]!.workflowExecutionStartedEventAttributes!;
+    runId = continuedExecutionRunId || undefined;
+  }
+  return runs;
+}
+
+test('under load, over many runs and a killed worker, nothing is lost, doubled or out of order', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'busy', { capabilities: ['x'] });
+  const senders = ['s1', 's2', 's3'];
+  const each = 12;
+  let isSent = false;
+  const sending = Promise.all([
+    ...senders.map(async (from) => {
+      for (let count = 0; count < each; count += 1)
+        await insistently(() =>
+          post.mailbox.send(who, {
+            to: { names: ['busy'] },
+            content: `${from} ${count}`,
+            mode: 'm',
+            from: { name: from },
+            idempotencyKey: `${count}`,
+          }),
+        );
+    }),
+    (async () => {
+      for (let count = 0; count < each; count += 1)
+        await insistently(() =>
+          post.mailbox.send(who, {
+            to: { anyone: { capability: 'x' } },
+            content: `anyone ${count}`,
+            mode: 'm',
+            idempotencyKey: `${count}`,
+          }),
+        );
+    })(),
+  ]).finally(() => (isSent = true));
+  const got: string[] = [];
+  const isComplete = () => isSent && got.length >= (senders.length + 1) * each;
+  let ack: string | undefined;
+  for (;;) {
+    const options = patiently({
+      timeoutMs: isComplete() ? 1_500 : 20_000,
+      ...(ack === undefined ? {} : { ack }),
+    });
+    const received = await post.mailbox.receive(who, agent, options);
+    if (received.kind === 'idle' && isSent) break;
+    if (received.kind !== 'message') continue;
+    if (received.message.messageId !== ack) got.push(received.message.content);
+    ack = received.message.messageId;
+    if (got.length === 10) {
+      await parts.parts[1]!.end('SIGKILL');
+      parts.worker();
+    }
+  }
+  await sending;
+  expect(got).toHaveLength((senders.length + 1) * each);
+  for (const from of [...senders, 'anyone'])
+    expect(got.filter((one) => one.startsWith(`${from} `))).toEqual(
+      from === 'anyone'
+        ? expect.arrayContaining(Array.from({ length: each }, (_, count) => `anyone ${count}`))
+        : Array.from({ length: each }, (_, count) => `${from} ${count}`),
+    );
+  for (const what of ['inbox:busy', 'directory']) {
+    const runs = await runsOf(workflowId(parts, who, what));
+    expect(runs.length).toBeGreaterThan(2);
+    for (const run of runs) {
+      expect(run.events!.length).toBeLessThan(BOUND);
+      await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
+    }
+  }
+}, 180_000);
+
+test('a name that is registered again and again leaves a bounded history, and one line in the directory', async () => {
+  const who = somebody();
+  const usual = await openPost(parts, { continueAfterChanges: 20 });
+  try {
+    const registration = { name: 'again', type: 'test', capabilities: [] };
+    const first = await usual.mailbox.register(who, registration);
+    const lanes = Array.from({ length: 4 }, async (_, lane) => {
+      for (let count = lane; count < REGISTRATIONS; count += 4)
+        await usual.mailbox.register(who, registration);
+    });
+    await Promise.all(lanes);
+    expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
+    expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
+    const lengths = (await runsOf(workflowId(parts, who, 'inbox:again'))).map(({ events }) => events!.length);
+    expect(Math.max(...lengths)).toBeLessThan(BOUND);
+    expect((await runsOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
+  } finally {
+    await usual.temporal.close();
+  }
+}, 900_000);
+
+test('a full inbox carries less than 1 MiB from run to run', async () => {
+  const who = somebody();
+  const content = 'x'.repeat(INLINE_LIMIT_BYTES - 2);
+  const context = 'y'.repeat(1_000);
+  await Promise.all(
+    Array.from({ length: INBOX_LIMIT }, () =>
+      post.mailbox.send(who, { to: { names: ['full'] }, content, context, mode: 'm'.repeat(64) }),
+    ),
+  );
+  const id = workflowId(parts, who, 'inbox:full');
+  await eventually('it went on as another run', async () => {
+    await join(post, who, 'full');
+    return (await runsOf(id)).length > 1;
+  });
+  const { queue } = await post.temporal.client.workflow.getHandle(id).query<{ queue: unknown[] }>('queue');
+  expect(queue).toHaveLength(INBOX_LIMIT);
+  // With the bounds of what else it holds: 20 responses, 200 outcomes of up to 1.3 KiB, 1,000 short IDs.
+  const message = jsonBytes(queue[0]);
+  expect(message * (INBOX_LIMIT + 20) + 200 * 1_300 + 1_000 * 12).toBeLessThan(1024 * 1024);
+});
+
+/** One life of an agent with all that can happen in it. */
+async function story(): Promise<string> {
+  const who = somebody();
+  const usual = await openPost(parts);
+  try {
+    const { mailbox } = usual;
+    await mailbox.send(who, { to: { names: ['told'] }, content: 'before', mode: 'm', replyTo: 'boss' });
+    const agent = await join(usual, who, 'told', { parent: 'boss' });
+    const first = messageOf(await mailbox.receive(who, agent, once()));
+    await mailbox.release(who, agent, first);
+    const { messageId } = messageOf(await mailbox.receive(who, agent, once()));
+    await mailbox.respond(who, agent, messageId, 'answer');
+    await mailbox.send(who, { to: { anyone: {} }, content: 'anyone', mode: 'm' });
+    const leased = patiently({ leaseSeconds: 1, timeoutMs: 20_000 });
+    messageOf(await mailbox.receive(who, agent, leased));
+    await new Promise((settle) => setTimeout(settle, 1_500));
+    const other = await join(usual, who, 'told');
+    messageOf(await mailbox.receive(who, other, patiently()));
+    await mailbox.bye(who, 'told', other);
+    return workflowId(parts, who, '');
+  } finally {
+    await usual.temporal.close();
+  }
+}
+
+test('an inbox and a directory replay, as do the recorded ones', async () => {
+  const prefix = await story();
+  for (const [what, name] of [
+    ['inbox:told', 'mailbox-inbox'],
+    ['directory', 'mailbox-directory'],
+  ] as const) {
+    const [history] = await runsOf(prefix + what);
+    await Worker.runReplayHistory({ workflowBundle: { codePath } }, history!, what);
+    const path = `${RECORDED}/${name}.json`;
+    if (process.env['LONGHAUL_RECORD']) writeFileSync(path, historyToJSON(history!));
+    expect(existsSync(path)).toBe(true);
+    await Worker.runReplayHistory(
+      { workflowBundle: { codePath } },
+      JSON.parse(readFileSync(path, 'utf8')),
+      what,
+    );
+  }
+});
+
+/** As a sender does that has to get its message through: the same one until it is taken. */
+async function insistently(send: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await send();
+      return;
+    } catch (error) {
+      if (!(error as { retryable?: boolean }).retryable) throw error;
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { MAILBOX_TOOL_NAMES } from '../../operations/mailbox-tools.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { FIXTURES } from '../support/parts.js';
+import {
+  closeAgents,
+  closeSharedAgents,
+  LONG,
+  MAILBOX,
+  SOON,
+  waysTo,
+  type Agent,
+  type Connect,
+} from './agents.js';
+
+jest.setTimeout(180_000);
+
+const ENVIRONMENT = { LONGHAUL_PROJECT: FIXTURES, ...MAILBOX };
+
+let home: TestHome;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up(ENVIRONMENT);
+});
+afterEach(closeAgents);
+afterAll(async () => {
+  await closeSharedAgents();
+  await home?.remove();
+});
+
+const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
+
+/** Agents by name, as check_status tells them. */
+async function statesOf(agent: Agent): Promise<Record<string, any>> {
+  const { agents } = await agent.call('check_status');
+  return Object.fromEntries(agents.map((one: any) => [one.name, one]));
+}
+
+/** Three children of a parent, registered and idle. */
+async function family(connect: Connect) {
+  const parent = await connect(named('parent'));
+  await parent.register();
+  const [one, two, three] = await Promise.all(['one', 'two', 'three'].map((role) => connect(named(role))));
+  const children = [one!, two!, three!];
+  const skill = named('review');
+  const first = await Promise.all(
+    children.map((child, index) =>
+      child.register({ parent: parent.name, capabilities: index < 2 ? [skill] : ['other'] }),
+    ),
+  );
+  for (const answer of first) expect(answer).toEqual({ agent_id: expect.any(String), nw: true });
+  return { parent, children, one: one!, two: two!, three: three!, skill };
+}
+
+describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, connect) => {
+  test('register, get a message, work, respond, are idle, are taken over and told bye', async () => {
+    const { parent, children, one, two, three, skill } = await family(connect);
+    expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
+    const states = await statesOf(parent);
+    for (const { name } of children)
+      expect(states[name]).toMatchObject({ state: 'waiting', parent: parent.name, queued: 0, type: 'test' });
+    expect(await one.text('wait', { agent_id: one.agentId, ...SOON })).toBe('{"nw":true}');
+
+    // A message reaches the one that waits, at once.
+    const waiting = one.wait();
+    const sentAt = Date.now();
+    const sent = await parent.call('send_message', {
+      agent_id: parent.agentId,
+      to: one.name,
+      mode: 'challenge',
+      content: 'Review this',
+      context: { file: 'a.ts' },
+    });
+    const message = await waiting;
+    expect(Date.now() - sentAt).toBeLessThan(5_000);
+    expect(message).toEqual({
+      id: sent.id,
+      from: parent.name,
+      mode: 'challenge',
+      m: 'Review this',
+      ctx: { file: 'a.ts' },
+    });
+    expect((await statesOf(parent))[one.name]).toMatchObject({ state: 'busy' });
+
+    // It uses other tools meanwhile, and responds.
+    const worked = await one.result('greet', { name: 'Ada' });
+    expect(worked.content).toEqual([expect.objectContaining({ text: expect.stringContaining('Ada') })]);
+    expect(await one.respond(message.id, 'Fine')).toEqual({ nw: true });
+    expect(await parent.call('check_replies', { message_id: sent.id })).toEqual({
+      r: { [one.name]: 'Fine' },
+    });
+
+    // What is the same as last time is left out.
+    await parent.call('send_message', {
+      agent_id: parent.agentId,
+      to: one.name,
+      mode: 'challenge',
+      content: 'And this',
+    });
+    const second = await one.wait();
+    expect(second).toEqual({ id: expect.any(String), m: 'And this' });
+    expect(await one.wait({ ack: second.id, ...SOON })).toEqual({ nw: true });
+
+    // Of those with a capability, one gets what is for anyone; all get what is for all.
+    const both = [one.wait(), two.wait()];
+    const asked = parent.call('send_message', {
+      agent_id: parent.agentId,
+      capability: skill,
+      content: 'Who is free?',
+      wait_for_reply: true,
+      timeout: 50,
+    });
+    const [taker, taken] = await Promise.race([
+      both[0]!.then((answer) => [one, answer] as const),
+      both[1]!.then((answer) => [two, answer] as const),
+    ]);
+    expect(taken).toMatchObject({ m: 'Who is free?' });
+    const taking = taker.respond(taken.id, 'I am', LONG);
+    expect(await asked).toMatchObject({ r: { [taker.name]: 'I am' } });
+    const rest = taker === one ? both[1]! : both[0]!;
+    const all = await parent.call('send_message', { capability: skill, who: 'all', content: 'Both of you' });
+    expect(all.to.toSorted()).toEqual([one.name, two.name].toSorted());
+    for (const answer of await Promise.all([taking, rest]))
+      expect(answer).toMatchObject({ m: 'Both of you' });
+    await Promise.all(
+      [one, two].map(async (child) => {
+        const { id } = await child.wait(SOON);
+        await child.respond(id, child.name);
+      }),
+    );
+    expect(await parent.call('check_replies', { message_id: all.id, wait: 'all', ...LONG })).toEqual({
+      r: { [one.name]: one.name, [two.name]: two.name },
+    });
+
+    // Another takes the name over: the first wait ends, and its ID is good for nothing more.
+    const first = one.wait();
+    const again = await connect(one.name);
+    await again.register({ parent: parent.name });
+    expect(again.agentId).not.toBe(one.agentId);
+    expect(await first).toEqual({ gone: true });
+    expect(await one.wait(SOON)).toEqual({ gone: true });
+    expect(await again.wait(SOON)).toEqual({ nw: true });
+
+    // The parent ends the waiting of a child.
+    const last = three.wait();
+    expect(await parent.call('bye', { agent_name: three.name, agent_id: parent.agentId })).toEqual({
+      bye: three.name,
+    });
+    expect(await last).toEqual({ bye: true });
+    await eventually('it is gone', async () => (await statesOf(parent))[three.name].state === 'gone');
+    const { agents } = await parent.call('check_status', { parent: parent.name });
+    expect(agents.map(({ name }: any) => name).toSorted()).toEqual(
+      children.map(({ name }) => name).toSorted(),
+    );
+  });
+
+  test('what is sent before an agent is there is kept for it, and comes in order', async () => {
+    const parent = await connect(named('parent'));
+    const late = named('late');
+    for (const content of ['first', 'second', 'third'])
+      await parent.call('send_message', { from: 'a-person', to: late, content });
+    const agent = await connect(late);
+    const first = await agent.register(LONG);
+    expect(first).toMatchObject({ agent_id: expect.any(String), from: 'a-person', m: 'first' });
+    const second = await agent.respond(first.id, 'ok', LONG);
+    expect(second).toMatchObject({ m: 'second' });
+    // What is not acknowledged comes again.
+    expect(await agent.wait()).toMatchObject({ id: second.id, m: 'second', again: 1 });
+    expect(await agent.wait({ ack: second.id, ...LONG })).toMatchObject({ m: 'third' });
+  });
+
+  test('an agent is woken when an operation ends', async () => {
+    const agent = await connect(named('worker'));
+    await agent.register();
+    const started = await agent.result('slow_compute', { seconds: 2, wait: false });
+    const { token } = started.structuredContent as { token: string };
+    expect(await agent.wait({ also: [token], ...LONG })).toEqual({ ops: { [token]: 'completed' } });
+    // One that has ended keeps no message away.
+    await agent.call('send_message', { to: agent.name, content: 'and now' });
+    expect(await agent.wait({ also: [token], ...LONG })).toMatchObject({
+      m: 'and now',
+      ops: { [token]: 'completed' },
+    });
+    await agent.refused(
+      'wait',
+      { agent_id: agent.agentId, also: [token, 'nonesuch'] },
+      'not_found',
+      /also.*nonesuch/,
+    );
+  });
+
+  test('an agent that comes back with its ID is the same one', async () => {
+    const agent = await connect(named('back'));
+    await agent.register();
+    const { agentId } = agent;
+    const again = await connect(agent.name);
+    expect(
+      await again.call('register_and_wait', {
+        agent_name: agent.name,
+        agent_type: 'test',
+        agent_id: agentId,
+        ...SOON,
+      }),
+    ).toEqual({ nw: true });
+    expect(await agent.wait(SOON)).toEqual({ nw: true });
+  });
+});

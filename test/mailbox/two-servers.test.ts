@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextprotocol/client';
+import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { TwoServers } from '../proxy/support.js';
+import { eventually } from '../stack/cli-process.js';
+import { closeAgents, currentAgent, LONG, MAILBOX, olderAgent, type Connect } from './agents.js';
+
+jest.setTimeout(180_000);
+
+let two: TwoServers;
+beforeAll(async () => {
+  two = await TwoServers.start(MAILBOX);
+});
+afterEach(closeAgents);
+afterAll(() => two?.stop());
+
+const newName = () => `child-${randomUUID().slice(0, 8)}`;
+const eras: [string, Connect][] = [
+  ['2026-07-28', (name) => currentAgent(name, new CurrentHttp(new URL(two.proxy.url)))],
+  [
+    '2025-11-25',
+    (name) =>
+      olderAgent(
+        name,
+        new OlderHttp(new URL(two.proxy.url), {
+          reconnectionOptions: {
+            initialReconnectionDelay: 200,
+            maxReconnectionDelay: 1_000,
+            reconnectionDelayGrowFactor: 1.5,
+            maxRetries: 60,
+          },
+        }),
+      ),
+  ],
+];
+
+/** The port of the server that holds a wait with this text. */
+const serving = async (text: string) =>
+  (await eventually(`a server holds the wait of ${text}`, () => two.proxy.open(text))).port;
+
+describe.each(eras)('a wait of %s', (_era, connect) => {
+  test('is told to come back when its server stops, and gets its message at the other', async () => {
+    const agent = await connect(newName());
+    await agent.register();
+    const waiting = agent.wait();
+    const port = await serving(agent.agentId);
+    await two.end(port);
+    expect(await waiting).toEqual({ nw: true, again: 1 });
+    const again = agent.wait();
+    await serving(agent.agentId);
+    await agent.call('send_message', { to: agent.name, content: 'welcome back' });
+    expect(await again).toMatchObject({ m: 'welcome back' });
+    await two.restart(port);
+  });
+
+  test('ends with gone at one server when another registers the name at the other', async () => {
+    const agent = await connect(newName());
+    await agent.register();
+    const waiting = agent.wait();
+    await serving(agent.agentId);
+    const later = await connect(agent.name);
+    await later.register();
+    expect(await waiting).toEqual({ gone: true });
+  });
+
+  test('loses no message when its server is killed with the message on its way', async () => {
+    const agent = await connect(newName());
+    const other = await connect(newName());
+    await agent.register();
+    const contents = Array.from({ length: 6 }, (_, index) => `message ${index}`);
+    const got: string[] = [];
+    const known = new Set<string>();
+    const take = async () => {
+      let ack: { ack?: string } = {};
+      while (got.length < contents.length) {
+        // What a client does that sees its connection break: the same call again.
+        const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
+        if (answer?.id === undefined) continue;
+        if (!known.has(answer.id)) got.push(answer.m);
+        known.add(answer.id);
+        ack = { ack: answer.id };
+      }
+    };
+    const taking = take();
+    for (const [index, content] of contents.entries()) {
+      const key = { idempotency_key: `${agent.name} ${index}` };
+      const port = index % 2 ? await serving(agent.agentId) : undefined;
+      const sent = eventually('it is sent', () =>
+        other
+          .call('send_message', { from: 'sender', to: agent.name, content, ...key })
+          .catch(() => undefined),
+      );
+      if (port !== undefined) await two.kill(port);
+      await sent;
+      if (port !== undefined) await two.restart(port);
+    }
+    await taking;
+    expect(got).toEqual(contents);
+  });
+});
+
+test('a registration whose stream breaks off goes on at the other server, and tells its ID there', async () => {
+  const [, connect] = eras[1]!;
+  const agent = await connect(newName());
+  const registering = agent.register(LONG);
+  const port = await serving(agent.name);
+  await eventually('it is registered', async () => {
+    const { agents } = await agent.call('check_status');
+    return agents.some(({ name }: any) => name === agent.name);
+  });
+  await two.kill(port);
+  await agent.call('send_message', { to: agent.name, content: 'first work' });
+  expect(await registering).toMatchObject({ agent_id: expect.any(String), m: 'first work' });
+  await two.restart(port);
+  expect(await agent.wait({ timeout_seconds: 5 })).toMatchObject({ m: 'first work', again: 1 });
+});

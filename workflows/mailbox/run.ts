@@ -1,0 +1,60 @@
+/** One run of a mailbox's workflow: what it shows in its memo, and when and how it goes on as the next one. */
+import {
+  allHandlersFinished,
+  ApplicationFailure,
+  makeContinueAsNewFunc,
+  upsertMemo,
+  workflowInfo,
+  type Workflow,
+} from '@temporalio/workflow';
+import { MAILBOX_MEMO, type Refusal } from '../../operations/mailbox-wire.js';
+
+/** Temporal holds back the run that follows one of less than a second: none is that short, in milliseconds. */
+const SHORTEST_RUN_MS = 1_100;
+
+export class Run {
+  #changes = 0;
+  #isDirty = false;
+
+  constructor(
+    private readonly memo: () => object,
+    /** Changes are counted here and not events in history: this number is the same in every replay. */
+    private readonly continueAfterChanges: number,
+  ) {}
+
+  /** Something happened that the memo doesn't show. */
+  count(): void {
+    this.#changes += 1;
+  }
+
+  /** What the memo shows has changed. It is written once a workflow task, however many changes that brought. */
+  changed(): void {
+    this.count();
+    if (this.#isDirty) return;
+    this.#isDirty = true;
+    void Promise.resolve().then(() => {
+      this.#isDirty = false;
+      upsertMemo({ [MAILBOX_MEMO]: this.memo() });
+    });
+  }
+
+  /** Is it time for the next run, and nothing under way that the end of this one would cut off? */
+  isFull(): boolean {
+    const { continueAsNewSuggested, runStartTime } = workflowInfo();
+    return (
+      (this.#changes >= this.continueAfterChanges || continueAsNewSuggested) &&
+      Date.now() - runStartTime.getTime() >= SHORTEST_RUN_MS &&
+      allHandlersFinished()
+    );
+  }
+
+  /** Goes on as the next run, which shows the same from its first moment. */
+  continueAsNew<W extends Workflow>(...args: Parameters<W>): Promise<never> {
+    return makeContinueAsNewFunc<W>({ memo: { [MAILBOX_MEMO]: this.memo() } })(...args);
+  }
+}
+
+/** Refuses an update. Thrown by a validator it leaves no history. */
+export function refuse(why: Refusal, message: string = why): never {
+  throw ApplicationFailure.nonRetryable(message, why);
+}
