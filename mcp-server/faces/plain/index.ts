@@ -1,2 +1,2 @@
 export { callPlainly, resumeWait, type PlainOutcome } from './handlers.js';
-export { plainTools, type ListedTool } from './render.js';
+export { plainTools } from './list.js';

@@ -1,38 +1,17 @@
 /** Tools as clients with operation tokens are told of them (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Engine } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/budgets.js';
-import {
-  describeOn,
-  shownInput,
-  shownResult,
-  type FaceLines,
-} from '../../../operations/documentation/describe.js';
+import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
-import { shortDescription } from '../../short-description.js';
+import { listedTool, shortTool } from '../../listed-tool.js';
 
-/** The tools, without those about operations. */
+/** The project's tools, without Longhaul's own. */
 export function asyncTools(engine: Engine): object[] {
   return engine.tools.values().map((tool) => {
-    const { name, title, inputSchema, outputSchema, annotations } = tool;
-    const hints = annotations ? { annotations } : {};
-    if (tool.taskSupport === 'forbidden')
-      return syncTool({
-        name,
-        title,
-        description: shortDescription(tool),
-        inputSchema,
-        ...(outputSchema ? { outputSchema } : {}),
-        ...hints,
-      });
+    if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
     // Without its output schema: the call's immediate reply would have to match it (specs: server/tools, "Output Schema").
-    return {
-      name,
-      title,
-      description: describeOn(tool, linesOf(tool)),
-      inputSchema,
-      ...hints,
-      invocationMode: 'async',
-    };
+    const { outputSchema: _outputSchema, ...listed } = listedTool(tool, linesOf(tool));
+    return { ...listed, invocationMode: 'async' };
   });
 }
 

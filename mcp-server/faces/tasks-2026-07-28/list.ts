@@ -1,23 +1,14 @@
 /** Long tools as clients with tasks are told of them: the protocol itself says how a task is followed. */
 import type { Engine } from '../../../engine/index.js';
-import {
-  describeOn,
-  shownInput,
-  shownResult,
-  type FaceLines,
-} from '../../../operations/documentation/describe.js';
+import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
-import { shortDescription } from '../../short-description.js';
+import { listedTool, shortTool, type ListedTool } from '../../listed-tool.js';
 
-export function taskTools(engine: Engine) {
-  return engine.tools.values().map((tool) => ({
-    name: tool.name,
-    title: tool.title,
-    description: tool.taskSupport === 'forbidden' ? shortDescription(tool) : describeOn(tool, linesOf(tool)),
-    inputSchema: tool.inputSchema,
-    ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
-    ...(tool.annotations ? { annotations: tool.annotations } : {}),
-  }));
+/** The project's tools, without Longhaul's own. */
+export function taskTools(engine: Engine): ListedTool[] {
+  return engine.tools
+    .values()
+    .map((tool) => (tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, linesOf(tool))));
 }
 
 function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {

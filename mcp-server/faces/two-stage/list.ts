@@ -1,42 +1,23 @@
 /** Long tools as clients with two-stage returns are told of them. */
 import type { Engine } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/budgets.js';
-import {
-  describeOn,
-  shownInput,
-  shownResult,
-  type FaceLines,
-} from '../../../operations/documentation/describe.js';
+import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
-import { shortDescription } from '../../short-description.js';
+import { listedTool, shortTool } from '../../listed-tool.js';
 import { jobInputSchema, jobSchema } from './schemas.js';
 
-/** tools/list for clients that opted in, without the tools about operations. */
+/** The project's tools, without Longhaul's own. */
 export function twoStageTools(engine: Engine): object[] {
-  return engine.tools.values().map(renderTool);
-}
-
-function renderTool(tool: Tool): object {
-  const { name, title, inputSchema, outputSchema, annotations, taskSupport } = tool;
-  const hints = annotations === undefined ? {} : { annotations };
-  if (taskSupport === 'forbidden')
-    return {
-      name,
-      title,
-      description: shortDescription(tool),
-      inputSchema,
-      ...(outputSchema ? { outputSchema } : {}),
-      ...hints,
-    };
-  return {
-    name,
-    title,
-    description: describeOn(tool, linesOf(tool)),
-    async: true,
-    inputSchema: jobInputSchema(tool),
-    outputSchema: jobSchema,
-    ...hints,
-  };
+  return engine.tools.values().map((tool) =>
+    tool.taskSupport === 'forbidden'
+      ? shortTool(tool)
+      : {
+          ...listedTool(tool, linesOf(tool)),
+          async: true,
+          inputSchema: jobInputSchema(tool),
+          outputSchema: jobSchema,
+        },
+  );
 }
 
 function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {

@@ -1,16 +1,22 @@
-/** How a tool is used without tasks, as its description says it: models read little else. */
-import {
-  describeOn,
-  shownInput,
-  shownResult,
-  type FaceLines,
-} from '../../../operations/documentation/describe.js';
+/** Long tools as plain ones: what clients without tasks are told of them. */
+import type { Engine } from '../../../engine/index.js';
+import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
-import { shortDescription } from '../../short-description.js';
+import { envelopeSchemaOf } from '../../envelope.js';
+import { listedTool, shortTool, type ListedTool } from '../../listed-tool.js';
+import { plainInputSchema } from './schemas.js';
 
-/** The whole description. */
-export function plainDescription(tool: Tool): string {
-  return tool.taskSupport === 'forbidden' ? shortDescription(tool) : describeOn(tool, linesOf(tool));
+/** The project's tools, without Longhaul's own. */
+export function plainTools(engine: Engine): ListedTool[] {
+  return engine.tools.values().map((tool) =>
+    tool.taskSupport === 'forbidden'
+      ? shortTool(tool)
+      : {
+          ...listedTool(tool, linesOf(tool)),
+          inputSchema: plainInputSchema(tool),
+          outputSchema: envelopeSchemaOf(tool),
+        },
+  );
 }
 
 function linesOf({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
