@@ -177,7 +177,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(
     defineSignal<[Sign]>(SIGN),
     ({ epoch }) => {
-      if (state.epoch !== epoch || state.isBye) return;
+      if (state.epoch !== epoch || state.isBye) return run.decide();
       state.signedAt = Date.now();
       inbox.renewLease();
       run.changed();
@@ -188,10 +188,10 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(
     defineSignal<[StoredMessage]>(ASSIGN),
     (message) => {
-      if (inbox.hasSeen(message.id)) return;
+      if (inbox.hasSeen(message.id)) return run.decide();
       if (inbox.isOverflowing() && !message.selector) {
         log.warn('a response was not put into a full inbox; its sender can read it', { id: message.id });
-        return;
+        return run.decide();
       }
       inbox.put(message);
       run.changed();
@@ -262,6 +262,8 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
 
   let retireAt = Date.now() + RETIRE_MS;
   const isDue = () => sending === 0 && run.isFull();
+  const isUnused = () =>
+    state.queue.length === 0 && Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
   for (;;) {
     const handBackAt = inbox.handBackAt();
     const wakeAt = Math.min(retireAt, handBackAt);
@@ -271,10 +273,13 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       await run.continueAsNew<typeof mailbox_inbox>({ principal, name, continueAfterChanges, state });
     if (Date.now() < retireAt) continue;
     inbox.expire();
-    if (state.queue.length === 0 && Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS) break;
+    if (isUnused()) {
+      await leave(true);
+      // A message that came meanwhile keeps it.
+      if (isUnused()) return;
+    }
     retireAt = Date.now() + RETIRE_MS;
   }
-  await leave(true);
 }
 
 /** The other workflows of the same mailbox. */

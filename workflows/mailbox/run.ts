@@ -14,6 +14,7 @@ const SHORTEST_RUN_MS = 1_100;
 
 export class Run {
   #changes = 0;
+  #isOver = false;
   #isDirty = false;
 
   constructor(
@@ -22,9 +23,20 @@ export class Run {
     private readonly continueAfterChanges: number,
   ) {}
 
+  /**
+   * Decides whether this run is over. Called by what leaves an event in history, and never by a condition: a refused update
+   * has conditions evaluated too, at a later time and with new information on history, and no replay knows of it.
+   */
+  decide(): void {
+    const { continueAsNewSuggested, runStartTime } = workflowInfo();
+    const isLong = this.#changes >= this.continueAfterChanges || continueAsNewSuggested;
+    if (isLong && Date.now() - runStartTime.getTime() >= SHORTEST_RUN_MS) this.#isOver = true;
+  }
+
   /** Something happened that the memo doesn't show. */
   count(): void {
     this.#changes += 1;
+    this.decide();
   }
 
   /** What the memo shows has changed. It is written once a workflow task, however many changes that brought. */
@@ -40,12 +52,7 @@ export class Run {
 
   /** Is it time for the next run, and nothing under way that the end of this one would cut off? */
   isFull(): boolean {
-    const { continueAsNewSuggested, runStartTime } = workflowInfo();
-    return (
-      (this.#changes >= this.continueAfterChanges || continueAsNewSuggested) &&
-      Date.now() - runStartTime.getTime() >= SHORTEST_RUN_MS &&
-      allHandlersFinished()
-    );
+    return this.#isOver && allHandlersFinished();
   }
 
   /** Goes on as the next run, which shows the same from its first moment. */
