@@ -73,12 +73,13 @@ test('a waiting agent gives a sign of life when its last one is old, and no more
   try {
     const agent = await join(eager, who, 'signs');
     const registered = await eventsOf(who, 'signs');
+    const startedMs = Date.now();
     await eager.mailbox.receive(who, agent, patiently({ timeoutMs: 3_800 }));
     const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:signs'));
     const { events } = await handle.fetchHistory();
     const signs = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
     expect(signs.length).toBeGreaterThanOrEqual(1);
-    expect(signs.length).toBeLessThanOrEqual(4);
+    expect(signs.length).toBeLessThanOrEqual(1 + (Date.now() - startedMs) / 1_000);
     expect(await eventsOf(who, 'signs')).toBeLessThanOrEqual(registered + signs.length * 5);
   } finally {
     await eager.temporal.close();

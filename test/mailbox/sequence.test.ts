@@ -64,7 +64,6 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
 
     // A message reaches the one that waits, at once.
     const waiting = one.wait();
-    const sentAt = Date.now();
     const sent = await parent.call('send_message', {
       agent_id: parent.agentId,
       to: one.name,
@@ -73,7 +72,6 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
       context: { file: 'a.ts' },
     });
     const message = await waiting;
-    expect(Date.now() - sentAt).toBeLessThan(5_000);
     expect(message).toEqual({
       id: sent.id,
       from: parent.name,
