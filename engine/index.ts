@@ -115,9 +115,11 @@ export class Engine {
     const checked = this.checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const size = await this.#sizeOf(tool, checked);
-    const estimateSeconds =
+    const thought =
       this.#estimates.of(tool, { principal, argumentsDigest, size }) ??
       fixedEstimateSeconds(tool.estimate, size);
+    // More digits would say more than anybody knows.
+    const estimateSeconds = Math.max(0.1, Math.round(thought * 10) / 10);
     return startOperation(this.temporal, this.secret, {
       principal,
       tool,
