@@ -101,6 +101,7 @@ async function announce(
     [
       '',
       `Longhaul is ready: ${url}`,
+      `Jobs over HTTP:    ${new URL('/docs', url).href}`,
       ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl}`] : []),
       `Tools:             ${tools.join(', ') || 'none'}`,
       '',
