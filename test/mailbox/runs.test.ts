@@ -13,7 +13,7 @@ import { eventually } from '../stack/cli-process.js';
 import { FIXTURES, Parts } from '../support/parts.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
-/** Registrations of one name; the whole ten thousand take half an hour. */
+/** Registrations of one name; the whole ten thousand take a minute and a half. */
 const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 400);
 const RECORDED = resolve('test/histories');
 /** More events than a run of a few changes has, with what comes in while its shortest time is not over: 5 or 6 for each. */
