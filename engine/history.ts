@@ -4,6 +4,15 @@ import type { EngineTemporal } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
+/** Events that end a run for good; a run that continues as new has another one. */
+export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+]);
+
 /** When and why cancel was requested: Temporal keeps both in its event. */
 export async function cancelRequestOf(
   engine: EngineTemporal,

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
+import { CLOSING_EVENTS } from './history.js';
 import { isOutOfReach, type EngineTemporal } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -23,11 +24,7 @@ const TELLING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
   EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+  ...CLOSING_EVENTS,
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW,
 ]);
 
@@ -121,7 +118,7 @@ export class Watches {
       hasChanged = true;
       wake();
     };
-    const release = this.#join(workflowId, { wantsProgress: false, onChange });
+    const release = this.follow(workflowId, onChange);
     return {
       release,
       async next(pauseMs, signal) {

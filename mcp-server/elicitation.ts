@@ -8,6 +8,11 @@ export const elicitResult = z.discriminatedUnion('action', [
   z.object({ action: z.literal('cancel') }),
 ]);
 
+/** A question in a line, for clients that don't show it: how it is answered all the same. */
+export function questionText(token: string, key: string | undefined, message: string): string {
+  return `waits for an answer: ${message} (answer with operation_answer ${JSON.stringify({ token, key })})`;
+}
+
 const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });
 
 /**

@@ -2,6 +2,7 @@
 import type { Engine } from '../engine/index.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
+import { withBudget } from './budget.js';
 import type { Caller } from './caller.js';
 import { isOver, plainStatus } from './envelope/status.js';
 
@@ -27,13 +28,10 @@ export async function waitFor(
   timeoutSeconds: number,
   caller: Caller,
 ): Promise<Waited> {
-  const budget = new AbortController();
-  const timer = setTimeout(() => budget.abort(), timeoutSeconds * 1000);
-  const signal = AbortSignal.any([budget.signal, caller.signal]);
   const { onProgress, principal } = caller;
   let record = started;
   let furthest = -1;
-  try {
+  const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
     for await (record of engine.watch(principal, started.token, {
       signal,
       progress: onProgress !== undefined,
@@ -43,18 +41,21 @@ export async function waitFor(
         furthest = progress.progress;
         await onProgress(progress);
       }
-      if (isOver(plainStatus(record))) return { record, why: 'over' };
+      if (isOver(plainStatus(record))) return 'over';
       if (!isAsking(record, caller)) continue;
-      if (caller.questions?.kind !== 'stream') return { record, why: 'question' };
+      if (caller.questions?.kind !== 'stream') return 'question';
       await caller.questions.show(record);
     }
+    return 'budget';
+  };
+  try {
+    const why = await withBudget(timeoutSeconds, caller.signal, ended);
+    return { record, why };
   } catch (error) {
     // What is known of it stands: its token above all.
     if (!(error instanceof LonghaulError)) throw error;
-  } finally {
-    clearTimeout(timer);
+    return { record, why: 'budget' };
   }
-  return { record, why: 'budget' };
 }
 
 /** Does it wait for answers that weren't given in this call already? */

@@ -5,7 +5,7 @@ import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workf
 import proto from '@temporalio/proto';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { toDate } from '../history.js';
+import { CLOSING_EVENTS, toDate } from '../history.js';
 import type { EngineTemporal } from '../temporal.js';
 import type { ToldState } from './position.js';
 
@@ -17,14 +17,6 @@ const PAGE_EVENTS = 1_000;
 const PAGE_DEADLINE_MS = 10_000;
 /** Events up to here are there before a worker has taken the work. */
 const UNTOUCHED_EVENTS = 3;
-
-const CLOSING: ReadonlySet<number> = new Set([
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
-]);
 
 /** An event of history that tells something of the state. */
 export interface StateEvent {
@@ -68,7 +60,7 @@ export async function stateEventsAfter(
       const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
       const memo = fields?.[STATE_MEMO] ? await shownOf(engine, fields[STATE_MEMO]) : undefined;
       const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
-      const isClose = CLOSING.has(type);
+      const isClose = CLOSING_EVENTS.has(type);
       // The first is the start, the fourth the one by which a worker has taken the work.
       if (id !== 1 && id !== UNTOUCHED_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
       found.push({

@@ -2,6 +2,7 @@
  * Answers that are slow in coming: an HTTP client, or a proxy before it, gives up on a connection on which nothing
  * arrives. The SDK opens a stream only with the first message, and a wait without progress has none.
  */
+import { orNothing } from '../budget.js';
 import { HEARTBEAT_MS, onHeartbeat } from '../heartbeat.js';
 
 /** Longest first line of a stream that isn't the answer itself: a comment (WHATWG HTML, "Server-sent events"). */
@@ -15,11 +16,7 @@ const COMMENT = ': heartbeat\n\n';
  */
 export async function streamWhenSlow(request: Request, answer: Promise<Response>): Promise<Response> {
   if (!request.headers.get('accept')?.includes('text/event-stream')) return answer;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), HEARTBEAT_MS);
-  });
-  const inTime = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  const inTime = await orNothing(answer, HEARTBEAT_MS);
   if (inTime) return inTime;
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   void pass(answer, writable);

@@ -5,10 +5,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   eventStream,
-  HEARTBEAT_MS,
   SLOW_READER_MS,
   type ServerSentEvent,
 } from '../../mcp-server/faces/http-jobs/event-stream.js';
+import { HEARTBEAT_MS } from '../../mcp-server/heartbeat.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';

@@ -2,9 +2,9 @@
  * Server-sent events as a body that is made only as fast as it is read: what the reader hasn't taken isn't asked for, so
  * that a slow one costs a piece of text and no more. One that takes nothing for a while is cut off; it can come back.
  */
+import { orNothing } from '../../budget.js';
+import { HEARTBEAT_MS } from '../../heartbeat.js';
 
-/** How often a quiet stream says that it is alive, in milliseconds. */
-export const HEARTBEAT_MS = 15_000;
 /** How long a reader may leave what is there untaken before it is cut off, in milliseconds. */
 export const SLOW_READER_MS = 20_000;
 /** When a client is to come back after the stream was cut, in milliseconds. */
@@ -85,17 +85,4 @@ export function eventStream(
 
 function textOf({ id, event, data }: ServerSentEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** What is awaited, or undefined when it takes longer. */
-async function orNothing<T>(awaited: Promise<T>, limitMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const nothing = new Promise<undefined>(
-    (resolve) => (timer = setTimeout(() => resolve(undefined), limitMs)),
-  );
-  try {
-    return await Promise.race([awaited, nothing]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -32,22 +32,3 @@ export type RegisterRoutes = (face: JobsFace) => void;
 export function signalOf({ closing }: JobsFace, c: Context): AbortSignal {
   return AbortSignal.any([closing, c.req.raw.signal]);
 }
-
-/**
- * Runs what waits: its signal fires when the time is over, the client has gone or the server stops. A timer of our own, for
- * AbortSignal.timeout() within AbortSignal.any() may be collected as garbage before it fires (Node 20).
- */
-export async function withBudget<T>(
-  face: JobsFace,
-  c: Context,
-  seconds: number,
-  wait: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const budget = new AbortController();
-  const timer = setTimeout(() => budget.abort(), seconds * 1000);
-  try {
-    return await wait(AbortSignal.any([budget.signal, signalOf(face, c)]));
-  } finally {
-    clearTimeout(timer);
-  }
-}

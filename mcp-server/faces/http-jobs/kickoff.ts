@@ -3,7 +3,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
-import { withBudget, type JobsFace } from './face.js';
+import { withBudget } from '../../budget.js';
+import { signalOf, type JobsFace } from './face.js';
 import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
 import {
   DEFAULT_WAIT_SECONDS,
@@ -159,7 +160,7 @@ async function waitForEnd(
   seconds: number,
 ): Promise<OperationRecord> {
   if (isTerminal(started.status)) return started;
-  return withBudget(face, c, seconds, async (signal) => {
+  return withBudget(seconds, signalOf(face, c), async (signal) => {
     let record = started;
     for await (record of face.engine.watch(face.principalOf(c), started.token, { signal }))
       if (isTerminal(record.status) || record.status === 'input_required') break;

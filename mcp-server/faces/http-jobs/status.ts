@@ -2,7 +2,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
-import { withBudget, type JobsFace } from './face.js';
+import { withBudget } from '../../budget.js';
+import { signalOf, type JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
 import { etagOf, jobHeaders, jobOf } from './render.js';
@@ -80,7 +81,7 @@ async function waitForChange(
   waitSeconds: number,
   known: string | undefined,
 ): Promise<OperationRecord | undefined> {
-  return withBudget(face, c, waitSeconds, async (signal) => {
+  return withBudget(waitSeconds, signalOf(face, c), async (signal) => {
     let record: OperationRecord | undefined;
     const states = face.engine.watch(face.principalOf(c), id, { signal, progress: known !== undefined });
     for await (record of states) {

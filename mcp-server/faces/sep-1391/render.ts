@@ -4,6 +4,8 @@ import { humanDuration, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { InputRequest, OperationRecord, Progress } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
+import { questionText } from '../../elicitation.js';
+import { asProtocolError } from '../../protocol-error.js';
 
 export type AsyncStatus =
   'submitted' | 'working' | 'completed' | 'canceled' | 'failed' | 'input_required' | 'unknown';
@@ -86,7 +88,7 @@ function whyFailed({ status, error }: OperationRecord): string {
 
 function howToAnswer({ token, inputRequests }: OperationRecord): string {
   const [key, asked] = Object.entries(inputRequests)[0] ?? [];
-  return `waits for an answer: ${asked?.message ?? ''} (answer with operation_answer ${JSON.stringify({ token, key })})`;
+  return questionText(token, key, asked?.message ?? '');
 }
 
 /** Why tools/async/result has no result, with the status in words and as data. */
@@ -104,7 +106,7 @@ export function noResult(record: OperationRecord): ProtocolError {
 /** Errors of the engine's verbs as this face's errors (SEP-1391, "Error Handling"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
-  const { kind, message, retryable } = error;
+  const { kind, retryable } = error;
   const data = { kind, retryable };
   switch (kind) {
     case 'not_found':
@@ -117,11 +119,8 @@ export function renderError(error: unknown): Error {
         'params.operation.token: expected one that was never used; got one that was. Choose a new one, or ask for its status with tools/async/status',
         data,
       );
-    case 'unavailable':
-    case 'internal':
-      return new ProtocolError(ProtocolErrorCode.InternalError, message, data);
     default:
-      return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
+      return asProtocolError(error);
   }
 }
 

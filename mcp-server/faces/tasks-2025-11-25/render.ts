@@ -3,6 +3,8 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
+import { questionText } from '../../elicitation.js';
+import { asProtocolError } from '../../protocol-error.js';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
@@ -74,7 +76,7 @@ function messageOf(record: OperationRecord, status: TaskStatus): string | undefi
   if (key !== undefined && asked && record.status === 'input_required') {
     return status === 'input_required'
       ? `waits for an answer: ${asked.message}`
-      : `waits for an answer: ${asked.message} (answer with operation_answer ${JSON.stringify({ token: record.token, key })})`;
+      : questionText(record.token, key, asked.message);
   }
   return record.statusMessage;
 }
@@ -82,18 +84,8 @@ function messageOf(record: OperationRecord, status: TaskStatus): string | undefi
 /** Errors of the engine's verbs as this face's errors (specs: "Error Handling", "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
-  const data = { kind: error.kind, retryable: error.retryable };
-  switch (error.kind) {
-    case 'not_found':
-      return new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        'Failed to retrieve task: Task not found',
-        data,
-      );
-    case 'unavailable':
-    case 'internal':
-      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, data);
-    default:
-      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, data);
-  }
+  return asProtocolError(
+    error,
+    error.kind === 'not_found' ? 'Failed to retrieve task: Task not found' : undefined,
+  );
 }

@@ -4,6 +4,7 @@ import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/serv
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { asProtocolError } from '../../protocol-error.js';
 import { renderFailure, renderResult } from '../../results.js';
 import type { Tool } from '../../../operations/tool.js';
 import { TASKS_EXTENSION } from './schemas.js';
@@ -137,26 +138,11 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
 /** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
-  const data = { kind: error.kind, retryable: error.retryable };
-  switch (error.kind) {
-    case 'not_found':
-      return new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        'Failed to retrieve task: Task not found',
-        data,
-      );
-    case 'unknown_tool':
-    case 'invalid_arguments':
-    case 'invalid_answer':
-    case 'wrong_state':
-    case 'conflict':
-    case 'too_large':
-      return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message, data);
-    case 'missing_capability':
-      return missingTasksCapability();
-    default:
-      return new ProtocolError(ProtocolErrorCode.InternalError, error.message, data);
-  }
+  if (error.kind === 'missing_capability') return missingTasksCapability();
+  return asProtocolError(
+    error,
+    error.kind === 'not_found' ? 'Failed to retrieve task: Task not found' : undefined,
+  );
 }
 
 /** -32021 with the extension in `requiredCapabilities`. */

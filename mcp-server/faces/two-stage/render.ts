@@ -7,6 +7,7 @@ import { humanDuration } from '../../../operations/budgets.js';
 import type { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
+import { questionText } from '../../elicitation.js';
 import { renderFailure, renderRefusal, renderResult, resultLink } from '../../results.js';
 import { POLL_METHOD } from './schemas.js';
 
@@ -135,7 +136,7 @@ export function progressText(record: OperationRecord): string {
   const [key, asked] = Object.entries(inputRequests)[0] ?? [];
   if (status === 'input_required' && asked) {
     const [question] = asked.message.split('\n', 1);
-    return `waits for an answer: ${question} (answer with operation_answer ${JSON.stringify({ token, key })})`;
+    return questionText(token, key, question!);
   }
   return statusMessage ?? progress?.message ?? stage ?? status;
 }
