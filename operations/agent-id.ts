@@ -4,17 +4,18 @@
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Letters and digits without those that look like others: 5 bits each. */
-const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789';
-const ID_LETTERS = 8;
+/** Digits, since three of them are one token of a model's; random letters cost as they happen to fall. */
+const TAG_DIGITS = 9;
+const MESSAGE_DIGITS = 12;
+const MAILBOX_DIGITS = 24;
 
 /**
- * An agent in one of its lives: `{name}.{epoch}.{tag}`. The tag, 40 bits of an HMAC, guards against slips and guesses; what an
- * agent may do is decided by its principal.
+ * An agent in one of its lives: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against slips and guesses; what
+ * an agent may do is decided by its principal.
  */
 export function agentIdOf(principal: string, name: string, epoch: number, secret: Buffer): string {
-  const life = `${name}.${epoch.toString(36)}`;
-  return `${life}.${letters(hmac(secret, 'agent', principal, life))}`;
+  const life = `${name}.${epoch}`;
+  return `${life}.${digits(hmac(secret, 'agent', principal, life), TAG_DIGITS)}`;
 }
 
 /** Undefined for anything that {@link agentIdOf} didn't make for this principal. */
@@ -23,14 +24,14 @@ export function openAgentId(
   agentId: string,
   secret: Buffer,
 ): { name: string; epoch: number } | undefined {
-  const [, name, epoch] = /^([A-Za-z0-9._-]{1,64})\.([0-9a-z]{1,8})\.[a-z0-9]{8}$/.exec(agentId) ?? [];
+  const [, name, epoch] = /^([A-Za-z0-9._-]{1,64})\.([0-9]{1,12})\.[0-9]{9}$/.exec(agentId) ?? [];
   if (name === undefined || epoch === undefined) return undefined;
-  const life = { name, epoch: parseInt(epoch, 36) };
+  const life = { name, epoch: Number(epoch) };
   return agentIdOf(principal, name, life.epoch, secret) === agentId ? life : undefined;
 }
 
 /**
- * A message's ID says where it is: `{name}~{letters}` in the inbox of that name, `~{letters}` known to the directory.
+ * A message's ID says where it is: `{name}~{digits}` in the inbox of that name, `~{digits}` known to the directory.
  *
  * @param recipient the one agent that it is for
  * @param key the same key gives the same ID
@@ -41,13 +42,13 @@ export function messageIdOf(
   secret: Buffer,
   key?: string,
 ): string {
-  const bytes = key === undefined ? randomBytes(ID_LETTERS) : hmac(secret, 'message', principal, key);
-  return `${recipient ?? ''}~${letters(bytes)}`;
+  const bytes = key === undefined ? randomBytes(MESSAGE_DIGITS) : hmac(secret, 'message', principal, key);
+  return `${recipient ?? ''}~${digits(bytes, MESSAGE_DIGITS)}`;
 }
 
 /** The inbox that a message's ID names; an empty name for the directory, undefined for what is no message's ID. */
 export function recipientOf(messageId: string): string | undefined {
-  return /^([A-Za-z0-9._-]{0,64})~[a-z0-9]{8}$/.exec(messageId)?.[1];
+  return /^([A-Za-z0-9._-]{0,64})~[0-9]{12}$/.exec(messageId)?.[1];
 }
 
 /**
@@ -55,11 +56,12 @@ export function recipientOf(messageId: string): string | undefined {
  * task queue have another mailbox.
  */
 export function mailboxPrefix(principal: string, taskQueue: string, secret: Buffer): string {
-  return `mailbox:${letters(hmac(secret, 'mailbox', principal, taskQueue), 16)}:`;
+  return `mailbox:${digits(hmac(secret, 'mailbox', principal, taskQueue), MAILBOX_DIGITS)}:`;
 }
 
-function letters(bytes: Buffer, count = ID_LETTERS): string {
-  return Array.from(bytes.subarray(0, count), (byte) => ALPHABET[byte % 32]).join('');
+/** The last ones of the bytes as a number. */
+function digits(bytes: Buffer, count: number): string {
+  return (BigInt(`0x${bytes.toString('hex')}`) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }
 
 function hmac(secret: Buffer, ...parts: string[]): Buffer {

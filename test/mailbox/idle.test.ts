@@ -48,7 +48,7 @@ async function registered(name = `child-${randomUUID().slice(0, 8)}`): Promise<s
 
 /** Waits with the default time-out, again and again. */
 async function idleCycles(count: number): Promise<Cycle[]> {
-  const agent_id = await registered(`reviewer-${randomUUID().slice(0, 4)}`);
+  const agent_id = await registered('code-reviewer-2');
   const made: Cycle[] = [];
   const began = Date.now();
   for (let index = 0; index < count; index += 1) {
