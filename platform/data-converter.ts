@@ -13,7 +13,7 @@ import {
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
-import type { Storage } from './storage.js';
+import { payloadKey, type Storage } from './storage.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
@@ -30,17 +30,24 @@ export function dataConverterOf(storage: Storage): DataConverter {
   };
 }
 
-/** Values are stored under their hash, so that a repeated store (a replay, a retry) stores nothing new. */
+/** How old a stored value may be to count as stored again, in milliseconds: a sweep must not take it for abandoned. */
+const FRESH_MS = 24 * 3600_000;
+
+/** Values are stored under their workflow and hash, so that a repeated store (a replay, a retry) stores nothing new. */
 function storageDriver(storage: Storage): StorageDriver {
   return {
     name: 'longhaul',
     type: 'longhaul.storage',
-    store: (_context, payloads) =>
+    store: ({ target }, payloads) =>
       Promise.all(
         payloads.map(async (payload) => {
           const bytes = PayloadMessage.encode(payload).finish();
-          const key = `payloads/${createHash('sha256').update(bytes).digest('hex')}`;
-          if ((await storage.size(key)) === undefined) await storage.put(key, bytes);
+          const key = payloadKey(
+            target?.kind === 'workflow' ? target.id : undefined,
+            createHash('sha256').update(bytes).digest('hex'),
+          );
+          const stored = await storage.about(key);
+          if (!stored || Date.now() - stored.changedAt.getTime() > FRESH_MS) await storage.put(key, bytes);
           return new StorageDriverClaim({ key });
         }),
       ),

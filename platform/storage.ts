@@ -3,8 +3,20 @@
  * is what another store (S3) has to offer.
  */
 import { createReadStream } from 'node:fs';
-import { appendFile, copyFile, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
-import { dirname, join, normalize, sep } from 'node:path';
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  open,
+  opendir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+  utimes,
+} from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { createHash, randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
@@ -23,14 +35,19 @@ export interface Storage {
   /** Size in bytes; undefined when there is no such key. */
   size(key: string): Promise<number | undefined>;
   /** Size, and a version that changes with the value: letters, digits and `-`. Undefined when there is no such key. */
-  about(key: string): Promise<{ sizeBytes: number; version: string } | undefined>;
+  about(key: string): Promise<{ sizeBytes: number; version: string; changedAt: Date } | undefined>;
+  /** The keys that begin with a prefix, in no order. @param prefix ends with `/`. Default: all */
+  list(prefix?: string): AsyncIterable<{ key: string; changedAt: Date }>;
+  /** Removes a value, if it is there. */
+  remove(key: string): Promise<void>;
 }
 
 /** Storage in a folder of this machine; keys are relative paths. */
 export function folderStorage(folder: string): Storage {
+  const root = resolve(folder);
   const pathOf = (key: string) => {
-    const path = normalize(join(folder, key));
-    if (!path.startsWith(normalize(folder) + sep))
+    const path = join(root, key);
+    if (!path.startsWith(root + sep))
       throw new LonghaulError('internal', `storage key leaves its folder: ${key}`);
     return path;
   };
@@ -55,6 +72,8 @@ export function folderStorage(folder: string): Storage {
     async putFile(key, from) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true });
+      // A file may be older than its place here; sweeps go by when it came.
+      await utimes(from, new Date(), new Date());
       try {
         await rename(from, path);
       } catch (error) {
@@ -103,17 +122,50 @@ export function folderStorage(folder: string): Storage {
     },
     async about(key) {
       try {
-        const { size, mtimeMs, ino } = await stat(pathOf(key));
+        const { size, mtimeMs, mtime, ino } = await stat(pathOf(key));
         return {
           sizeBytes: size,
           version: [size, Math.round(mtimeMs * 1000), ino].map((n) => n.toString(36)).join('-'),
+          changedAt: mtime,
         };
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
         throw error;
       }
     },
+    async *list(prefix = '') {
+      for await (const path of filesUnder(prefix ? pathOf(prefix) : root)) {
+        const key = relative(root, path).split(sep).join('/');
+        const about = await this.about(key);
+        if (about) yield { key, changedAt: about.changedAt };
+      }
+    },
+    async remove(key) {
+      const path = pathOf(key);
+      await rm(path, { force: true });
+      // Folders that are empty now go too; others stay.
+      for (let parent = dirname(path); parent !== root; parent = dirname(parent)) {
+        const isGone = await rmdir(parent).then(
+          () => true,
+          () => false,
+        );
+        if (!isGone) break;
+      }
+    },
   };
+}
+
+/** The files in a folder and those within it; none when there is no such folder. */
+async function* filesUnder(folder: string): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  for await (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* filesUnder(path);
+    else yield path;
+  }
 }
 
 /** Storage of a Longhaul home. */
@@ -136,8 +188,23 @@ export function mailboxKey(mailbox: string, id: string, part: 'content' | 'conte
   return `mailbox/${segment(mailbox)}/${segment(id)}/${part}`;
 }
 
+/** Key of a value that is too large for history, by the workflow that it belongs to, if that is known. */
+export function payloadKey(workflowId: string | undefined, hash: string): string {
+  return workflowId === undefined ? `payloads/${hash}` : `payloads/${segment(workflowId)}/${hash}`;
+}
+
+/** What begins the keys that belong to one operation each: the next part of such a key is its workflow's ID. */
+export const OPERATION_PREFIXES = ['artifacts/', 'logs/', 'payloads/'] as const;
+
+/** The workflow ID in a key that begins with one of {@link OPERATION_PREFIXES}; undefined where the key holds only a hash of it. */
+export function workflowIdIn(key: string): string | undefined {
+  const [, name, rest] = key.split('/');
+  return name && rest !== undefined && !HASHED.test(name) ? decodeURIComponent(name) : undefined;
+}
+
 /** Longest part of a key that is kept as it is, in bytes: a file's name has at most 255. */
 const MAX_SEGMENT_BYTES = 200;
+const HASHED = /^.{100}~[0-9a-f]{32}$/;
 
 /** A name as one part of a key; of a long one, its beginning and its hash. */
 function segment(name: string): string {

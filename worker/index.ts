@@ -10,7 +10,7 @@ import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 import { activityInterceptor } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
-import { startChores, temporalContact } from './pipelines.js';
+import { startChores, temporalContact } from './chores.js';
 import { createWorkers } from './workers.js';
 
 export interface RunningWorker {

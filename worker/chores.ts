@@ -1,4 +1,4 @@
-/** What a worker does for pipelines beside running their steps: speaking for dead workers, and clearing up. */
+/** What a worker does beside running activities: speaking for dead workers, and clearing up. */
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { contactWatch, type ContactWatch } from '../activities/pipeline/contact.js';
@@ -8,9 +8,11 @@ import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
+import { sweepStorage } from './sweep-storage.js';
 
 const RECOVERY_INTERVAL_MS = 30_000;
 const SWEEP_INTERVAL_MS = 600_000;
+const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
 
 /** The watch of this process's contact with Temporal: its frontend answers the call by itself. */
 export function temporalContact(connection: NativeConnection): ContactWatch {
@@ -36,6 +38,10 @@ export function startChores(
       if (count) logger.info({ count }, 'reported steps whose worker had died');
     }),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, client)),
+    every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {
+      const count = await sweepStorage(storage, client);
+      if (count) logger.info({ count }, 'removed what storage held of purged operations');
+    }),
   ];
   return () => end.forEach((endOne) => endOne());
 }
@@ -45,7 +51,7 @@ function every(intervalMs: number, logger: Logger, chore: () => Promise<void>): 
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
   const run = async () => {
-    await chore().catch((error: unknown) => logger.debug({ err: error }, 'a chore of pipelines failed'));
+    await chore().catch((error: unknown) => logger.debug({ err: error }, 'a chore failed'));
     if (!isEnded) timer = setTimeout(() => void run(), intervalMs);
   };
   void run();

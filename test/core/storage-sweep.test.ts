@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import {
+  artifactKey,
+  folderStorage,
+  logKey,
+  payloadKey,
+  storageOf,
+  type Storage,
+} from '../../platform/storage.js';
+import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+
+let parts: Parts;
+let temporal: Client;
+let gone: string;
+beforeAll(async () => {
+  parts = await Parts.start();
+  temporal = await parts.temporal();
+  gone = await purged();
+}, 120_000);
+afterAll(() => parts?.stop());
+
+const later = () => Date.now() + UNCHANGED_LIMIT_MS + 60_000;
+
+const newStorage = () => folderStorage(mkdtempSync(join(tmpdir(), 'longhaul-sweep-')));
+
+async function keysOf(storage: Storage, prefix?: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of storage.list(prefix)) keys.push(key);
+  return keys.sort();
+}
+
+/** What an operation may have in storage. */
+const valuesOf = (workflowId: string) => [
+  artifactKey(workflowId, 'site/index.html'),
+  artifactKey(workflowId, 'report.csv'),
+  logKey(workflowId, 'build', 1),
+  payloadKey(workflowId, 'a'.repeat(64)),
+];
+
+async function purged(): Promise<string> {
+  const workflowId = await parts.client.start('slow_compute', { seconds: 0 });
+  await parts.client.until(workflowId, 'completed');
+  const { namespace } = temporal.options;
+  await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  await eventually('it is purged', () =>
+    temporal.workflow
+      .getHandle(workflowId)
+      .describe()
+      .then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowNotFoundError,
+      ),
+  );
+  return workflowId;
+}
+
+test('what Temporal has purged goes, once nothing was added for long; all else stays', async () => {
+  const storage = newStorage();
+  const alsoGone = `never~known/${randomUUID()}`;
+  const closed = await parts.client.start('slow_compute', { seconds: 0 });
+  await parts.client.until(closed, 'completed');
+  const running = await parts.client.start('slow_compute', { seconds: 600 });
+  const others = [payloadKey(undefined, 'b'.repeat(64)), 'mailbox/somebody/~1/content'];
+  const stays = [...valuesOf(closed), ...valuesOf(running), ...others];
+  for (const key of [...valuesOf(gone), ...valuesOf(alsoGone), ...stays])
+    await storage.put(key, Buffer.from('x'));
+
+  expect(await sweepStorage(storage, temporal)).toBe(0);
+  expect(await keysOf(storage)).toHaveLength(4 + 4 + stays.length + 1);
+  expect(await sweepStorage(storage, temporal, later())).toBe(2);
+  expect((await keysOf(storage)).filter((key) => !key.startsWith('namespaces/'))).toEqual(stays.sort());
+  expect(await sweepStorage(storage, temporal, later())).toBe(0);
+  await parts.client.request('tasks/cancel', { taskId: running });
+});
+
+test('storage that another namespace has used is left as it is', async () => {
+  const storage = newStorage();
+  for (const key of valuesOf(gone)) await storage.put(key, Buffer.from('x'));
+  await storage.put(`namespaces/${randomUUID()}`, Buffer.from('default'));
+  expect(await sweepStorage(storage, temporal, later())).toBe(0);
+  for (const key of valuesOf(gone)) expect(await storage.size(key)).toBe(1);
+});
+
+test("large arguments and results are stored with their operation's other values", async () => {
+  const storage = storageOf({ home: process.env['LONGHAUL_HOME']! });
+  const [textLength, resultBytes] = [500_000, 400_000];
+  const text = randomUUID() + 't'.repeat(textLength);
+  const workflowId = await parts.client.start('large_values', { text, resultBytes });
+  await parts.client.until(workflowId, 'completed');
+  const keys = await keysOf(storage, payloadKey(workflowId, ''));
+  const sizes = await Promise.all(keys.map(async (key) => (await storage.size(key))!));
+  expect(sizes.filter((size) => size > textLength)).toHaveLength(1);
+  expect(sizes.filter((size) => size > resultBytes && size < textLength).length).toBeGreaterThan(0);
+});
