@@ -2,12 +2,17 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { LonghaulError } from '../operations/errors.js';
 
-/** -32603 for what went wrong here, -32602 for what the request got wrong. @param message Default: the error's own */
+/**
+ * -32603 for what went wrong here, -32602 for what the request got wrong.
+ *
+ * @param options.message Default: the error's own
+ * @param options.data what else the error's data holds
+ */
 export function asProtocolError(
-  { kind, message: own, retryable }: LonghaulError,
-  message = own,
+  { kind, message, retryable }: LonghaulError,
+  options: { message?: string; data?: object } = {},
 ): ProtocolError {
   const isOurs = kind === 'unavailable' || kind === 'internal';
   const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-  return new ProtocolError(code, message, { kind, retryable });
+  return new ProtocolError(code, options.message ?? message, { ...options.data, kind, retryable });
 }

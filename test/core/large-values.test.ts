@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { artifactKey } from '../../platform/storage.js';
 import { Parts } from '../support/parts.js';
 
 const MB = 1_000_000;
@@ -53,4 +56,17 @@ test('a failure with a message of 3 MB ends the operation and not its record', a
   const end = await parts.client.until(taskId, 'completed');
   expect(end.result.isError).toBe(true);
   expect(end.result.content[0].text).toMatch(/^f+/);
+});
+
+test('an artifact that is too large to be read at once is refused as the request it is', async () => {
+  const taskId = await parts.client.start('large_values', {});
+  await parts.client.until(taskId, 'completed');
+  const path = join(process.env['LONGHAUL_HOME']!, 'storage', artifactKey(taskId, 'huge.bin'));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, '');
+  truncateSync(path, 100 * MB);
+  const uri = `longhaul://operations/${taskId}/artifacts/huge.bin`;
+  const { error } = await parts.client.request('resources/read', { uri });
+  expect(error).toMatchObject({ code: -32602, data: { uri, kind: 'too_large' } });
+  expect(error!.message).toContain('100000000 bytes; at most 67108864');
 });

@@ -86,6 +86,6 @@ export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
   return asProtocolError(
     error,
-    error.kind === 'not_found' ? 'Failed to retrieve task: Task not found' : undefined,
+    error.kind === 'not_found' ? { message: 'Failed to retrieve task: Task not found' } : {},
   );
 }

@@ -141,7 +141,7 @@ export function renderError(error: unknown): Error {
   if (error.kind === 'missing_capability') return missingTasksCapability();
   return asProtocolError(
     error,
-    error.kind === 'not_found' ? 'Failed to retrieve task: Task not found' : undefined,
+    error.kind === 'not_found' ? { message: 'Failed to retrieve task: Task not found' } : {},
   );
 }
 
