@@ -48,10 +48,10 @@ describe('requestInput', () => {
   });
 
   test('asks again under a new key when the question is dismissed, within the same time', async () => {
-    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 4, otherwise: true });
+    const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 10, otherwise: true });
     await parts.client.until(taskId, 'input_required');
     await parts.client.answer(taskId, 'input-1', { action: 'cancel' });
-    await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}), 4_000);
+    await parts.client.until(taskId, (task) => 'input-2' in (task.inputRequests ?? {}), 10_000);
     expect((await closed(taskId)).result.structuredContent.content).toEqual({ approve: true, by: 'nobody' });
   });
 });

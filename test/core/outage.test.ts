@@ -24,6 +24,25 @@ const startTemporal = async (): Promise<CommandRun> => {
   return run;
 };
 
+/** No face takes an operation for lost or failed while Temporal is away. */
+async function saidByAllFaces(token: string): Promise<void> {
+  const away = { code: -32603, data: { kind: 'unavailable', retryable: true } };
+  const opted = client.with({ experimental: { asyncTools: {}, twoStage: {} } });
+  const asks: [string, object][] = [
+    ['tools/async/status', { token }],
+    ['tools/async/result', { token }],
+    ['tools/poll_result', { job_id: token }],
+    ['resources/read', { uri: `longhaul://operations/${token}/result` }],
+  ];
+  const answers = await Promise.all(asks.map(([method, params]) => opted.request(method, params)));
+  for (const { error } of answers) expect(error).toMatchObject(away);
+  const plain = await client.request('tools/call', { name: 'operation_get', arguments: { token } });
+  expect(plain.result).toMatchObject({ isError: true, _meta: { 'longhaul/error': away.data } });
+  const job = await fetch(`${home.url}/v1/jobs/${token}`);
+  expect(job.status).toBe(503);
+  expect(Number(job.headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
 test('a server and a worker start before Temporal, say so, and recover by themselves; 30 s without it harm no work', async () => {
   const environment = { LONGHAUL_PROJECT: FIXTURES };
   home.run(['server'], environment);
@@ -60,6 +79,7 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   expect(during.error).toMatchObject({ code: -32603, data: { kind: 'unavailable', retryable: true } });
   expect(Date.now() - outage).toBeLessThan(10_000);
   expect((await readiness())?.status).toBe(503);
+  await saidByAllFaces(busy);
   await delay(Math.max(0, OUTAGE_MS - (Date.now() - outage)));
 
   await startTemporal();

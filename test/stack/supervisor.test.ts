@@ -72,7 +72,7 @@ test('a second Ctrl-C ends everything at once', async () => {
   const startedMs = Date.now();
   run.process.kill('SIGINT');
   expect(await run.ended).toBe(130);
-  expect(Date.now() - startedMs).toBeLessThan(3_000);
+  expect(Date.now() - startedMs).toBeLessThan(6_000);
   await eventually('nothing runs', () => !pids.some(isRunning));
 });
 
