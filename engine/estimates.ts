@@ -1,4 +1,4 @@
-/** How long a tool's work takes, from its past runs. Cached, refreshed behind the scenes, never in the way of a start. */
+/** How long a tool's work takes, from its past runs. Cached, and refreshed behind the scenes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
@@ -21,6 +21,8 @@ const FEW_FRESH_MS = 10_000;
 const PAGE_RUNS = 20;
 /** How many pages are looked through at most. Where Temporal can't list by tool, other tools' runs are among them. */
 const MAX_PAGES = 4;
+/** How long the first call of a tool in this process is held up for it at most, in milliseconds. */
+const FIRST_PATIENCE_MS = 1_000;
 /** Lists are rate-limited, so tools are looked up one after the other, with a pause, in milliseconds. */
 const PAUSE_MS = 250;
 
@@ -41,14 +43,18 @@ export class Estimates {
   readonly #known = new Map<string, { runs: KnownRun[]; at: number }>();
   #lookUps: Promise<void> = Promise.resolve();
 
-  constructor(private readonly engine: EngineTemporal) {}
+  /** @param firstPatienceMs how long a tool's first call waits for its past runs at most, in milliseconds */
+  constructor(
+    private readonly engine: EngineTemporal,
+    private readonly firstPatienceMs = FIRST_PATIENCE_MS,
+  ) {}
 
   /**
    * What the tool's last completed runs say, in seconds, people's time to answer not counted; undefined until there are
    * any to tell. Work whose size nobody knows beforehand has the one that the same call of the same principal had.
    */
-  of(tool: Tool, { principal, argumentsDigest, size }: PlannedWork): number | undefined {
-    const { runs } = this.#runs(tool);
+  async of(tool: Tool, { principal, argumentsDigest, size }: PlannedWork): Promise<number | undefined> {
+    const runs = await this.#runs(tool);
     const before = runs.find(
       (run) =>
         run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
@@ -56,17 +62,17 @@ export class Estimates {
     return estimateFrom(runs, size ?? before?.size);
   }
 
-  #runs(tool: Tool): { runs: readonly KnownRun[] } {
-    const known = this.#known.get(tool.name) ?? { runs: [], at: 0 };
-    const freshMs = known.runs.length < SAMPLE ? FEW_FRESH_MS : FRESH_MS;
-    if (Date.now() - known.at <= freshMs) return known;
+  async #runs(tool: Tool): Promise<readonly KnownRun[]> {
+    const known = this.#known.get(tool.name);
+    const freshMs = known && known.runs.length === SAMPLE ? FRESH_MS : FEW_FRESH_MS;
+    if (known && Date.now() - known.at <= freshMs) return known.runs;
     // At once, so that nobody else looks them up meanwhile.
-    this.#known.set(tool.name, { ...known, at: Date.now() });
-    this.#lookUps = this.#lookUps.then(async () => {
-      await this.#lookUp(tool);
-      await delay(PAUSE_MS, undefined, { ref: false });
-    });
-    return known;
+    this.#known.set(tool.name, { runs: known?.runs ?? [], at: Date.now() });
+    const lookUp = this.#lookUps.then(() => this.#lookUp(tool));
+    this.#lookUps = lookUp.then(() => delay(PAUSE_MS, undefined, { ref: false }));
+    // Processes that serve one client are young at every call: they would never tell what is known.
+    if (!known) await Promise.race([lookUp, delay(this.firstPatienceMs, undefined, { ref: false })]);
+    return this.#known.get(tool.name)!.runs;
   }
 
   async #lookUp(tool: Tool): Promise<void> {

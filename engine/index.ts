@@ -14,7 +14,8 @@ import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, sizeInArguments } from '../operations/tool-estimate.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { fileBytes } from '../platform/data-folders.js';
-import { artifactKey, type Storage } from '../platform/storage.js';
+import { artifactKey } from '../platform/storage-keys.js';
+import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
 import { Estimates } from './estimates.js';
@@ -116,7 +117,7 @@ export class Engine {
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const size = await this.#sizeOf(tool, checked);
     const thought =
-      this.#estimates.of(tool, { principal, argumentsDigest, size }) ??
+      (await this.#estimates.of(tool, { principal, argumentsDigest, size })) ??
       fixedEstimateSeconds(tool.estimate, size);
     // More digits would say more than anybody knows.
     const estimateSeconds = Math.max(0.1, Math.round(thought * 10) / 10);

@@ -3,6 +3,11 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Estimates } from '../../engine/estimates.js';
+import { EngineTemporal } from '../../engine/temporal.js';
+import { defineTool } from '../../operations/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { storageOf } from '../../platform/storage.js';
 import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -105,6 +110,27 @@ test('pipelines, which share one workflow, are estimated each for itself', async
   const quick = await estimateOf('quick', {}, (estimate) => estimate < 50);
   expect(slow).toBeGreaterThan(4);
   expect(quick).toBeLessThan(slow);
+});
+
+test('of a server that has just started it is there at the first call', async () => {
+  const home = process.env['LONGHAUL_HOME']!;
+  const logger = createLogger('test', 'warn');
+  const temporal = new EngineTemporal(home, storageOf({ home }), parts.taskQueue, logger);
+  try {
+    await eventually('it is connected', () => temporal.facts().catch(() => undefined));
+    const slow = defineTool({
+      name: 'slow',
+      description: { does: 'slow' },
+      input: { type: 'object', properties: {} },
+      estimate: { seconds: 60 },
+    });
+    const call = { principal: 'anonymous', argumentsDigest: '', size: undefined };
+    const seconds = await new Estimates(temporal, 30_000).of(slow, call);
+    expect(seconds).toBeGreaterThan(4);
+    expect(seconds).toBeLessThan(50);
+  } finally {
+    await temporal.close();
+  }
 });
 
 test("a file's size counts before anything starts; one outside of the data folders has none", async () => {
