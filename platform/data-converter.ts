@@ -13,7 +13,8 @@ import {
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
-import { payloadKey, type Storage } from './storage.js';
+import { payloadKey } from './storage-keys.js';
+import type { Storage } from './storage.js';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 

@@ -17,7 +17,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 
@@ -171,44 +171,4 @@ async function* filesUnder(folder: string): AsyncGenerator<string> {
 /** Storage of a Longhaul home. */
 export function storageOf(settings: { home: string }): Storage {
   return folderStorage(join(settings.home, 'storage'));
-}
-
-/** Key of an operation's artifact. */
-export function artifactKey(workflowId: string, name: string): string {
-  return `artifacts/${segment(workflowId)}/${segment(name)}`;
-}
-
-/** Key of a step's log. Steps are counted from 1. */
-export function logKey(workflowId: string, child: string, step: number): string {
-  return `logs/${segment(workflowId)}/${segment(child)}/${step}`;
-}
-
-/** Key of a text of the mailbox that is too large for history. */
-export function mailboxKey(mailbox: string, id: string, part: 'content' | 'context' | 'response'): string {
-  return `mailbox/${segment(mailbox)}/${segment(id)}/${part}`;
-}
-
-/** Key of a value that is too large for history, by the workflow that it belongs to, if that is known. */
-export function payloadKey(workflowId: string | undefined, hash: string): string {
-  return workflowId === undefined ? `payloads/${hash}` : `payloads/${segment(workflowId)}/${hash}`;
-}
-
-/** What begins the keys that belong to one operation each: the next part of such a key is its workflow's ID. */
-export const OPERATION_PREFIXES = ['artifacts/', 'logs/', 'payloads/'] as const;
-
-/** The workflow ID in a key that begins with one of {@link OPERATION_PREFIXES}; undefined where the key holds only a hash of it. */
-export function workflowIdIn(key: string): string | undefined {
-  const [, name, rest] = key.split('/');
-  return name && rest !== undefined && !HASHED.test(name) ? decodeURIComponent(name) : undefined;
-}
-
-/** Longest part of a key that is kept as it is, in bytes: a file's name has at most 255. */
-const MAX_SEGMENT_BYTES = 200;
-const HASHED = /^.{100}~[0-9a-f]{32}$/;
-
-/** A name as one part of a key; of a long one, its beginning and its hash. */
-function segment(name: string): string {
-  const encoded = encodeURIComponent(name);
-  if (encoded.length <= MAX_SEGMENT_BYTES) return encoded;
-  return `${encoded.slice(0, 100)}~${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }

@@ -1,6 +1,7 @@
-/** Removing what storage holds of operations that Temporal no longer knows. */
+/** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { OPERATION_PREFIXES, workflowIdIn, type Storage } from '../platform/storage.js';
+import { MAILBOX_PREFIX, OPERATION_PREFIXES, workflowIdIn } from '../platform/storage-keys.js';
+import type { Storage } from '../platform/storage.js';
 
 const CALL_LIMIT_MS = 5_000;
 
@@ -15,27 +16,45 @@ export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
  * Removes the artifacts, logs and large values of operations that Temporal doesn't know and that nothing was added to for
- * {@link UNCHANGED_LIMIT_MS}. Storage that several namespaces have used is left as it is: what one doesn't know may be another's.
+ * {@link UNCHANGED_LIMIT_MS}, and the texts of messages that are as old: none is kept for so long. Storage that several namespaces
+ * have used is left as it is: what one doesn't know may be another's.
  *
  * @returns how many operations were cleared away
  * @throws when Temporal can't be reached; what is then not looked at stays
  */
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   if (!(await isOnlyNamespace(storage, client))) return 0;
-  const changedAt = new Map<string, number>();
-  for await (const { key, changedAt: at } of operationValues(storage)) {
+  const limit = new Date(now - UNCHANGED_LIMIT_MS);
+  await removeOlder(storage, storage.list(MAILBOX_PREFIX), limit);
+  const gone = await goneOperations(storage, client, limit);
+  if (gone.size)
+    await removeOlder(storage, operationValues(storage), limit, (key) => gone.has(workflowIdIn(key) ?? ''));
+  return gone.size;
+}
+
+/** The workflow IDs of which storage holds only old values, and Temporal knows nothing. */
+async function goneOperations(storage: Storage, client: Client, limit: Date): Promise<Set<string>> {
+  const latest = new Map<string, Date>();
+  for await (const { key, changedAt } of operationValues(storage)) {
     const workflowId = workflowIdIn(key);
     if (workflowId === undefined) continue;
-    changedAt.set(workflowId, Math.max(changedAt.get(workflowId) ?? 0, at.getTime()));
+    const before = latest.get(workflowId);
+    if (!before || before < changedAt) latest.set(workflowId, changedAt);
   }
-  const limit = now - UNCHANGED_LIMIT_MS;
   const gone = new Set<string>();
-  for (const [workflowId, at] of changedAt)
-    if (at < limit && !(await isKnown(workflowId, client))) gone.add(workflowId);
-  if (!gone.size) return 0;
-  for await (const { key, changedAt: at } of operationValues(storage))
-    if (at.getTime() < limit && gone.has(workflowIdIn(key) ?? '')) await storage.remove(key);
-  return gone.size;
+  for (const [workflowId, changedAt] of latest)
+    if (changedAt < limit && !(await isKnown(workflowId, client))) gone.add(workflowId);
+  return gone;
+}
+
+async function removeOlder(
+  storage: Storage,
+  values: ReturnType<Storage['list']>,
+  limit: Date,
+  isMeant: (key: string) => boolean = () => true,
+): Promise<void> {
+  for await (const { key, changedAt } of values)
+    if (changedAt < limit && isMeant(key)) await storage.remove(key);
 }
 
 async function* operationValues(storage: Storage): ReturnType<Storage['list']> {

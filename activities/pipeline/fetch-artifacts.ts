@@ -5,7 +5,8 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ArtifactReference } from '../../pipelines/run.js';
-import { artifactKey, type Storage } from '../../platform/storage.js';
+import { artifactKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 
 /**
  * Puts artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Those that are there already stay: each

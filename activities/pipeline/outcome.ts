@@ -1,6 +1,7 @@
 /** Saying how a step ended: from what its launcher wrote, for the run of just now as for an earlier one. */
 import { childName, type RunStep, type StepDone, type StepTrouble } from '../../pipelines/run.js';
-import { logKey, type Storage } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import { logLost, outputsUnusable, stepFailed, stepInDoubt, stepTimedOut, type Doubt } from './failures.js';
 import { awaitEnd, outputFile, readStop, type Attempt, type StopCause } from './journal.js';
 import type { ExitRecord } from './launcher-record.js';

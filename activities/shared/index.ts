@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/wire.js';
-import { artifactKey } from '../../platform/storage.js';
+import { artifactKey } from '../../platform/storage-keys.js';
 import { current, surroundings } from './context.js';
 
 export { log } from '@temporalio/activity';

@@ -4,7 +4,8 @@
 import type { LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
-import { logKey, type Storage } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import { readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import type { LogsPosition } from './position.js';

@@ -14,7 +14,8 @@ import {
 } from '../../operations/log-page.js';
 import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { logKey, type Storage } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import { invalidCursor, readCursor, writeCursor } from './cursor.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';

@@ -39,7 +39,8 @@ import {
   type RespondRequest,
   type StoredMessage,
 } from '../../operations/mailbox-wire.js';
-import { mailboxKey, type Storage } from '../../platform/storage.js';
+import { mailboxKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import type { EngineTemporal } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { readMessage, storeText } from './contents.js';

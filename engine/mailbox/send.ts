@@ -20,7 +20,8 @@ import {
   type Publication,
   type StoredMessage,
 } from '../../operations/mailbox-wire.js';
-import { mailboxKey, type Storage } from '../../platform/storage.js';
+import { mailboxKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';
 import { eachOf } from './each.js';

@@ -4,14 +4,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import {
-  artifactKey,
-  folderStorage,
-  logKey,
-  payloadKey,
-  storageOf,
-  type Storage,
-} from '../../platform/storage.js';
+import { artifactKey, logKey, mailboxKey, payloadKey } from '../../platform/storage-keys.js';
+import { folderStorage, storageOf, type Storage } from '../../platform/storage.js';
+import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../operations/mailbox.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
@@ -67,8 +62,7 @@ test('what Temporal has purged goes, once nothing was added for long; all else s
   const closed = await parts.client.start('slow_compute', { seconds: 0 });
   await parts.client.until(closed, 'completed');
   const running = await parts.client.start('slow_compute', { seconds: 600 });
-  const others = [payloadKey(undefined, 'b'.repeat(64)), 'mailbox/somebody/~1/content'];
-  const stays = [...valuesOf(closed), ...valuesOf(running), ...others];
+  const stays = [...valuesOf(closed), ...valuesOf(running), payloadKey(undefined, 'b'.repeat(64))];
   for (const key of [...valuesOf(gone), ...valuesOf(alsoGone), ...stays])
     await storage.put(key, Buffer.from('x'));
 
@@ -78,6 +72,19 @@ test('what Temporal has purged goes, once nothing was added for long; all else s
   expect((await keysOf(storage)).filter((key) => !key.startsWith('namespaces/'))).toEqual(stays.sort());
   expect(await sweepStorage(storage, temporal, later())).toBe(0);
   await parts.client.request('tasks/cancel', { taskId: running });
+});
+
+test('texts of messages go once no message can be so old', async () => {
+  expect(UNCHANGED_LIMIT_MS).toBeGreaterThan(
+    (TTL_LIMIT_SECONDS + LEASE_RANGE_SECONDS[1]) * 1000 + REPLIES_KEPT_MS,
+  );
+  const storage = newStorage();
+  const key = mailboxKey('mailbox:1:', 'somebody~1', 'content');
+  await storage.put(key, Buffer.from('x'));
+  await sweepStorage(storage, temporal);
+  expect(await storage.size(key)).toBe(1);
+  await sweepStorage(storage, temporal, later());
+  expect(await storage.size(key)).toBeUndefined();
 });
 
 test('storage that another namespace has used is left as it is', async () => {

@@ -8,7 +8,8 @@ import { tellLogs } from '../../engine/events/logs.js';
 import { beginningOf } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
-import { folderStorage, logKey } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import { folderStorage } from '../../platform/storage.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

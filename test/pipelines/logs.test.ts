@@ -6,7 +6,8 @@ import { mkdirSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLogPage, type PageQuery } from '../../engine/logs/index.js';
 import type { LogLine, LogLines } from '../../operations/log-page.js';
-import { folderStorage, logKey } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import { folderStorage } from '../../platform/storage.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
 const storage = folderStorage(folder);

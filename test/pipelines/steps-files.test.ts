@@ -7,7 +7,7 @@ import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
 import { masking } from '../../activities/pipeline/mask.js';
 import { secretsOf } from '../../activities/pipeline/secrets.js';
 import type { ArtifactReference, SaveArtifacts } from '../../pipelines/run.js';
-import { artifactKey } from '../../platform/storage.js';
+import { artifactKey } from '../../platform/storage-keys.js';
 import { CHILD, failureOf, StepHome } from './steps-support.js';
 
 let home: StepHome;

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { logKey, type Storage } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
 import { eventually } from '../stack/cli-process.js';
 import { StepHome } from './steps-support.js';
 

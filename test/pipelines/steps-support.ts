@@ -9,7 +9,8 @@ import { findAttempts } from '../../activities/pipeline/journal.js';
 import { runStep, type StepSurroundings } from '../../activities/pipeline/run-step.js';
 import { openWorkspace } from '../../activities/pipeline/workspace.js';
 import type { OpenWorkspace, RunStep, StepDone, StepTrouble } from '../../pipelines/run.js';
-import { folderStorage, logKey, type Storage } from '../../platform/storage.js';
+import { logKey } from '../../platform/storage-keys.js';
+import { folderStorage, type Storage } from '../../platform/storage.js';
 
 export const CHILD = { job: 'build' };
 
