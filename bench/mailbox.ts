@@ -2,9 +2,9 @@
  * What does it cost when a hundred agents wait, and how soon do messages reach them? All of it through the HTTP tools, as
  * agents use them: they wait with nothing to do, then senders send to random ones.
  *
- *     node --import jiti/register bench/mailbox.ts [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
+ *     node --import jiti/register bench/mailbox.ts [--agents 100] [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
  *
- * With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
+ * The bounds are those for a hundred. With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -16,16 +16,17 @@ import { cpuMs, measure, peakMb, printTable, residentMb, withStack } from './sup
 
 const { values: given } = parseArgs({
   options: {
+    agents: { type: 'string', default: '100' },
     minutes: { type: 'string', default: '1' },
     messages: { type: 'string', default: '1000' },
     'per-second': { type: 'string', default: '10' },
     kills: { type: 'boolean', default: false },
   },
 });
+const AGENTS = Number(given.agents);
 const IDLE_MS = Number(given.minutes) * 60_000;
 const MESSAGES = Number(given.messages);
 const PER_SECOND = Number(given['per-second']);
-const AGENTS = 100;
 const SENDERS = 10;
 const KILL_EVERY_MS = 20_000;
 /** Pause before a call that failed is made again, in milliseconds. */
