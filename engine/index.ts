@@ -22,6 +22,7 @@ import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
+import { readStepLogText, type LogText } from './logs/text.js';
 import { Mailbox } from './mailbox/index.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
@@ -335,5 +336,15 @@ export class Engine {
   async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
     const record = await this.readLive(principal, token);
     return readStepLog(this.storage, workflowIdOf(principal, token, this.secret), record, query);
+  }
+
+  /**
+   * Reads a step's log as text: many pages at once, or one if the query has a `limit`.
+   *
+   * @throws LonghaulError as {@link logs}
+   */
+  async logText(principal: string, token: string, query: LogQuery): Promise<LogText> {
+    const record = await this.readLive(principal, token);
+    return readStepLogText(this.storage, workflowIdOf(principal, token, this.secret), record, query);
   }
 }

@@ -4,13 +4,11 @@ import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprot
 import { z } from 'zod';
 import type { Engine } from '../engine/index.js';
 import { LonghaulError } from '../operations/errors.js';
-import { PAGE_LINES, type LogPage } from '../operations/log-page.js';
+import { PAGE_LINES } from '../operations/log-page.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri } from './resource-links.js';
 
 /** Largest resource that is sent in one answer, in bytes. A client's buffer over stdio holds 10 MB, in base64. */
 export const RESOURCE_LIMIT_BYTES = { http: 64 * 1024 * 1024, stdio: 7 * 1024 * 1024 };
-/** Of a log at most so much is sent at once, in bytes, and a page over it. The rest has an address of its own. */
-const LOG_LIMIT_BYTES = 256 * 1024;
 
 /** What resources/templates/list declares. */
 export const resourceTemplates: ResourceTemplateType[] = [
@@ -116,38 +114,27 @@ async function readLog(
   step: string,
   { from, to, tail, cursor }: LogParameters,
 ): Promise<ReadResourceResult> {
-  const read = (query: object) => engine.logs(principal, token, { step, ...query });
-  let page = await read({ fromLine: from, toLine: to, tail, cursor });
-  const uri = logUri(token, page.step);
-  const first = page.lines[0]?.number;
-  let text = textOf(page);
-  let last = page.lines.at(-1)?.number;
-  while (page.cursor !== undefined && !page.isAtEnd && text.length < LOG_LIMIT_BYTES) {
-    page = await read({ cursor: page.cursor });
-    text += textOf(page);
-    last = page.lines.at(-1)?.number ?? last;
-  }
+  const query = { step, fromLine: from, toLine: to, tail, cursor };
+  const log = await engine.logText(principal, token, query);
+  const uri = logUri(token, log.step);
   return {
     contents: [
       {
         uri,
         mimeType: 'text/plain',
-        text,
+        text: log.text,
         _meta: {
           'longhaul/log': {
-            ...(first === undefined ? {} : { from: first, to: last }),
-            is_at_end: page.isAtEnd,
-            is_complete: page.isComplete,
-            ...(page.cursor === undefined ? {} : { next_uri: `${uri}?cursor=${page.cursor}` }),
+            ...(log.first === undefined ? {} : { from: log.first, to: log.last }),
+            ...(log.isContinued ? { is_continued: true } : {}),
+            is_at_end: log.isAtEnd,
+            is_complete: log.isComplete,
+            ...(log.cursor === undefined ? {} : { next_uri: `${uri}?cursor=${log.cursor}` }),
           },
         },
       },
     ],
   };
-}
-
-function textOf({ lines }: LogPage): string {
-  return lines.map(({ text, isUnfinished }) => (isUnfinished ? text : `${text}\n`)).join('');
 }
 
 function notFound(why?: string): LonghaulError {

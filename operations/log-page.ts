@@ -5,6 +5,8 @@ import type { ChildStatus } from './record.js';
 export const PAGE_LINES = 200;
 /** Most text of a page, in bytes of UTF-8: 16 KiB. */
 export const PAGE_BYTES = 16 * 1024;
+/** Of a log as text, at most so much is sent at once, in characters, and a page over it. */
+export const TEXT_CHARACTERS = 256 * 1024;
 /** Longest piece of a line, in bytes of the log: 4 KiB. */
 export const PIECE_BYTES = 4 * 1024;
 /** Longest pattern, in characters. */

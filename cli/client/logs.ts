@@ -10,7 +10,7 @@ import {
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import type { LogWriter } from './log-writer.js';
-import { readLog, readSteps } from './operation-tools.js';
+import { readLog, readLogAfter, readSteps } from './operation-tools.js';
 import { pause, type Patience } from './patience.js';
 import type { Session } from './session.js';
 import type { Child, LogAnswer, OperationSteps } from './wire.js';
@@ -45,17 +45,22 @@ export async function showLog(
 ): Promise<void> {
   const ask = (query: Record<string, unknown>) =>
     patience.answered(() => readLog(session, { token: request.token, ...query }, { signal }));
-  let query: Record<string, unknown> | undefined = await firstQuery(ask, request);
+  const askAfter = (page: LogAnswer) =>
+    request.pattern === undefined
+      ? patience.answered(() => readLogAfter(session, request.token, page, { signal }))
+      : ask({ cursor: page.cursor });
+  const query = await firstQuery(ask, request);
+  let page = query && (await ask(query));
   let pollMs = FIRST_POLL_MS;
-  while (query !== undefined) {
-    const page = await ask(query);
-    if (page !== undefined) await writer.page(page);
-    if (page?.cursor === undefined || writer.isGone) return;
-    query = { cursor: page.cursor };
-    if (!page.is_at_end) continue;
-    if (!isFollowed) return;
-    pollMs = page.lines.length > 0 ? FIRST_POLL_MS : Math.min(pollMs * 2, LAST_POLL_MS);
-    await pause(pollMs, signal);
+  while (page !== undefined) {
+    await writer.page(page);
+    if (page.cursor === undefined || writer.isGone) return;
+    if (page.is_at_end) {
+      if (!isFollowed) return;
+      pollMs = page.lines.length > 0 ? FIRST_POLL_MS : Math.min(pollMs * 2, LAST_POLL_MS);
+      await pause(pollMs, signal);
+    }
+    page = await askAfter(page);
   }
 }
 

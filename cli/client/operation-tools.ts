@@ -1,4 +1,5 @@
 /** Calling the server's tools about operations, which answer at once. */
+import { logUri } from '../../mcp-server/resource-links.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
@@ -10,6 +11,7 @@ import {
   type Child,
   type ListedOperation,
   type LogAnswer,
+  type LogAnswerLine,
   type OperationSteps,
   type ToolResult,
 } from './wire.js';
@@ -95,6 +97,56 @@ export async function readLog(
     options,
   );
   return log;
+}
+
+/** What a resource that is a log says of itself. */
+interface LogNews {
+  from?: number;
+  /** Begins in the middle of that line. */
+  is_continued?: true;
+  is_at_end: boolean;
+  is_complete: boolean;
+  next_uri?: string;
+}
+
+/**
+ * What follows a page of a log, as much at once as the server sends: tools' answers are made for models, and small.
+ *
+ * @param page without a pattern
+ * @throws Unreachable, RpcError
+ */
+export async function readLogAfter(
+  session: Session,
+  token: string,
+  { step, cursor }: LogAnswer,
+  options: RequestOptions = {},
+): Promise<LogAnswer> {
+  const uri = `${logUri(token, step)}?cursor=${encodeURIComponent(cursor ?? '')}`;
+  const { contents } = await session.request<{ contents: { text: string; _meta: object }[] }>(
+    'resources/read',
+    { uri },
+    { limitMs: ANSWER_LIMIT_MS, ...options },
+  );
+  const { text, _meta } = contents[0]!;
+  const { from, is_continued, next_uri, ...rest } = (_meta as { 'longhaul/log': LogNews })['longhaul/log'];
+  const next = next_uri === undefined ? undefined : new URL(next_uri).searchParams.get('cursor');
+  return {
+    ...rest,
+    step,
+    lines: from === undefined ? [] : linesOf(text, from, is_continued === true),
+    ...(typeof next === 'string' ? { cursor: next } : {}),
+  };
+}
+
+/** The lines of a text; the last one is unfinished if it has no end. */
+function linesOf(text: string, from: number, isContinued: boolean): LogAnswerLine[] {
+  const lines: LogAnswerLine[] = text
+    .split('\n')
+    .map((line, index) => ({ number: from + index, text: line }));
+  if (isContinued) lines[0]!.is_continued = true;
+  if (text.endsWith('\n')) lines.pop();
+  else lines.at(-1)!.is_unfinished = true;
+  return lines;
 }
 
 export interface OperationPage {

@@ -26,6 +26,16 @@ jobs:
     needs: build
     steps: [{ name: Tell, run: printf told }]
 `,
+  /** More than is sent at once, a line among it that alone is more, and an end without a line end. */
+  long: `
+jobs:
+  print:
+    steps:
+      - run: |
+          seq 1 60000
+          head -c 600000 /dev/zero | tr '\\0' x
+          printf '\\n%s' end
+`,
   colors: `
 jobs:
   paint:
@@ -104,6 +114,27 @@ describe('logs', () => {
     const ended = await run('logs', token, ...args);
     expect(ended.stderr).toContain(message);
     expect(ended).toMatchObject({ code, stdout: '' });
+  });
+
+  test('comes whole, however long it and its lines are', async () => {
+    const token = await project.client.start('long');
+    await project.client.until(token, 'completed');
+    const numbers = Array.from({ length: 60_000 }, (_, index) => String(index + 1));
+    const lines = [...numbers, 'x'.repeat(600_000), 'end'];
+    const { code, stdout } = await run('logs', token);
+    expect(code).toBe(0);
+    expect(stdout === lines.join('\n')).toBe(true);
+    const printed = documents<{ number: number; text: string; is_continued?: true }>(
+      await run('logs', token, '--json', '--from', '59000'),
+    );
+    const joined: string[] = [];
+    for (const { number, text, is_continued } of printed) {
+      expect(number).toBe(59_000 + joined.length - (is_continued ? 1 : 0));
+      if (is_continued) joined[joined.length - 1] += text;
+      else joined.push(text);
+    }
+    expect(joined).toHaveLength(lines.length - 58_999);
+    expect(joined.every((text, index) => text === lines[58_999 + index])).toBe(true);
   });
 
   test('of an unknown operation ends with 4', async () => {

@@ -1,8 +1,9 @@
 /** `GET /v1/jobs/{id}/logs/{step}`: what a step of a job has printed. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import type { LogText } from '../../../engine/logs/text.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { PAGE_LINES, type LogPage, type LogQuery } from '../../../operations/log-page.js';
+import { PAGE_LINES, type LogPage } from '../../../operations/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
@@ -10,9 +11,6 @@ import { Problem, type ProblemType } from './problems.js';
 import { assertKept, defined } from './render.js';
 import { integer, jobParams, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
-
-/** Of a log at most so much is sent as text at once, in bytes, and a page over it; a link leads to the rest. */
-const TEXT_LIMIT_BYTES = 256 * 1024;
 
 const logPage = z
   .object({
@@ -109,48 +107,33 @@ async function sendLog(
   assertJobId(id);
   const principal = principalOf(c);
   const record = assertKept(await engine.read(principal, id));
-  const read = (wanted: LogQuery) =>
-    engine.logs(principal, id, { step: reference, ...wanted }).catch((error: unknown) => {
-      throw logProblem(error);
+  const wanted = { ...rest, step: reference, fromLine: from };
+  try {
+    if (/\btext\/plain\b/.test(c.req.header('accept') ?? ''))
+      return sendText(c, id, await engine.logText(principal, id, wanted));
+    const page = await engine.logs(principal, id, wanted);
+    return c.json(pageOf(page, record), 200, {
+      'Cache-Control': 'no-cache',
+      Vary: 'Accept',
+      ...nextLink(id, page),
     });
-  const page = await read({ ...rest, fromLine: from });
-  const isText = /\btext\/plain\b/.test(c.req.header('accept') ?? '');
-  return isText
-    ? sendText(c, id, page, rest.limit === undefined && rest.tail === undefined ? read : undefined)
-    : c.json(pageOf(page, record), 200, {
-        'Cache-Control': 'no-cache',
-        Vary: 'Accept',
-        ...nextLink(id, page),
-      });
+  } catch (error) {
+    throw logProblem(error);
+  }
 }
 
-/** The log's own words, from that page on. */
-async function sendText(
-  c: Context,
-  id: string,
-  first: LogPage,
-  read: ((wanted: LogQuery) => Promise<LogPage>) | undefined,
-): Promise<Response> {
-  let page = first;
-  let text = textOf(page);
-  while (read && page.cursor !== undefined && !page.isAtEnd && text.length < TEXT_LIMIT_BYTES) {
-    page = await read({ cursor: page.cursor });
-    text += textOf(page);
-  }
-  return c.body(text, 200, {
+/** The log's own words. */
+function sendText(c: Context, id: string, log: LogText): Response {
+  return c.body(log.text, 200, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Cache-Control': 'no-cache',
     Vary: 'Accept',
     'X-Content-Type-Options': 'nosniff',
-    ...nextLink(id, page),
+    ...nextLink(id, log),
   });
 }
 
-function textOf({ lines }: LogPage): string {
-  return lines.map(({ text, isUnfinished }) => (isUnfinished ? text : `${text}\n`)).join('');
-}
-
-function nextLink(id: string, { step, cursor }: LogPage): Record<string, string> {
+function nextLink(id: string, { step, cursor }: Pick<LogPage, 'step' | 'cursor'>): Record<string, string> {
   return cursor === undefined ? {} : { Link: `<${logPath(id, step)}?cursor=${cursor}>; rel="next"` };
 }
 

@@ -1,0 +1,56 @@
+/** Logs as text: page after page, as the step printed them. */
+import { TEXT_CHARACTERS, type LogPage, type LogQuery } from '../../operations/log-page.js';
+import type { OperationRecord } from '../../operations/record.js';
+import type { Storage } from '../../platform/storage.js';
+import { readStepLog } from './index.js';
+
+/** Lines of a log, one behind the other; the last has no line end if it is cut or still growing. */
+export interface LogText extends Omit<LogPage, 'lines'> {
+  text: string;
+  /** Numbers of the first and the last line; none without lines. */
+  first?: number;
+  last?: number;
+  /** Begins in the middle of the first line. */
+  isContinued?: true;
+}
+
+/**
+ * Reads pages until they come to {@link TEXT_CHARACTERS}.
+ *
+ * @param query with a `limit` it is this one page
+ * @throws LonghaulError as {@link readStepLog}
+ */
+export async function readStepLogText(
+  storage: Storage,
+  workflowId: string,
+  record: OperationRecord,
+  query: LogQuery,
+): Promise<LogText> {
+  const read = (wanted: LogQuery) =>
+    readStepLog(storage, workflowId, record, { ...wanted, step: query.step });
+  let page = await read(query);
+  const start = page.lines[0];
+  let last = page.lines.at(-1)?.number;
+  let text = textOf(page);
+  while (
+    query.limit === undefined &&
+    page.cursor !== undefined &&
+    !page.isAtEnd &&
+    text.length < TEXT_CHARACTERS
+  ) {
+    page = await read({ cursor: page.cursor });
+    text += textOf(page);
+    last = page.lines.at(-1)?.number ?? last;
+  }
+  const { lines: _lines, ...end } = page;
+  return {
+    ...end,
+    text,
+    ...(start === undefined || last === undefined ? {} : { first: start.number, last }),
+    ...(start?.isContinued ? { isContinued: true } : {}),
+  };
+}
+
+function textOf({ lines }: LogPage): string {
+  return lines.map(({ text, isUnfinished }) => (isUnfinished ? text : `${text}\n`)).join('');
+}
