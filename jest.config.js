@@ -14,5 +14,5 @@ export default {
   globalSetup: './test/global-setup.js',
   globalTeardown: './test/global-teardown.js',
   testTimeout: 60_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
 };
