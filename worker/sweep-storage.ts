@@ -1,9 +1,8 @@
 /** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
-import { MAILBOX_PREFIX, OPERATION_PREFIXES, workflowIdIn } from '../platform/storage-keys.js';
+import type { Client } from '@temporalio/client';
+import { MAILBOX_PREFIX, OPERATION_PREFIXES, prefixesOf, workflowIdIn } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
-
-const CALL_LIMIT_MS = 5_000;
+import { CALL_LIMIT_MS, findWorkflow } from '../platform/find-workflow.js';
 
 /** Whose values storage holds: a namespace each, by its ID. */
 const NAMESPACES_PREFIX = 'namespaces/';
@@ -25,40 +24,31 @@ export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   if (!(await isOnlyNamespace(storage, client))) return 0;
   const limit = new Date(now - UNCHANGED_LIMIT_MS);
-  await removeOlder(storage, storage.list(MAILBOX_PREFIX), limit);
+  await removeOlder(storage, MAILBOX_PREFIX, limit);
   const gone = await goneOperations(storage, client, limit);
-  if (gone.size)
-    await removeOlder(storage, operationValues(storage), limit, (key) => gone.has(workflowIdIn(key) ?? ''));
-  return gone.size;
+  for (const prefix of gone.flatMap(prefixesOf)) await removeOlder(storage, prefix, limit);
+  return gone.length;
 }
 
 /** The workflow IDs of which storage holds only old values, and Temporal knows nothing. */
-async function goneOperations(storage: Storage, client: Client, limit: Date): Promise<Set<string>> {
+async function goneOperations(storage: Storage, client: Client, limit: Date): Promise<string[]> {
   const latest = new Map<string, Date>();
-  for await (const { key, changedAt } of operationValues(storage)) {
-    const workflowId = workflowIdIn(key);
-    if (workflowId === undefined) continue;
-    const before = latest.get(workflowId);
-    if (!before || before < changedAt) latest.set(workflowId, changedAt);
-  }
-  const gone = new Set<string>();
+  for (const prefix of OPERATION_PREFIXES)
+    for await (const { key, changedAt } of storage.list(prefix)) {
+      const workflowId = workflowIdIn(key);
+      if (workflowId === undefined) continue;
+      const before = latest.get(workflowId);
+      if (!before || before < changedAt) latest.set(workflowId, changedAt);
+    }
+  const gone: string[] = [];
   for (const [workflowId, changedAt] of latest)
-    if (changedAt < limit && !(await isKnown(workflowId, client))) gone.add(workflowId);
+    if (changedAt < limit && !(await findWorkflow(client, workflowId))) gone.push(workflowId);
   return gone;
 }
 
-async function removeOlder(
-  storage: Storage,
-  values: ReturnType<Storage['list']>,
-  limit: Date,
-  isMeant: (key: string) => boolean = () => true,
-): Promise<void> {
-  for await (const { key, changedAt } of values)
-    if (changedAt < limit && isMeant(key)) await storage.remove(key);
-}
-
-async function* operationValues(storage: Storage): ReturnType<Storage['list']> {
-  for (const prefix of OPERATION_PREFIXES) yield* storage.list(prefix);
+async function removeOlder(storage: Storage, prefix: string, limit: Date): Promise<void> {
+  for await (const { key, changedAt } of storage.list(prefix))
+    if (changedAt < limit) await storage.remove(key);
 }
 
 /** Notes that this namespace uses the storage. Another cluster's namespace of the same name has another ID. */
@@ -71,16 +61,4 @@ async function isOnlyNamespace(storage: Storage, client: Client): Promise<boolea
   if ((await storage.size(own)) === undefined) await storage.put(own, Buffer.from(namespace));
   for await (const { key } of storage.list(NAMESPACES_PREFIX)) if (key !== own) return false;
   return true;
-}
-
-async function isKnown(workflowId: string, client: Client): Promise<boolean> {
-  try {
-    await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { MARKER_MEMO, type MarkerMemo } from '../../operations/wire.js';
+import { findWorkflow } from '../../platform/find-workflow.js';
 import { readJson } from './files.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
-
-const CALL_LIMIT_MS = 5_000;
 
 /** Folders that are being removed are called so first: nobody finds half a workspace. */
 const REMOVED = '.removed-';
@@ -34,15 +33,8 @@ export async function sweepWorkspaces(home: string, client: Client, now = Date.n
 }
 
 async function isNeeded(workflowId: string, client: Client, now: number): Promise<boolean> {
-  try {
-    const { closeTime, memo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-      client.workflow.getHandle(workflowId).describe(),
-    );
-    if (!closeTime) return true;
-    const { keepAliveSeconds = 0 } = (memo?.[MARKER_MEMO] ?? {}) as Partial<MarkerMemo>;
-    return closeTime.getTime() + keepAliveSeconds * 1000 > now;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  const found = await findWorkflow(client, workflowId);
+  if (!found?.closeTime) return found !== undefined;
+  const { keepAliveSeconds = 0 } = (found.memo?.[MARKER_MEMO] ?? {}) as Partial<MarkerMemo>;
+  return found.closeTime.getTime() + keepAliveSeconds * 1000 > now;
 }

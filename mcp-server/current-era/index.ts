@@ -9,10 +9,10 @@ import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js
 import { pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { echoOf, type OptIns } from '../opt-ins.js';
+import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import { Calls } from './call.js';
 import { clientOf } from './client.js';
-import { renderCallError, renderResourceError } from './errors.js';
 import { toolsFor } from './list.js';
 
 /**
@@ -78,7 +78,7 @@ export function createCurrentServer(
     try {
       return await calls.call(params.name, params.arguments, params.operation, context);
     } catch (error) {
-      throw renderCallError(error);
+      throw asProtocolError(error);
     }
   });
   server.setRequestHandler('resources/list', () => ({ resources: [] }));
@@ -87,7 +87,7 @@ export function createCurrentServer(
     try {
       return await readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport]);
     } catch (error) {
-      throw renderResourceError(error, params.uri);
+      throw asProtocolError(error, { data: { uri: params.uri } });
     }
   });
   registerTasks(server, engine, principal);

@@ -1,0 +1,24 @@
+/** Asking Temporal about workflows that may be gone. */
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
+
+/** How long such a call may take, in milliseconds. */
+export const CALL_LIMIT_MS = 5_000;
+
+/**
+ * Describes a workflow; undefined when Temporal doesn't know it.
+ *
+ * @throws when Temporal can't be reached
+ */
+export async function findWorkflow(
+  client: Client,
+  workflowId: string,
+): Promise<WorkflowExecutionDescription | undefined> {
+  try {
+    return await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}
