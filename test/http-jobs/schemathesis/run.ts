@@ -1,30 +1,17 @@
-/** Schemathesis as a command: installed once, at the versions of requirements.txt, into the user's cache. */
+/** Schemathesis as a command, at the versions of requirements.txt. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installVenv } from '../../support/python.js';
 
 const run = promisify(execFile);
 const folder = resolve('test/http-jobs/schemathesis');
-const requirements = join(folder, 'requirements.txt');
-const version = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
-const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-const installed = join(cache, 'longhaul', `schemathesis-${version}`);
-/** Written last: without it an installation broke off. */
-const complete = join(installed, 'complete');
 
-const INSTALL_LIMIT_MS = 240_000;
-
-/** Installs it where that has not been done; needs Python 3 with venv and pip. */
-export async function installSchemathesis(): Promise<void> {
-  if (existsSync(complete)) return;
-  rmSync(installed, { recursive: true, force: true });
-  await run('python3', ['-m', 'venv', installed], { timeout: INSTALL_LIMIT_MS });
-  const pip = ['install', '--quiet', '--disable-pip-version-check', '-r', requirements];
-  await run(join(installed, 'bin/pip'), pip, { timeout: INSTALL_LIMIT_MS });
-  writeFileSync(complete, '');
+/** @returns the folder of its executable */
+export function installSchemathesis(): Promise<string> {
+  return installVenv('schemathesis', join(folder, 'requirements.txt'));
 }
 
 /** What every answer is held to. */
@@ -49,9 +36,15 @@ export interface Outcome {
 /**
  * Runs it against a server's document.
  *
+ * @param bin what {@link installSchemathesis} gave
  * @param examples most made-up requests for each operation
  */
-export async function runSchemathesis(base: string, examples: number, limitMs: number): Promise<Outcome> {
+export async function runSchemathesis(
+  bin: string,
+  base: string,
+  examples: number,
+  limitMs: number,
+): Promise<Outcome> {
   const args = [
     '--config-file',
     join(folder, 'schemathesis.toml'),
@@ -65,7 +58,7 @@ export async function runSchemathesis(base: string, examples: number, limitMs: n
   ];
   // It leaves notes of what it has seen where it runs.
   const cwd = mkdtempSync(join(tmpdir(), 'longhaul-schemathesis-'));
-  const ran = await run(join(installed, 'bin/schemathesis'), args, {
+  const ran = await run(join(bin, 'schemathesis'), args, {
     cwd,
     timeout: limitMs,
     maxBuffer: 64 * 1024 * 1024,
