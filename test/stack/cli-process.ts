@@ -56,10 +56,12 @@ export class TestHome {
   private constructor(
     readonly port: number,
     readonly temporalPort: number,
+    private readonly node: string,
   ) {}
 
-  static async create(): Promise<TestHome> {
-    return new TestHome(await freePort(), await freePort());
+  /** @param node executable that runs the command line. Default: this process's own */
+  static async create(node = process.execPath): Promise<TestHome> {
+    return new TestHome(await freePort(), await freePort(), node);
   }
 
   get url(): string {
@@ -76,7 +78,7 @@ export class TestHome {
       ([name]) =>
         !name.startsWith('TEMPORAL_') && !(name.startsWith('LONGHAUL_') && name !== 'LONGHAUL_BIN_FOLDER'),
     );
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(this.node, [MAIN, ...args], {
       cwd: this.path,
       detached: options.detached ?? false,
       env: {
