@@ -11,7 +11,7 @@ import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import type { Closing } from '../closing.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
-import { startOperation } from '../faces/sep-1391/index.js';
+import { parseOperationField, startOperation } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
 import { startJob } from '../faces/two-stage/index.js';
 import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
@@ -80,6 +80,8 @@ export class Calls {
     context: ServerContext,
   ): Promise<Result> {
     const { elicitation } = clientOf(context);
+    // Before the person is asked for anything.
+    const field = face === 'operation' ? parseOperationField(operation) : {};
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
     const whole = { ...given, ...args };
     const missing = missingArguments(tool, whole);
@@ -88,7 +90,7 @@ export class Calls {
     switch (face) {
       case 'operation': {
         const caller = { principal, requestId: context.mcpReq.id };
-        return { ...(await startOperation(engine, tool, whole, operation, caller, () => undefined)) };
+        return { ...(await startOperation(engine, tool, whole, field, caller, () => undefined)) };
       }
       case 'two-stage':
         return { ...(await startJob(engine, tool, whole, { principal }, () => undefined)) };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import type { Tool } from '../../operations/tool.js';
 import { plainTools } from '../faces/plain/index.js';
-import { asyncTools, startOperation, syncTool } from '../faces/sep-1391/index.js';
+import { asyncTools, parseOperationField, startOperation, syncTool } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
 import { startJob, twoStageTools } from '../faces/two-stage/index.js';
 import { renderOwnTool } from '../own-tool.js';
@@ -74,6 +74,7 @@ export async function callTool(
   const tool = own ? undefined : era.engine.tool(name);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
+    const field = parseOperationField(operation);
     const listed = operationsOf(session);
     const caller = {
       principal,
@@ -82,9 +83,10 @@ export async function callTool(
       ...(progressToken === undefined ? {} : { progressToken }),
     };
     return era.cancellations.during(listed, requestId, (started) =>
-      startOperation(era.engine, tool, args, operation, caller, (token) => {
+      startOperation(era.engine, tool, args, field, caller, (token) => {
         started(token);
-        era.news.started(listed, token);
+        // The answer goes first: until then the client may not know the token.
+        setImmediate(() => era.news.started(listed, token));
       }),
     );
   }

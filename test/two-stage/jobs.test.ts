@@ -140,6 +140,10 @@ test('while Temporal is out of reach, nothing is said of a job, and nothing star
     code: -32603,
     data: { kind: 'unavailable', retryable: true },
   });
+  expect((await apart.request('tools/cancel_job', { job_id: 'abc' })).error).toMatchObject({
+    code: -32603,
+    data: { kind: 'unavailable', retryable: true },
+  });
   const called = await apart.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
   expect(called.result).toMatchObject({
     success: false,
@@ -199,12 +203,14 @@ describe('refused is', () => {
     expect((await call('nonesuch')).error.code).toBe(-32602);
   });
 
-  test('polling by a client that did not opt in, in both eras; it sees no async tools', async () => {
+  test('polling and cancelling by a client that did not opt in, in both eras; it sees no async tools', async () => {
     const without = await HttpClient.open(parts.client.url, { capabilities: {} });
-    expect((await without.request('tools/poll_result', { job_id: 'a' })).error.code).toBe(-32601);
-    expect((await parts.client.request('tools/poll_result', { job_id: 'a' })).error?.code).toBe(-32601);
+    for (const method of ['tools/poll_result', 'tools/cancel_job']) {
+      expect((await without.request(method, { job_id: 'a' })).error.code).toBe(-32601);
+      expect((await parts.client.request(method, { job_id: 'a' })).error?.code).toBe(-32601);
+    }
     const { tools } = (await without.request('tools/list')).result;
     expect(tools.filter((tool: any) => 'async' in tool)).toEqual([]);
-    expect(without.initialized.result.capabilities).not.toHaveProperty('experimental');
+    expect(without.initialized.result.capabilities.experimental).toHaveProperty('twoStage');
   });
 });

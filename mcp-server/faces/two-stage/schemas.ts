@@ -4,13 +4,18 @@ import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
 import { parseParams } from '../../params.js';
 
-/** The method that polls, as the first reply names it. */
+/** The methods that poll and cancel, as the first reply names them. */
 export const POLL_METHOD = 'tools/poll_result';
+export const CANCEL_METHOD = 'tools/cancel_job';
 
 const LONGEST_KEY = 200;
+const LONGEST_REASON = 500;
 
 /** params of tools/poll_result. */
 const pollParams = z.looseObject({ job_id: z.string().min(1).max(1000) });
+
+/** params of tools/cancel_job. */
+const cancelParams = pollParams.extend({ reason: z.string().min(1).max(LONGEST_REASON).optional() });
 
 /** Arguments of a call that aren't the tool's own. What a plain call says of waiting has no meaning here. */
 const callArguments = z.looseObject({
@@ -22,6 +27,12 @@ const callArguments = z.looseObject({
 /** @throws ProtocolError -32602 that names the field */
 export function jobIdOf(params: unknown): string {
   return parseParams(pollParams, params).job_id;
+}
+
+/** @throws ProtocolError -32602 that names the field */
+export function cancellationOf(params: unknown): { jobId: string; reason?: string } {
+  const { job_id: jobId, reason } = parseParams(cancelParams, params);
+  return { jobId, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** @throws ProtocolError -32602 that names the field */
@@ -63,6 +74,7 @@ export const jobSchema: JsonSchema = toJsonSchema(
         estimated_runtime_seconds: z.number().optional(),
         status: z.enum(['queued', 'running', 'complete']).optional(),
         poll_endpoint: z.string().optional(),
+        cancel_endpoint: z.string().optional(),
       })
       .describe('The job; its result comes later.'),
     messages: z.array(message),
