@@ -38,6 +38,7 @@ const callParams = z.looseObject({
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   operation: z.unknown().optional(),
+  keep_alive_seconds: z.unknown().optional(),
 });
 
 /**
@@ -69,10 +70,10 @@ export function createCurrentServer(
     ttlMs: 0,
     cacheScope: 'private' as const,
   }));
-  // With a schema of our own: the SDK's would drop `operation`. It checks the request against its own all the same.
+  // With a schema of our own: the SDK's would drop fields that it doesn't know. It checks the request against its own all the same.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
-      return await calls.call(params.name, params.arguments, params.operation, context);
+      return await calls.call(params.name, params.arguments, params, context);
     } catch (error) {
       throw asProtocolError(error);
     }

@@ -80,7 +80,7 @@ describe.each(ERAS)('in the %s', (_era, connect) => {
     const { error } = await client.call('deep_analysis', {}, operation);
     expect(error).toMatchObject({
       code: -32602,
-      message: `params.operation.${field}: expected token or keepAlive; got an unknown field`,
+      message: `params.operation.${field}: unknown field; expected an object with token and keepAlive, both optional`,
     });
     if ('token' in operation)
       expect((await client.status(operation.token)).error?.message).toContain('Operation not found');

@@ -81,9 +81,10 @@ describe.each([
       expect(called).not.toHaveProperty('error');
     });
 
-    test('has of the job what the document names, the method that cancels, and nothing else', () => {
-      const fields = ['cancel_endpoint', 'estimated_runtime_seconds', 'job_id', 'poll_endpoint', 'status'];
-      expect(Object.keys(called.result.data).sort()).toEqual(fields);
+    test('has of the job what the document names, the method that cancels, how long it is kept, and nothing else', () => {
+      const named = ['estimated_runtime_seconds', 'job_id', 'poll_endpoint', 'status'];
+      const fields = [...named, 'cancel_endpoint', 'keep_alive_seconds'];
+      expect(Object.keys(called.result.data).sort()).toEqual(fields.sort());
     });
 
     test('says success', () => expect(called.result.success).toBe(true));

@@ -3,17 +3,8 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
 import { assertClientToken } from '../../../operations/token.js';
-import { parseParams } from '../../params.js';
+import { expected, keepAliveSchema, parseParams } from '../../params.js';
 import { operationTokenOf } from '../../raw-call.js';
-
-/** The message of a schema: the form that was expected, and the value that came. */
-const expected = (form: string) => ({
-  error: ({ code, input }: { code: string; input?: unknown }) => {
-    if (code === 'unrecognized_keys') return 'expected token or keepAlive; got an unknown field';
-    return `expected ${form}; got ${typeof input === 'number' ? String(input) : JSON.stringify(input)}`;
-  },
-});
-const seconds = expected('a number of seconds above 0, or null for as long as possible');
 
 /**
  * A call's `operation` (SEP-1391, "Modified Tool Call Request"). Its keepAlive is in seconds; null is for as long as possible.
@@ -22,7 +13,7 @@ const seconds = expected('a number of seconds above 0, or null for as long as po
 const operationField = z.strictObject(
   {
     token: z.string(expected('a text')).optional(),
-    keepAlive: z.number(seconds).gt(0, seconds).nullable().optional(),
+    keepAlive: keepAliveSchema.optional(),
   },
   expected('an object with token and keepAlive, both optional'),
 );

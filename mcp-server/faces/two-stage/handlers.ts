@@ -25,6 +25,12 @@ export interface JobCaller {
   progressToken?: string | number;
 }
 
+/** What a call asks for beside its arguments. */
+export interface JobOptions {
+  /** How long after the end the result shall be readable, in seconds; null for as long as possible. Default: the tool's. */
+  keepAliveSeconds: number | null | undefined;
+}
+
 /**
  * tools/call. What is wrong with the call is a result that says so, and nothing starts then.
  *
@@ -35,6 +41,7 @@ export async function startJob(
   engine: Engine,
   tool: Tool,
   given: Record<string, unknown>,
+  { keepAliveSeconds }: JobOptions,
   { principal, session, progressToken }: JobCaller,
   started: (jobId: string) => void,
 ): Promise<Result & CallToolResult> {
@@ -42,6 +49,7 @@ export async function startJob(
   try {
     const record = await engine.start(principal, tool.name, args, {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
       ...(session === undefined ? {} : { session }),
       ...(progressToken === undefined ? {} : { progressToken }),
     });

@@ -2,5 +2,5 @@
 export { cancelJob, pollResult, startJob, type JobCaller } from './handlers.js';
 export { twoStageTools } from './list.js';
 export { followJob, type JobNotification } from './notifications.js';
-export { CANCEL_METHOD, POLL_METHOD } from './schemas.js';
+export { CANCEL_METHOD, parseKeepAlive, POLL_METHOD } from './schemas.js';
 export { ToldJobs, type JobsPosition } from './told.js';

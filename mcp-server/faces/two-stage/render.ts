@@ -31,7 +31,12 @@ export function renderStarted(record: OperationRecord, tool: Tool): Result & Cal
   const polled = renderPolled(record, tool);
   const { progress: _progress, ...job } = polled.data;
   const { result } = job;
-  const data = { ...job, poll_endpoint: POLL_METHOD, cancel_endpoint: CANCEL_METHOD };
+  const data = {
+    ...job,
+    keep_alive_seconds: record.keepAliveSeconds,
+    poll_endpoint: POLL_METHOD,
+    cancel_endpoint: CANCEL_METHOD,
+  };
   const messages: Message[] = result ? polled.messages : [{ type: 'info', text: startedText(record, tool) }];
   return {
     ...polled,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
-import { parseParams } from '../../params.js';
+import { keepAliveSchema, parseParams } from '../../params.js';
 
 /** The methods that poll and cancel, as the first reply names them. */
 export const POLL_METHOD = 'tools/poll_result';
@@ -45,6 +45,15 @@ export function takeArguments(given: Record<string, unknown>): {
   return { args, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
 }
 
+/**
+ * A call's `params.keep_alive_seconds`.
+ *
+ * @throws ProtocolError -32602
+ */
+export function parseKeepAlive(given: unknown): number | null | undefined {
+  return parseParams(keepAliveSchema.optional(), given, 'params.keep_alive_seconds');
+}
+
 /** The tool's published input schema. */
 export function jobInputSchema({ inputSchema }: Tool): JsonSchema {
   return {
@@ -73,6 +82,7 @@ export const jobSchema: JsonSchema = toJsonSchema(
         job_id: z.string().optional(),
         estimated_runtime_seconds: z.number().optional(),
         status: z.enum(['queued', 'running', 'complete']).optional(),
+        keep_alive_seconds: z.number().optional(),
         poll_endpoint: z.string().optional(),
         cancel_endpoint: z.string().optional(),
       })
