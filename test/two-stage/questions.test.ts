@@ -87,6 +87,13 @@ describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
     expect(after).not.toHaveProperty('questions');
   });
 
+  test('names a tool that the client is listed, with or without forms', async () => {
+    for (const by of [await open(), await open(WITH_FORMS)]) {
+      const { tools } = (await by.request('tools/list')).result;
+      expect(tools.map(({ name }: any) => name)).toContain('operation_answer');
+    }
+  });
+
   test('has all open questions, and no longer those that were answered', async () => {
     const by = await open();
     const jobId = await start(by, 'multi_input');
