@@ -26,13 +26,13 @@ export function optInsOf(capabilities: unknown): OptIns {
   return { asyncTools: has('asyncTools'), twoStage: has('twoStage') };
 }
 
-/** The opt-ins as the server's capabilities echo them; nothing for a client that has none. */
-export function echoOf({ asyncTools, twoStage }: OptIns): { experimental?: Record<string, object> } {
-  if (!asyncTools && !twoStage) return {};
-  return {
-    experimental: { ...(asyncTools ? { asyncTools: {} } : {}), ...(twoStage ? { twoStage: {} } : {}) },
-  };
-}
+/**
+ * The opt-ins in the server's own capabilities, the same for all clients: a client has to see them before it can opt in
+ * (specs: 2025-11-25 basic/lifecycle, "Capability Negotiation"; 2026-07-28 server/discover).
+ */
+export const OPT_IN_CAPABILITIES: { experimental: Record<keyof OptIns, Record<string, never>> } = {
+  experimental: { asyncTools: {}, twoStage: {} },
+};
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,11 +1,27 @@
-/** Checking what requests carry that the SDKs don't know; unknown fields are let through, and wrong ones are -32602. */
+/** Checks fields of requests that the SDKs don't know. Wrong ones are -32602, and unknown ones where the schema is strict. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import { z } from 'zod';
 
-/** @throws ProtocolError -32602 that names the field */
+/** The `error` of a zod schema: says which form was expected, and what came. */
+export function expected(form: string) {
+  return {
+    error: ({ code, input }: { code: string; input?: unknown }): string => {
+      if (code === 'unrecognized_keys') return `unknown field; expected ${form}`;
+      return `expected ${form}; got ${typeof input === 'number' ? String(input) : JSON.stringify(input)}`;
+    },
+  };
+}
+
+/** How long a result can be read after the end, in seconds, as a request asks for it; null for as long as possible. */
+const keepAlive = expected('a number of seconds above 0, or null for as long as possible');
+export const keepAliveSchema = z.number(keepAlive).gt(0, keepAlive).nullable();
+
+/** @throws ProtocolError -32602 that names the field, also an unknown one of a strict object */
 export function parseParams<T extends z.ZodType>(schema: T, value: unknown, where = 'params'): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${[where, ...path].join('.')}: ${message}`);
+  const issue = parsed.error.issues[0]!;
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
+  const field = [where, ...issue.path, ...unknown].join('.');
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${field}: ${issue.message}`);
 }

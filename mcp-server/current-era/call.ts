@@ -11,9 +11,9 @@ import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import type { Closing } from '../closing.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
-import { startOperation } from '../faces/sep-1391/index.js';
+import { parseOperationField, startOperation } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
-import { startJob } from '../faces/two-stage/index.js';
+import { parseKeepAlive, startJob } from '../faces/two-stage/index.js';
 import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
 import type { OwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
@@ -31,6 +31,14 @@ import {
 import { RequestStates, type CallState } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
+
+/** Fields of a call beside its name and arguments. */
+export interface CallOptions {
+  /** SEP-1391. */
+  operation?: unknown;
+  /** Two-stage returns. */
+  keep_alive_seconds?: unknown;
+}
 
 const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
 
@@ -50,21 +58,21 @@ export class Calls {
    * Calls a tool by the face that the call gets; Longhaul's own tools and short ones answer for themselves on every
    * face.
    *
-   * @param operation the call's `operation` (SEP-1391), if it has one
+   * @param options as they came
    * @throws LonghaulError `unknown_tool`
    * @throws ProtocolError as {@link faceOf}; -32602 for a requestState that can't be taken and for a question before the
    *   start that the person did not want to answer; what the face throws
    */
-  async call(name: string, args: Arguments, operation: unknown, context: ServerContext): Promise<Result> {
+  async call(name: string, args: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
       const own = ownTools(this.engine).get(name);
       const tool = own ? undefined : this.engine.tool(name);
-      const face = faceOf(tool, { operation }, clientOf(context));
+      const face = faceOf(tool, { operation: options.operation }, clientOf(context));
       if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
-      return await this.#callTool(tool!, face, args, operation, state?.given ?? {}, context);
+      return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
       return { ...renderRefusal(error) };
@@ -75,11 +83,14 @@ export class Calls {
     tool: Tool,
     face: Face,
     args: Arguments,
-    operation: unknown,
+    options: CallOptions,
     before: Arguments,
     context: ServerContext,
   ): Promise<Result> {
     const { elicitation } = clientOf(context);
+    // Before the person is asked for anything.
+    const field = face === 'operation' ? parseOperationField(options.operation) : {};
+    const keepAliveSeconds = face === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
     const whole = { ...given, ...args };
     const missing = missingArguments(tool, whole);
@@ -88,10 +99,12 @@ export class Calls {
     switch (face) {
       case 'operation': {
         const caller = { principal, requestId: context.mcpReq.id };
-        return { ...(await startOperation(engine, tool, whole, operation, caller, () => undefined)) };
+        return { ...(await startOperation(engine, tool, whole, field, caller, () => undefined)) };
       }
       case 'two-stage':
-        return { ...(await startJob(engine, tool, whole, { principal }, () => undefined)) };
+        return {
+          ...(await startJob(engine, tool, whole, { keepAliveSeconds }, { principal }, () => undefined)),
+        };
       case 'task':
         return startTask(engine, principal, tool, whole, elicitation);
       case 'plain': {

@@ -6,9 +6,9 @@ import type { Closing } from '../closing.js';
 import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
 import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
-import { pollResult } from '../faces/two-stage/index.js';
+import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
-import { echoOf, type OptIns } from '../opt-ins.js';
+import { OPT_IN_CAPABILITIES, type OptIns } from '../opt-ins.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import { Calls } from './call.js';
@@ -17,22 +17,13 @@ import { toolsFor } from './list.js';
 
 /**
  * Results as the SDK wouldn't have them: it completes every result of a call to a CallToolResult, and a CreateTaskResult is
- * none and has no content; and what the server can do is the same for all clients, without an echo of their opt-ins.
+ * none and has no content.
  */
 class CurrentServer extends Server {
   protected override _wrapHandler(
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
     const wrapped = super._wrapHandler(method, handler);
-    if (method === 'server/discover') {
-      return async (request, context) => {
-        const result = await wrapped(request, context);
-        return {
-          ...result,
-          capabilities: { ...(result['capabilities'] as object), ...echoOf(clientOf(context)) },
-        };
-      };
-    }
     if (method !== 'tools/call') return wrapped;
     return async (request, context) => {
       const result = await wrapped(request, context);
@@ -47,6 +38,7 @@ const callParams = z.looseObject({
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   operation: z.unknown().optional(),
+  keep_alive_seconds: z.unknown().optional(),
 });
 
 /**
@@ -63,7 +55,12 @@ export function createCurrentServer(
   closing: Closing,
 ): Server {
   const server = new CurrentServer(SERVER_INFO, {
-    capabilities: { tools: {}, resources: { subscribe: true }, extensions: { [TASKS_EXTENSION]: {} } },
+    capabilities: {
+      tools: {},
+      resources: { subscribe: true },
+      extensions: { [TASKS_EXTENSION]: {} },
+      ...OPT_IN_CAPABILITIES,
+    },
     instructions: SERVER_INSTRUCTIONS,
   });
   const calls = new Calls(engine, principal, secret, closing);
@@ -73,10 +70,10 @@ export function createCurrentServer(
     ttlMs: 0,
     cacheScope: 'private' as const,
   }));
-  // With a schema of our own: the SDK's would drop `operation`. It checks the request against its own all the same.
+  // With a schema of our own: the SDK's would drop fields that it doesn't know. It checks the request against its own all the same.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
-      return await calls.call(params.name, params.arguments, params.operation, context);
+      return await calls.call(params.name, params.arguments, params, context);
     } catch (error) {
       throw asProtocolError(error);
     }
@@ -106,6 +103,9 @@ export function createCurrentServer(
   onlyFor('asyncTools', 'tools/async/result', (params) =>
     operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),
   );
-  onlyFor('twoStage', 'tools/poll_result', (params) => pollResult(engine, principal, { ...params }));
+  // Its questions are in the result alone: only calls, prompts and resources may end with input_required (specs: 2026-07-28
+  // basic/patterns/mrtr, "Supported Requests").
+  onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, principal, { ...params }));
+  onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, principal, { ...params }));
   return server;
 }

@@ -16,6 +16,7 @@ import {
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
+import { associationOf } from '../faces/sep-1391/index.js';
 import { missingTasksCapability, renderDetailed, renderError } from '../faces/tasks-2026-07-28/render.js';
 import { declaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
 import { followJob } from '../faces/two-stage/index.js';
@@ -203,7 +204,7 @@ export class Subscriptions {
     signal: AbortSignal,
     send: Parameters<typeof followJob>[0]['send'],
   ): Promise<void> {
-    const follower = followJob({ engine: this.engine, send });
+    const follower = followJob({ engine: this.engine, send, fields: associationOf });
     try {
       for await (const record of this.engine.watch(this.principal, jobId, { signal, progress: true }))
         if (await follower.tell(record)) return;

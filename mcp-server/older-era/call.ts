@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import type { Tool } from '../../operations/tool.js';
 import { plainTools } from '../faces/plain/index.js';
-import { asyncTools, startOperation, syncTool } from '../faces/sep-1391/index.js';
+import { asyncTools, parseOperationField, startOperation, syncTool } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
-import { startJob, twoStageTools } from '../faces/two-stage/index.js';
+import { parseKeepAlive, startJob, twoStageTools } from '../faces/two-stage/index.js';
 import { renderOwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
 import { parseParams } from '../params.js';
@@ -22,6 +22,7 @@ const callParams = z.looseObject({
   arguments: z.record(z.string(), z.unknown()).default({}),
   task: z.unknown().optional(),
   operation: z.unknown().optional(),
+  keep_alive_seconds: z.unknown().optional(),
 });
 
 /** What decides which face the session's calls get. */
@@ -67,13 +68,15 @@ export async function callTool(
   params: Record<string, unknown>,
   stream: CallStream,
 ): Promise<object> {
-  const { name, arguments: args, task, operation } = parseParams(callParams, params);
+  const parsed = parseParams(callParams, params);
+  const { name, arguments: args, task, operation } = parsed;
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
   const own = ownTools(era.engine).get(name);
   const tool = own ? undefined : era.engine.tool(name);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
+    const field = parseOperationField(operation);
     const listed = operationsOf(session);
     const caller = {
       principal,
@@ -82,16 +85,18 @@ export async function callTool(
       ...(progressToken === undefined ? {} : { progressToken }),
     };
     return era.cancellations.during(listed, requestId, (started) =>
-      startOperation(era.engine, tool, args, operation, caller, (token) => {
+      startOperation(era.engine, tool, args, field, caller, (token) => {
         started(token);
-        era.news.started(listed, token);
+        // The answer goes first: until then the client may not know the token.
+        setImmediate(() => era.news.started(listed, token));
       }),
     );
   }
   if (tool && face === 'two-stage') {
     const listed = jobsOf(session);
     const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
-    return startJob(era.engine, tool, args, caller, (jobId) => era.news.started(listed, jobId));
+    const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
+    return startJob(era.engine, tool, args, options, caller, (jobId) => era.news.started(listed, jobId));
   }
   return withCaller(era, session, stream, async (caller) => {
     if (tool && face === 'task') {

@@ -11,6 +11,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import { POLL_METHOD } from '../faces/two-stage/index.js';
 import { HEARTBEAT_MS } from '../heartbeat.js';
 import type { OlderEra } from './context.js';
 import { createOlderServer } from './server.js';
@@ -22,8 +23,8 @@ export const RETRY_MS = 1_000;
 
 /** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
-/** Questions may come before its answer, which is there at once. */
-const ASKING_METHOD = 'tools/async/status';
+/** Questions may come before their answers, which are there at once. */
+const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/async/status', POLL_METHOD]);
 
 export class Exchange {
   readonly #transport: WebStandardStreamableHTTPServerTransport;
@@ -45,7 +46,7 @@ export class Exchange {
     const requests = messages.filter((message) => isJSONRPCRequest(message));
     this.#open = new Set(requests.map(({ id }) => id));
     this.#isStream = requests.some(
-      ({ method }) => WAITING_METHODS.has(method) || (session.elicitation && method === ASKING_METHOD),
+      ({ method }) => WAITING_METHODS.has(method) || (session.elicitation && ASKING_METHODS.has(method)),
     );
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;

@@ -1,10 +1,10 @@
 /** A session's own stream: news of what it has started, and questions of it when no call shows them. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { followOperation } from '../faces/sep-1391/index.js';
+import { associationOf, followOperation } from '../faces/sep-1391/index.js';
 import { followTask } from '../faces/tasks-2025-11-25/notifications.js';
 import { followJob, ToldJobs } from '../faces/two-stage/index.js';
 import type { OlderEra } from './context.js';
-import { Questions } from './questions.js';
+import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
 
 /**
@@ -21,29 +21,28 @@ export function listen(
   told: ToldJobs = new ToldJobs(),
 ): void {
   const { version, principal, elicitation } = session;
-  const shows = (by: 'task' | 'operation') =>
+  const shows = (by: AskedBy) =>
     elicitation ? { questions: () => new Questions(era, session, { send }, by, true) } : {};
   if (featuresOf(version).tasks) {
     const task = { elicitation, send, ...shows('task') };
     era.news.listen({ principal, session: tasksOf(session), signal, follow: () => followTask(task) });
   }
-  if (session.asyncTools) {
+  const { asyncTools, twoStage } = session;
+  const listenToJobs = (listed: string, by: 'job' | 'operation') => {
+    const job = { engine: era.engine, send, told, fields: associationOf, ...shows(by) };
+    era.news.listen({ principal, session: listed, signal, since: told.since, follow: () => followJob(job) });
+  };
+  // With both opt-ins an operation is followed as a job is: its result is notified too.
+  if (twoStage) {
+    listenToJobs(jobsOf(session), 'job');
+    if (asyncTools) listenToJobs(operationsOf(session), 'operation');
+  } else if (asyncTools) {
     const operation = { send, ...shows('operation') };
     era.news.listen({
       principal,
       session: operationsOf(session),
       signal,
       follow: () => followOperation(operation),
-    });
-  }
-  if (session.twoStage) {
-    const job = { engine: era.engine, send, told };
-    era.news.listen({
-      principal,
-      session: jobsOf(session),
-      signal,
-      since: told.since,
-      follow: () => followJob(job),
     });
   }
 }

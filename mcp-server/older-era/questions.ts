@@ -37,6 +37,9 @@ export function questionId({ nonce }: Pick<Session, 'nonce'>, token: string, key
   return JSON.stringify([nonce, token, key]);
 }
 
+/** What asks: a plain call, a task, an operation of SEP-1391, or a two-stage job. */
+export type AskedBy = 'call' | 'task' | 'operation' | 'job';
+
 /** Where questions are shown. */
 type QuestionStream = Pick<CallStream, 'send'>;
 
@@ -53,8 +56,7 @@ export class Questions {
     private readonly era: OlderEra,
     private readonly session: Session,
     private readonly stream: QuestionStream,
-    /** What asks: a plain call, a task, or an operation of SEP-1391. */
-    private readonly by: 'call' | 'task' | 'operation',
+    private readonly by: AskedBy,
     /** Is it the session's own stream? */
     private readonly isListener = false,
   ) {}
@@ -116,6 +118,7 @@ export class Questions {
         requestedSchema: schema,
         ...(this.by === 'task' ? { _meta: { [RELATED_TASK_META_KEY]: { taskId: token } } } : {}),
         ...(this.by === 'operation' ? { _operation: { token } } : {}),
+        ...(this.by === 'job' ? { job_id: token } : {}),
       },
     });
   }

@@ -6,14 +6,14 @@ import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sd
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
-import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
+import { isOperation, operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { cancelTask, getTask, listTasks } from '../faces/tasks-2025-11-25/handlers.js';
 import { renderError } from '../faces/tasks-2025-11-25/render.js';
 import { listParams, taskParams } from '../faces/tasks-2025-11-25/schemas.js';
-import { pollResult } from '../faces/two-stage/index.js';
+import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-stage/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
-import { echoOf } from '../opt-ins.js';
+import { OPT_IN_CAPABILITIES } from '../opt-ins.js';
 import { parseParams } from '../params.js';
 import { readResource, resourceTemplates } from '../resources.js';
 import { callTool, listTools, readable } from './call.js';
@@ -50,7 +50,7 @@ export function createOlderServer(
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
   const server = new Server(SERVER_INFO, {
-    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...echoOf(session) },
+    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
@@ -83,14 +83,22 @@ export function createOlderServer(
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>
       operationStatus(engine, principal, params, (record) =>
-        showWithStatus(era, session, streamOf(extra), record),
+        showWithStatus(era, session, streamOf(extra), record, 'operation'),
       ),
     );
     on('tools/async/result', (params) =>
       operationResult(engine, principal, params, (result) => readable(result, features)),
     );
   }
-  if (session.twoStage) on('tools/poll_result', (params) => pollResult(engine, principal, params));
+  if (session.twoStage) {
+    on(POLL_METHOD, (params, extra) =>
+      pollResult(engine, principal, params, (record) => {
+        const by = session.asyncTools && isOperation(record) ? 'operation' : 'job';
+        return showWithStatus(era, session, streamOf(extra), record, by);
+      }),
+    );
+    on(CANCEL_METHOD, (params) => cancelJob(engine, principal, params));
+  }
   if (!features.tasks) return server;
 
   on('tasks/get', (params) => getTask(engine, principal, parseParams(taskParams, params).taskId, session));

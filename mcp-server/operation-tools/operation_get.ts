@@ -75,6 +75,7 @@ export const operationGet = defineOperationTool({
     `logs: what a step has printed, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
     'result: the result alone, as the tool gives it. partial: what is finished so far.',
     'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work goes on in any case.',
+    'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
   ].join('\n'),
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,

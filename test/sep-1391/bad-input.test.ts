@@ -43,24 +43,47 @@ describe.each(ERAS)('in the %s', (_era, connect) => {
   });
 
   test.each([
+    ['0', 0],
     ['negative', -1],
+    ['a negative fraction', -0.5],
     ['a text', '3600'],
     ['a list', [3600]],
     ['true', true],
-  ])('a keepAlive that is %s is -32602', async (_what, keepAlive) => {
+  ])('a keepAlive that is %s is -32602 and starts nothing', async (_what, keepAlive) => {
     const token = randomUUID();
     const client = await opted();
     const { error } = await client.call('deep_analysis', {}, { token, keepAlive });
     expect(error).toMatchObject({
       code: -32602,
-      message: expect.stringContaining('params.operation.keepAlive'),
+      message: `params.operation.keepAlive: expected a number of seconds above 0, or null for as long as possible; got ${JSON.stringify(keepAlive)}`,
     });
     expect((await client.status(token)).error?.message).toContain('Operation not found');
   });
 
-  test.each([[true], ['token'], [[]], [7]])('an operation that is %j is -32602', async (operation) => {
-    const { error } = await (await opted()).call('deep_analysis', {}, operation);
-    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('params.operation') });
+  test.each([[null], [true], ['token'], [[]], [7]])(
+    'an operation that is %j is -32602 and starts nothing',
+    async (operation) => {
+      const { error } = await (await opted()).call('deep_analysis', {}, operation);
+      expect(error).toMatchObject({
+        code: -32602,
+        message: `params.operation: expected an object with token and keepAlive, both optional; got ${JSON.stringify(operation)}`,
+      });
+    },
+  );
+
+  test.each([
+    ['tokn', { tokn: 'abc' }],
+    ['keepalive', { token: randomUUID(), keepalive: 60 }],
+    ['ttl', { token: randomUUID(), keepAlive: 60, ttl: 60_000 }],
+  ])('an operation with the unknown field %s is -32602 and starts nothing', async (field, operation) => {
+    const client = await opted();
+    const { error } = await client.call('deep_analysis', {}, operation);
+    expect(error).toMatchObject({
+      code: -32602,
+      message: `params.operation.${field}: unknown field; expected an object with token and keepAlive, both optional`,
+    });
+    if ('token' in operation)
+      expect((await client.status(operation.token)).error?.message).toContain('Operation not found');
   });
 
   test.each(['quick_calculation', 'operation_list'])(

@@ -79,8 +79,10 @@ describe.each(ERAS)('in the %s', (era, connect) => {
   test('tools say their invocationMode', async () => {
     const tools = await toolsOf(await connect());
     expect(tools.quick_calculation.invocationMode).toBe('sync');
-    for (const name of ['expensive_analysis', 'deep_analysis', 'nightly_report'])
+    for (const name of ['expensive_analysis', 'deep_analysis', 'nightly_report']) {
       expect(tools[name].invocationMode).toBe('async');
+      expect(tools[name].description).toContain('experimental.asyncTools');
+    }
     expect(tools.operation_get.invocationMode).toBe('sync');
     // Clients of the SDKs hold every reply against it, and the immediate one is no result yet.
     expect(tools.expensive_analysis).not.toHaveProperty('outputSchema');
@@ -154,7 +156,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
 
   test('keepAlive is answered with its final value, which what Temporal keeps bounds', async () => {
     const client = await opted();
-    const keepAlives = [60, 0.5, 1e300, null, undefined];
+    const keepAlives = [60, 0.5, 1e300, null, undefined, 59.1];
     const given = await Promise.all(
       keepAlives.map(async (keepAlive) => {
         const { keepAlive: final } = await client.start('deep_analysis', {}, { keepAlive });
@@ -163,7 +165,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
     );
     const [, , bound] = given;
     expect(bound).toBeGreaterThanOrEqual(24 * 3600);
-    expect(given).toEqual([60, 1, bound, bound, Math.min(bound, 24 * 3600)]);
+    expect(given).toEqual([60, 1, bound, bound, Math.min(bound, 24 * 3600), 60]);
   });
 
   test('a result can be fetched again and again, and by another client', async () => {
@@ -265,21 +267,22 @@ describe.each(ERAS)('in the %s', (era, connect) => {
     }
   });
 
-  test('the opt-in is echoed, to those who made it', async () => {
+  test('both opt-ins are declared to every client, whether or not it opted in', async () => {
     const method = era === '2026-07-28' ? 'server/discover' : 'initialize';
-    const capabilities = async (own: object) => {
-      const wire = await connect(own);
-      const answer = 'initialized' in wire ? wire.initialized : await wire.request(method);
-      return (answer as any).result.capabilities;
-    };
-    expect((await capabilities({ experimental: { asyncTools: {} } })).experimental).toEqual({
-      asyncTools: {},
-    });
-    expect((await capabilities({ experimental: { asyncTools: {}, twoStage: {} } })).experimental).toEqual({
-      asyncTools: {},
-      twoStage: {},
-    });
-    expect(await capabilities({})).not.toHaveProperty('experimental');
+    const both = { asyncTools: {}, twoStage: {} };
+    for (const experimental of [{}, { asyncTools: {} }, both]) {
+      const wire = await connect({ experimental });
+      const answer: any = 'initialized' in wire ? wire.initialized : await wire.request(method);
+      const { capabilities, instructions } = answer.result;
+      expect(capabilities.experimental).toEqual(both);
+      for (const text of [
+        'experimental.asyncTools',
+        'docs/sep-1391.md',
+        'experimental.twoStage',
+        'docs/two-stage.md',
+      ])
+        expect(instructions).toContain(text);
+    }
   });
 
   test('wrong arguments are a result that says so, and the token stays free', async () => {

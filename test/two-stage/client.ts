@@ -4,15 +4,17 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
-const OPT_IN = { experimental: { twoStage: {} } };
+export const OPT_IN = { experimental: { twoStage: {} } };
 
 export interface TwoStageClient {
   /** What initialize gave. */
   initialized: any;
   /** Sends a request; gives its whole response. */
   request(method: string, params?: object): Promise<any>;
-  /** Notifications, in the order in which they came. */
+  /** Notifications and requests of the server, in the order in which they came. */
   readonly notifications: any[];
+  /** Answers a request of the server; over HTTP with the status of that POST. */
+  respond(id: string, result: object): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
@@ -73,8 +75,20 @@ export class HttpClient implements TwoStageClient {
     this.#session ||= response.headers.get('mcp-session-id') ?? '';
     const text = await response.text();
     const isStream = response.headers.get('content-type')?.includes('event-stream');
-    const messages = isStream ? events(text).map(({ data }) => data) : [JSON.parse(text)];
-    return messages.findLast((message) => message !== undefined);
+    const messages = (isStream ? events(text).map(({ data }) => data) : [JSON.parse(text)]).filter(Boolean);
+    const answer = messages.pop();
+    this.notifications.push(...messages);
+    return answer;
+  }
+
+  async respond(id: string, result: object): Promise<number> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: this.#headers('application/json, text/event-stream'),
+      body: JSON.stringify({ jsonrpc: '2.0', id, result }),
+    });
+    await response.text();
+    return response.status;
   }
 
   /** Opens the session's stream; it goes on behind the last event that came, if the client knows one. */
@@ -153,13 +167,17 @@ export class StdioClient implements TwoStageClient {
     });
   }
 
-  static async open(command: string[], environment: NodeJS.ProcessEnv): Promise<StdioClient> {
+  static async open(
+    command: string[],
+    environment: NodeJS.ProcessEnv,
+    capabilities: object = OPT_IN,
+  ): Promise<StdioClient> {
     const child = spawn(command[0]!, command.slice(1), {
       env: environment,
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const client = new StdioClient(child);
-    client.initialized = await client.request('initialize', initialize('2025-11-25', OPT_IN));
+    client.initialized = await client.request('initialize', initialize('2025-11-25', capabilities));
     return client;
   }
 
@@ -167,6 +185,10 @@ export class StdioClient implements TwoStageClient {
     const id = ++this.#lastId;
     this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  async respond(id: string, result: object): Promise<undefined> {
+    this.child.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', id, result })}\n`);
   }
 
   async close(): Promise<void> {
@@ -177,7 +199,7 @@ export class StdioClient implements TwoStageClient {
 
   #receive(message: any): void {
     this.received.push(message);
-    if (message.id === undefined) this.notifications.push(message);
+    if (message.method !== undefined) this.notifications.push(message);
     else this.#waiting.get(message.id)?.(message);
   }
 }

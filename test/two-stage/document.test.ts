@@ -59,8 +59,8 @@ describe.each([
   });
   afterAll(() => client?.close());
 
-  test('the server echoes the opt-in', () => {
-    expect(client.initialized.result.capabilities.experimental).toEqual({ twoStage: {} });
+  test('the server declares the opt-in', () => {
+    expect(client.initialized.result.capabilities.experimental).toEqual({ asyncTools: {}, twoStage: {} });
   });
 
   test('tools say that they support it', async () => {
@@ -70,6 +70,7 @@ describe.each([
       async: true,
       description: expect.stringContaining('Sync files to monitor database'),
     });
+    expect(sync.description).toContain('experimental.twoStage');
     expect(sync.inputSchema.properties).toHaveProperty('path');
     expect(tools.find(({ name }: any) => name === 'operation_get')).not.toHaveProperty('async');
   });
@@ -80,9 +81,10 @@ describe.each([
       expect(called).not.toHaveProperty('error');
     });
 
-    test('has of the job what the document names, and nothing else', () => {
-      const fields = ['estimated_runtime_seconds', 'job_id', 'poll_endpoint', 'status'];
-      expect(Object.keys(called.result.data).sort()).toEqual(fields);
+    test('has of the job what the document names, the method that cancels, how long it is kept, and nothing else', () => {
+      const named = ['estimated_runtime_seconds', 'job_id', 'poll_endpoint', 'status'];
+      const fields = [...named, 'cancel_endpoint', 'keep_alive_seconds'];
+      expect(Object.keys(called.result.data).sort()).toEqual(fields.sort());
     });
 
     test('says success', () => expect(called.result.success).toBe(true));
@@ -97,6 +99,10 @@ describe.each([
 
     test('names the method to poll', () => {
       expect(called.result.data.poll_endpoint).toBe('tools/poll_result');
+    });
+
+    test('names the method that cancels', () => {
+      expect(called.result.data.cancel_endpoint).toBe('tools/cancel_job');
     });
 
     test('explains itself in an info message', () => {

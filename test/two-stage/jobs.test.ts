@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
 import { Parts } from '../support/parts.js';
-import { HttpClient, toldOf } from './client.js';
+import { HttpClient, OPT_IN, toldOf } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -115,6 +115,62 @@ describe('a job', () => {
   });
 });
 
+describe.each(['2025-11-25', '2026-07-28'])('keep_alive_seconds in %s', (revision) => {
+  const request = async (keepAlive: unknown, more: object = {}): Promise<any> => {
+    const by = revision === '2025-11-25' ? client : parts.client.with(OPT_IN);
+    const params = { name: 'slow_compute', arguments: { seconds: 0 }, keep_alive_seconds: keepAlive };
+    return by.request('tools/call', { ...params, ...more });
+  };
+
+  test('is answered with its final value, which what Temporal keeps bounds', async () => {
+    const given = await Promise.all(
+      [60, 59.1, 1e300, null, undefined].map(async (keepAlive) => {
+        const { result } = await request(keepAlive);
+        expect(result.structuredContent.data).toEqual(result.data);
+        return result.data.keep_alive_seconds;
+      }),
+    );
+    const [, , bound] = given;
+    expect(bound).toBeGreaterThanOrEqual(24 * 3600);
+    expect(given).toEqual([60, 60, bound, bound, Math.min(bound, 24 * 3600)]);
+  });
+
+  test('is how long the result can be read', async () => {
+    const { result } = await request(1);
+    const { job_id: jobId } = result.data;
+    const gone = await eventually('it is gone', async () => {
+      const polled = (await poll(jobId)).result;
+      return !polled.success && polled;
+    });
+    expect(gone.messages).toEqual([{ type: 'error', text: `Job not found: ${jobId}` }]);
+  });
+
+  test.each([[0], [-1], ['60'], [[60]]])('of %j is refused, and nothing starts', async (keepAlive) => {
+    const { error } = await request(keepAlive);
+    expect(error).toMatchObject({
+      code: -32602,
+      message: `params.keep_alive_seconds: expected a number of seconds above 0, or null for as long as possible; got ${JSON.stringify(keepAlive)}`,
+    });
+  });
+});
+
+test('fields beside the arguments are refused before the person is asked for missing arguments', async () => {
+  const request = async (optIn: object, more: object): Promise<any> =>
+    parts.client
+      .with({ ...optIn, elicitation: {} })
+      .request('tools/call', { name: 'test_tool_with_task', arguments: {}, ...more });
+  expect((await request(OPT_IN, {})).result.resultType).toBe('input_required');
+  const tokens = { experimental: { asyncTools: {} } };
+  for (const [optIn, more, field] of [
+    [OPT_IN, { keep_alive_seconds: 0 }, 'params.keep_alive_seconds'],
+    [tokens, { operation: { tokn: 'a' } }, 'params.operation.tokn'],
+  ] as const)
+    expect((await request(optIn, more)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(field),
+    });
+});
+
 test('a job that has expired is not found', async () => {
   const { result } = await call('slow_compute', { seconds: 0 }, { task: { ttl: 1_000 } });
   const { taskId } = result.task;
@@ -137,6 +193,10 @@ test('while Temporal is out of reach, nothing is said of a job, and nothing star
   );
   const apart = await HttpClient.open(`${base}/mcp`);
   expect((await apart.request('tools/poll_result', { job_id: 'abc' })).error).toMatchObject({
+    code: -32603,
+    data: { kind: 'unavailable', retryable: true },
+  });
+  expect((await apart.request('tools/cancel_job', { job_id: 'abc' })).error).toMatchObject({
     code: -32603,
     data: { kind: 'unavailable', retryable: true },
   });
@@ -199,12 +259,14 @@ describe('refused is', () => {
     expect((await call('nonesuch')).error.code).toBe(-32602);
   });
 
-  test('polling by a client that did not opt in, in both eras; it sees no async tools', async () => {
+  test('polling and cancelling by a client that did not opt in, in both eras; it sees no async tools', async () => {
     const without = await HttpClient.open(parts.client.url, { capabilities: {} });
-    expect((await without.request('tools/poll_result', { job_id: 'a' })).error.code).toBe(-32601);
-    expect((await parts.client.request('tools/poll_result', { job_id: 'a' })).error?.code).toBe(-32601);
+    for (const method of ['tools/poll_result', 'tools/cancel_job']) {
+      expect((await without.request(method, { job_id: 'a' })).error.code).toBe(-32601);
+      expect((await parts.client.request(method, { job_id: 'a' })).error?.code).toBe(-32601);
+    }
     const { tools } = (await without.request('tools/list')).result;
     expect(tools.filter((tool: any) => 'async' in tool)).toEqual([]);
-    expect(without.initialized.result.capabilities).not.toHaveProperty('experimental');
+    expect(without.initialized.result.capabilities.experimental).toHaveProperty('twoStage');
   });
 });

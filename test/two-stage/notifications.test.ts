@@ -64,6 +64,39 @@ describe('progress', () => {
     expect(shares()).toEqual([0]);
   });
 
+  test('has the open questions, and is sent when they change though nothing else does', async () => {
+    const { sent, follower } = listener();
+    const asked = (...keys: string[]) =>
+      record(0, {
+        status: 'input_required',
+        statusMessage: 'waits',
+        inputRequests: Object.fromEntries(
+          keys.map((key) => [
+            key,
+            { message: 'Go on?', schema: { type: 'object' }, expiresAt: '2026-11-22T12:00:00Z' },
+          ]),
+        ),
+      });
+    for (const next of [asked('q1', 'q2'), asked('q1'), asked('q1'), record(0)]) {
+      await follower.tell(next);
+      await delay(1_050);
+    }
+    const keys = sent.map(({ params }) => params.questions?.map(({ key }: any) => key));
+    expect(keys).toEqual([['q1', 'q2'], ['q1'], undefined]);
+    expect(sent[1]!.params.questions).toEqual([
+      {
+        key: 'q1',
+        message: 'Go on?',
+        schema: { type: 'object' },
+        expires_at: '2026-11-22T12:00:00Z',
+        answer_with: {
+          method: 'tools/call',
+          params: { name: 'operation_answer', arguments: { token: 'job', key: 'q1' } },
+        },
+      },
+    ]);
+  });
+
   test('that waits for its time is not told once the result is', async () => {
     const { sent, follower } = listener();
     for (const step of [1, 2]) await follower.tell(record(step));

@@ -8,6 +8,7 @@ import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Logger } from '../../../platform/log.js';
 import { operationTokenOf } from '../../raw-call.js';
+import { isOperation } from './render.js';
 
 type RequestId = string | number;
 
@@ -76,7 +77,7 @@ export class Cancellations {
     why: string,
   ): Promise<void> {
     const record = await this.engine.read(principal, token);
-    if (record.requestId === undefined || (requestId !== undefined && requestId !== record.requestId)) return;
+    if (!isOperation(record) || (requestId !== undefined && requestId !== record.requestId)) return;
     await this.engine.cancel(principal, token, why);
   }
 

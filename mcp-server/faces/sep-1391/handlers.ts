@@ -15,7 +15,7 @@ import {
   type OfOperation,
   type StatusResult,
 } from './render.js';
-import { parseOperationField, parseToken } from './schemas.js';
+import { parseToken, type OperationField } from './schemas.js';
 
 /** Who starts an operation. */
 export interface OperationCaller {
@@ -32,19 +32,18 @@ export interface OperationCaller {
  * Starts a call as an operation under the client's token, or under one that is made. Wrong arguments of the tool are a
  * result that says so, as in any call, and nothing starts then.
  *
- * @param field the call's `operation`
+ * @param field the call's `operation`, checked
  * @param started told of the token as soon as the operation is durable
- * @throws ProtocolError -32602 for a wrong field or a token that was used before, -32603
+ * @throws ProtocolError -32602 for a token that was used before, -32603
  */
 export async function startOperation(
   engine: Engine,
   tool: Tool,
   args: Record<string, unknown>,
-  field: unknown,
+  { token, keepAlive }: OperationField,
   { principal, ...caller }: OperationCaller,
   started: (token: string) => void,
 ): Promise<CallToolResult> {
-  const { token, keepAlive } = parseOperationField(field);
   let record: OperationRecord;
   try {
     record = await engine.start(principal, tool.name, args, {

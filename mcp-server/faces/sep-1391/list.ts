@@ -23,7 +23,7 @@ export function syncTool(tool: object): object {
 function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
   return {
     states:
-      'Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',
+      'Operation tokens (experimental.asyncTools). Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',
     following: `Answers at once and goes on by itself; the result comes later: tools/async/status after pollFrequency, then tools/async/result. It can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel:
       'operation_cancel, or notifications/cancelled for the call, ends the work; what is finished stays. The end of the connection cancels nothing.',

@@ -34,6 +34,16 @@ export function ofOperation(token: string): OfOperation {
   return { _operation: { token } };
 }
 
+/** The fields that associate a message of another protocol with its operation; none for work that is no operation here. */
+export function associationOf(record: OperationRecord): OfOperation | Record<string, never> {
+  return isOperation(record) ? ofOperation(record.token) : {};
+}
+
+/** Was it started by a call of this protocol? Its messages carry the token then. */
+export function isOperation({ requestId }: OperationRecord): boolean {
+  return requestId !== undefined;
+}
+
 /** From the moment a cancel is taken the operation is canceled for good, whatever the work still does. */
 export function asyncStatus({ status, cancelRequestedAt }: OperationRecord): AsyncStatus {
   if (status === 'expired') return 'failed';

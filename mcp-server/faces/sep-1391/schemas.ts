@@ -3,14 +3,20 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
 import { assertClientToken } from '../../../operations/token.js';
-import { parseParams } from '../../params.js';
+import { expected, keepAliveSchema, parseParams } from '../../params.js';
 import { operationTokenOf } from '../../raw-call.js';
 
-/** A call's `operation` (SEP-1391, "Modified Tool Call Request"); keepAlive in seconds, null for as long as possible. */
-const operationField = z.looseObject({
-  token: z.string().optional(),
-  keepAlive: z.number().min(0).nullable().optional(),
-});
+/**
+ * A call's `operation` (SEP-1391, "Modified Tool Call Request"). Its keepAlive is in seconds; null is for as long as possible.
+ * Strict, unlike other params: with a misspelt `token` the work would start under another one.
+ */
+const operationField = z.strictObject(
+  {
+    token: z.string(expected('a text')).optional(),
+    keepAlive: keepAliveSchema.optional(),
+  },
+  expected('an object with token and keepAlive, both optional'),
+);
 
 /** Longest token that is looked for, in characters: longer than any that was ever given. */
 const LONGEST_TOKEN = 1_000;
@@ -25,9 +31,12 @@ const tokenParams = z.looseObject({
 
 export type OperationField = z.output<typeof operationField>;
 
-/** @throws ProtocolError -32602, also for a token of another form than documented */
+/**
+ * @param field undefined for a call without one: its token is made
+ * @throws ProtocolError -32602 that names the field: of another form than documented, or unknown
+ */
 export function parseOperationField(field: unknown): OperationField {
-  const parsed = parseParams(operationField, field ?? {}, 'params.operation');
+  const parsed = parseParams(operationField, field === undefined ? {} : field, 'params.operation');
   if (parsed.token === undefined) return parsed;
   try {
     assertClientToken(parsed.token);

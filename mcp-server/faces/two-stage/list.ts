@@ -22,7 +22,8 @@ export function twoStageTools(engine: Engine): object[] {
 
 function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
   return {
-    states: 'Job statuses: queued, running; final: complete, with success true or false.',
+    states:
+      'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',
     following: `Answers at once with a job_id and how long it will take; the work goes on whether or not anybody waits, and its result follows, or is asked for with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers what it asks. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: 'operation_cancel ends the work, again and again alike; what is finished stays.',
     idempotency:

@@ -2,6 +2,7 @@
 import type { Engine } from '../../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Follower } from '../../session-news.js';
+import { isAsking, questionsField } from './questions.js';
 import { progressShare, progressText, renderJobResult } from './render.js';
 import { ToldJobs } from './told.js';
 
@@ -19,13 +20,25 @@ export interface JobListener {
   send: (notification: JobNotification) => Promise<void>;
   /** What its stream has told already. Default: nothing. */
   told?: ToldJobs;
+  /** Makes what shows one job's questions as forms; missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+  /** More fields of a job's notifications. Default: none. */
+  fields?: (record: OperationRecord) => object;
 }
 
 /**
- * Tells a listener of one job: of its progress, at most once a second and never going back, and of its result, once.
+ * Tells a listener of one job: of its progress, at most once a second and never going back, with the questions that are
+ * open; and of its result, once.
  * What comes too soon after the last is told when its time has come, unless something newer has come by then.
  */
-export function followJob({ engine, send, told = new ToldJobs() }: JobListener): Follower {
+export function followJob({
+  engine,
+  send,
+  told = new ToldJobs(),
+  questions: makeQuestions,
+  fields = () => ({}),
+}: JobListener): Follower {
+  const questions = makeQuestions?.();
   let last = '';
   let lastAt = -Infinity;
   let waiting: OperationRecord | undefined;
@@ -39,7 +52,8 @@ export function followJob({ engine, send, told = new ToldJobs() }: JobListener):
     const before = told.of(record.token);
     const progress = Math.max(progressShare(record), before === true ? 1 : (before ?? 0));
     const message = progressText(record);
-    const saying = JSON.stringify([progress, message]);
+    const open = questionsField(record);
+    const saying = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
     if (saying === last) return;
     last = saying;
     lastAt = Date.now();
@@ -53,6 +67,8 @@ export function followJob({ engine, send, told = new ToldJobs() }: JobListener):
         progress,
         message,
         timestamp: record.updatedAt,
+        ...open,
+        ...fields(record),
         // MCP's own notification of this name needs the token; without one it is this document's alone.
         ...(progressToken === undefined ? {} : { progressToken, total: 1 }),
       },
@@ -72,6 +88,7 @@ export function followJob({ engine, send, told = new ToldJobs() }: JobListener):
     async tell(record) {
       if (!isTerminal(record.status)) {
         await tellProgress(record);
+        if (isAsking(record)) await questions?.show(record);
         return false;
       }
       stop();
@@ -85,10 +102,14 @@ export function followJob({ engine, send, told = new ToldJobs() }: JobListener):
           job_id: token,
           result: renderJobResult(record, engine.tools.get(record.tool)),
           timestamp: closedAt,
+          ...fields(record),
         },
       });
       return true;
     },
-    close: stop,
+    close() {
+      stop();
+      questions?.close();
+    },
   };
 }

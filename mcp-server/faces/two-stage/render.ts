@@ -9,7 +9,8 @@ import { isTerminal, type OperationRecord } from '../../../operations/record.js'
 import type { Tool } from '../../../operations/tool.js';
 import { questionText } from '../../elicitation.js';
 import { renderFailure, renderRefusal, renderResult, resultLink } from '../../results.js';
-import { POLL_METHOD } from './schemas.js';
+import { isAsking, questionsField, type Question } from './questions.js';
+import { CANCEL_METHOD, POLL_METHOD } from './schemas.js';
 
 export interface Message {
   type: 'info' | 'error';
@@ -30,7 +31,12 @@ export function renderStarted(record: OperationRecord, tool: Tool): Result & Cal
   const polled = renderPolled(record, tool);
   const { progress: _progress, ...job } = polled.data;
   const { result } = job;
-  const data = { ...job, poll_endpoint: POLL_METHOD };
+  const data = {
+    ...job,
+    keep_alive_seconds: record.keepAliveSeconds,
+    poll_endpoint: POLL_METHOD,
+    cancel_endpoint: CANCEL_METHOD,
+  };
   const messages: Message[] = result ? polled.messages : [{ type: 'info', text: startedText(record, tool) }];
   return {
     ...polled,
@@ -45,6 +51,10 @@ interface PolledData extends Record<string, unknown> {
   job_id: string;
   status: 'queued' | 'running' | 'complete';
   progress?: number;
+  /** What it waits for; missing when nothing is asked. */
+  questions?: Question[];
+  /** Only true: the job is being cancelled. */
+  cancel_requested?: true;
   result?: Result & CallToolResult;
 }
 
@@ -64,10 +74,38 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
     success: true,
     data: {
       ...job,
-      status: record.status === 'submitted' ? 'queued' : 'running',
+      status: jobStatus(record),
       progress: progressShare(record),
+      ...questionsField(record),
+      ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
     },
     messages: [{ type: 'info', text: progressText(record) }],
+    ...job,
+  };
+}
+
+/**
+ * The answer to tools/cancel_job.
+ *
+ * @param wasOpen was the job open when the cancel was requested?
+ */
+export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
+  const job = ofJob(record);
+  const { token } = record;
+  const status = jobStatus(record);
+  if (!wasOpen && record.status !== 'canceled') {
+    return {
+      success: false,
+      data: { ...job, status },
+      messages: [{ type: 'error', text: `Job already complete: ${token}` }],
+      ...job,
+    };
+  }
+  const text = `Cancellation of job ${token} is requested. What was finished stays, and its result follows.`;
+  return {
+    success: true,
+    data: { ...job, status, cancel_requested: true },
+    messages: [{ type: 'info', text }],
     ...job,
   };
 }
@@ -134,7 +172,7 @@ export function progressShare({ progress }: OperationRecord): number {
 export function progressText(record: OperationRecord): string {
   const { status, statusMessage, stage, progress, inputRequests, token } = record;
   const [key, asked] = Object.entries(inputRequests)[0] ?? [];
-  if (status === 'input_required' && asked) {
+  if (isAsking(record) && asked) {
     const [question] = asked.message.split('\n', 1);
     return questionText(token, key, question!);
   }
@@ -144,8 +182,13 @@ export function progressText(record: OperationRecord): string {
 function startedText({ token, status, estimateSeconds }: OperationRecord, { title }: Tool): string {
   const estimate =
     estimateSeconds === undefined ? '' : ` Estimated runtime: ${humanDuration(estimateSeconds)}.`;
-  const state = status === 'submitted' ? 'queued' : 'running';
-  return `${title} is ${state} as job ${token}.${estimate} Its result follows; go on with other work.`;
+  return `${title} is ${jobStatus({ status })} as job ${token}.${estimate} Its result follows; go on with other work.`;
+}
+
+/** The document's statuses: all that is neither waiting for a worker nor closed is running. */
+function jobStatus({ status }: Pick<OperationRecord, 'status'>): PolledData['status'] {
+  if (isTerminal(status)) return 'complete';
+  return status === 'submitted' ? 'queued' : 'running';
 }
 
 /** What every result says of its job. */

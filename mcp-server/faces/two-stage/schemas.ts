@@ -2,15 +2,20 @@
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
-import { parseParams } from '../../params.js';
+import { keepAliveSchema, parseParams } from '../../params.js';
 
-/** The method that polls, as the first reply names it. */
+/** The methods that poll and cancel, as the first reply names them. */
 export const POLL_METHOD = 'tools/poll_result';
+export const CANCEL_METHOD = 'tools/cancel_job';
 
 const LONGEST_KEY = 200;
+const LONGEST_REASON = 500;
 
 /** params of tools/poll_result. */
 const pollParams = z.looseObject({ job_id: z.string().min(1).max(1000) });
+
+/** params of tools/cancel_job. */
+const cancelParams = pollParams.extend({ reason: z.string().min(1).max(LONGEST_REASON).optional() });
 
 /** Arguments of a call that aren't the tool's own. What a plain call says of waiting has no meaning here. */
 const callArguments = z.looseObject({
@@ -25,6 +30,12 @@ export function jobIdOf(params: unknown): string {
 }
 
 /** @throws ProtocolError -32602 that names the field */
+export function cancellationOf(params: unknown): { jobId: string; reason?: string } {
+  const { job_id: jobId, reason } = parseParams(cancelParams, params);
+  return { jobId, ...(reason === undefined ? {} : { reason }) };
+}
+
+/** @throws ProtocolError -32602 that names the field */
 export function takeArguments(given: Record<string, unknown>): {
   idempotencyKey?: string;
   args: Record<string, unknown>;
@@ -32,6 +43,15 @@ export function takeArguments(given: Record<string, unknown>): {
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(callArguments, given, 'arguments');
   const { idempotency_key: idempotencyKey, ...args } = rest;
   return { args, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
+}
+
+/**
+ * A call's `params.keep_alive_seconds`.
+ *
+ * @throws ProtocolError -32602
+ */
+export function parseKeepAlive(given: unknown): number | null | undefined {
+  return parseParams(keepAliveSchema.optional(), given, 'params.keep_alive_seconds');
 }
 
 /** The tool's published input schema. */
@@ -62,7 +82,9 @@ export const jobSchema: JsonSchema = toJsonSchema(
         job_id: z.string().optional(),
         estimated_runtime_seconds: z.number().optional(),
         status: z.enum(['queued', 'running', 'complete']).optional(),
+        keep_alive_seconds: z.number().optional(),
         poll_endpoint: z.string().optional(),
+        cancel_endpoint: z.string().optional(),
       })
       .describe('The job; its result comes later.'),
     messages: z.array(message),

@@ -1,0 +1,175 @@
+/** A client with both opt-ins: its operations (SEP-1391) are notified as two-stage jobs are. */
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { secondServer } from '../older-era/wire.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { HttpClient, toldOf } from '../two-stage/client.js';
+import { AsyncClient, connectStateless, connectStdio } from './client.js';
+
+jest.setTimeout(180_000);
+
+const PROJECT = resolve('test/sep-1391/project');
+const BOTH = { experimental: { asyncTools: {}, twoStage: {} } };
+const BOTH_WITH_FORMS = { ...BOTH, elicitation: {} };
+
+let parts: Parts;
+let url: string;
+let other: string;
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_PROJECT: PROJECT });
+  url = parts.client.url;
+  ({ url: other } = await secondServer(parts));
+});
+afterAll(() => parts?.stop());
+
+async function listening(capabilities: object = BOTH): Promise<HttpClient> {
+  const client = await HttpClient.open(url, { capabilities });
+  await client.listen();
+  return client;
+}
+
+async function start(
+  client: Pick<HttpClient, 'request'>,
+  name: string,
+  args: object,
+  more: object = {},
+): Promise<string> {
+  const { result, error } = await client.request('tools/call', { name, arguments: args, ...more });
+  if (!result?.operation) throw new Error(JSON.stringify(error ?? result));
+  return result.operation.token;
+}
+
+const resultOf = (client: HttpClient, token: string) =>
+  eventually(`the result of ${token}`, () => toldOf(client, token).results[0]);
+const questionsOf = (client: Pick<HttpClient, 'notifications'>) =>
+  client.notifications.filter(({ method }) => method === 'elicitation/create');
+
+describe("on the session's own stream, an operation", () => {
+  test('has progress and its result notified, with its token and once', async () => {
+    const client = await listening();
+    const token = await start(
+      client,
+      'expensive_analysis',
+      { dataset: 'a', seconds: 4 },
+      {
+        _meta: { progressToken: 'p' },
+      },
+    );
+    const { result, _operation } = await resultOf(client, token);
+    expect(_operation).toEqual({ token });
+    expect(result).toMatchObject({ success: true, job_id: token, data: { dataset: 'a', rows: 512 } });
+    const { progress, results } = toldOf(client, token);
+    expect(results).toHaveLength(1);
+    expect(progress.length).toBeGreaterThan(0);
+    for (const params of progress)
+      expect(params).toMatchObject({ progressToken: 'p', total: 1, _operation: { token } });
+    // Each is told once, and not in the words of either opt-in apart.
+    const all = client.notifications.filter(({ method }) => method === 'notifications/progress');
+    expect(all).toHaveLength(progress.length);
+    const collected = await client.request('tools/async/result', { token });
+    expect(collected.result.result.structuredContent).toEqual(result.structuredContent);
+    await client.close();
+  });
+
+  test('that is cancelled has its result notified too', async () => {
+    const client = await listening();
+    const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 300 });
+    const { result } = await client.request('tools/cancel_job', { job_id: token });
+    expect(result).toMatchObject({ success: true, data: { job_id: token, cancel_requested: true } });
+    expect((await client.request('tools/async/status', { token })).result.status).toBe('canceled');
+    expect((await resultOf(client, token)).result).toMatchObject({
+      success: false,
+      data: { error: { kind: 'canceled' } },
+    });
+    await client.close();
+  });
+
+  test('that ended while nobody listened is notified to the client that comes back, at another server', async () => {
+    const client = await listening();
+    const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 2 });
+    await eventually('there is progress', () => toldOf(client, token).progress[0]);
+    client.drop();
+    await eventually('it has ended', async () => {
+      const { result } = await client.request('tools/async/status', { token });
+      return result.status === 'completed';
+    });
+    expect(toldOf(client, token).results).toEqual([]);
+    client.url = other;
+    await client.listen();
+    await resultOf(client, token);
+    client.drop();
+    await client.listen();
+    const later = await start(client, 'deep_analysis', {});
+    await resultOf(client, later);
+    for (const one of [token, later]) expect(toldOf(client, one).results).toHaveLength(1);
+    await client.close();
+  });
+
+  test('asks with its token, whose answer has to carry it', async () => {
+    const client = await listening(BOTH_WITH_FORMS);
+    const token = await start(client, 'migrate_code', { packages: ['left-pad'] });
+    const question = await eventually('it asks', () => questionsOf(client)[0]);
+    expect(question.params).toMatchObject({ message: 'Migrate left-pad?', _operation: { token } });
+    const yes = { action: 'accept', content: { go: true } };
+    expect(await client.respond(question.id, yes)).toBe(400);
+    expect(await client.respond(question.id, { ...yes, _operation: { token } })).toBe(202);
+    expect((await resultOf(client, token)).result.data).toEqual({ migrated: ['left-pad'] });
+    await client.close();
+  });
+});
+
+test('polling an operation that asks shows the question with its token where there is no stream', async () => {
+  const client = await HttpClient.open(url, { capabilities: BOTH_WITH_FORMS });
+  const token = await start(client, 'migrate_code', { packages: ['left-pad'] });
+  const question = await eventually('it asks', async () => {
+    await client.request('tools/poll_result', { job_id: token });
+    return questionsOf(client)[0];
+  });
+  expect(question.params).toMatchObject({ message: 'Migrate left-pad?', _operation: { token } });
+  await client.respond(question.id, { action: 'accept', content: { go: true }, _operation: { token } });
+  await eventually('it has ended', async () => {
+    const { result } = await client.request('tools/async/status', { token });
+    return result.status === 'completed';
+  });
+});
+
+test('over standard output the result comes after the answer to the call', async () => {
+  const home = await TestHome.create();
+  const environment = { LONGHAUL_PROJECT: PROJECT };
+  await home.up(environment);
+  const { process: child } = home.run(['stdio'], environment);
+  try {
+    const wire = await connectStdio(child, 'older', BOTH);
+    const { token } = await new AsyncClient(wire).start('deep_analysis', {});
+    const isOurs = ({ params }: any) => params?.job_id === token;
+    const told = await eventually('the result', () =>
+      wire.messages.find((one) => one.method === 'notifications/tool_result' && isOurs(one)),
+    );
+    expect(told.params).toMatchObject({ result: { success: true }, _operation: { token } });
+  } finally {
+    child.stdin!.end();
+    await eventually('it has ended', () => child.exitCode !== null || child.signalCode !== null);
+    await home.remove();
+  }
+});
+
+test('in 2026-07-28 subscriptions/listen follows it by jobIds, with its token', async () => {
+  const client = new AsyncClient(connectStateless(url, BOTH));
+  const { token } = await client.start('expensive_analysis', { dataset: 'b', seconds: 3 });
+  const subscription = await parts.client.with(BOTH).listen({ jobIds: [token] });
+  const { messages } = subscription;
+  const told = await eventually('the result', () =>
+    messages.find(({ method }) => method === 'notifications/tool_result'),
+  );
+  expect(messages[0].params.notifications).toEqual({ jobIds: [token] });
+  expect(told.params).toMatchObject({
+    job_id: token,
+    result: { success: true, data: { dataset: 'b' } },
+    _operation: { token },
+  });
+  const progress = messages.filter(({ method }) => method === 'notifications/progress');
+  expect(progress.length).toBeGreaterThan(0);
+  for (const { params } of progress) expect(params).toMatchObject({ job_id: token, _operation: { token } });
+  subscription.close();
+});

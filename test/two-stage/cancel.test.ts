@@ -1,0 +1,155 @@
+/** tools/cancel_job: jobs that run, that have ended, and that are not there. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { HttpClient, OPT_IN, toldOf } from './client.js';
+
+jest.setTimeout(180_000);
+
+let parts: Parts;
+let client: HttpClient;
+beforeAll(async () => {
+  parts = await Parts.start();
+  client = await HttpClient.open(parts.client.url);
+  await client.listen();
+});
+afterAll(async () => {
+  await client?.close();
+  await parts?.stop();
+});
+
+type Requester = Pick<HttpClient, 'request'>;
+const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
+  (await by.request('tools/call', { name, arguments: args })).result.data.job_id;
+const cancel = (by: Requester, jobId: unknown, more: object = {}): Promise<any> =>
+  by.request('tools/cancel_job', { job_id: jobId, ...more });
+const poll = async (by: Requester, jobId: string): Promise<any> =>
+  (await by.request('tools/poll_result', { job_id: jobId })).result;
+const complete = (by: Requester, jobId: string) =>
+  eventually('it is complete', async () => {
+    const { data } = await poll(by, jobId);
+    return data.status === 'complete' && data;
+  });
+
+const REVISIONS: [string, () => Promise<Requester>][] = [
+  ['2025-11-25', () => HttpClient.open(parts.client.url)],
+  ['2026-07-28', async () => parts.client.with(OPT_IN)],
+];
+
+describe.each(REVISIONS)('in %s', (_revision, connect) => {
+  test('cancels a job that runs, and says so; the reason is kept', async () => {
+    const by = await connect();
+    const jobId = await start(by, 'slow_compute', { seconds: 600 });
+    await eventually('it runs', async () => (await poll(by, jobId)).data.status === 'running');
+    const { result } = await cancel(by, jobId, { reason: 'enough primes' });
+    expect(result).toMatchObject({
+      success: true,
+      data: {
+        job_id: jobId,
+        status: expect.stringMatching(/^(running|complete)$/),
+        cancel_requested: true,
+      },
+      messages: [{ type: 'info', text: expect.stringContaining(jobId) }],
+      job_id: jobId,
+    });
+    const data = await complete(by, jobId);
+    expect(data.result).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
+    const looked = await by.request('tools/call', { name: 'operation_get', arguments: { token: jobId } });
+    expect(looked.result.structuredContent).toMatchObject({ status: 'cancelled' });
+    expect(JSON.stringify(looked.result.structuredContent)).toContain('enough primes');
+  });
+
+  test('again and again answers alike, also once the job has ended', async () => {
+    const by = await connect();
+    const jobId = await start(by, 'confirm_delete', { filename: 'a' });
+    const answers = [await cancel(by, jobId), await cancel(by, jobId)];
+    await complete(by, jobId);
+    answers.push(await cancel(by, jobId));
+    for (const { result } of answers)
+      expect(result).toMatchObject({
+        success: true,
+        data: { job_id: jobId, cancel_requested: true },
+        messages: [{ type: 'info' }],
+      });
+    expect(answers[2].result.data.status).toBe('complete');
+  });
+
+  test('of a job that completed is no success, and changes nothing', async () => {
+    const by = await connect();
+    const jobId = await start(by, 'slow_compute', { seconds: 0, label: 'kept' });
+    const before = await complete(by, jobId);
+    for (const _time of ['once', 'again']) {
+      const { result } = await cancel(by, jobId);
+      expect(result).toMatchObject({
+        success: false,
+        data: { job_id: jobId, status: 'complete' },
+        messages: [{ type: 'error', text: `Job already complete: ${jobId}` }],
+      });
+    }
+    expect((await poll(by, jobId)).data).toEqual(before);
+  });
+
+  test('of an unknown job answers as polling it does', async () => {
+    const by = await connect();
+    const { result } = await cancel(by, 'abc-123');
+    expect(result).toEqual(await poll(by, 'abc-123'));
+    expect(result).toMatchObject({
+      success: false,
+      messages: [{ type: 'error', text: 'Job not found: abc-123' }],
+    });
+  });
+
+  test("of another principal's job answers as an unknown one, and leaves it alone", async () => {
+    const by = await connect();
+    const jobId = randomUUID();
+    const handle = await (
+      await parts.temporal()
+    ).workflow.start('nobodys', {
+      workflowId: jobId,
+      taskQueue: `nobody-${randomUUID()}`,
+      memo: { longhaul: { version: 1, principal: 'somebody else', tool: 'slow_compute' } },
+    });
+    try {
+      const { result } = await cancel(by, jobId);
+      expect(result.messages).toEqual([{ type: 'error', text: `Job not found: ${jobId}` }]);
+      expect((await handle.describe()).raw.workflowExtendedInfo?.cancelRequested).not.toBe(true);
+    } finally {
+      await handle.terminate();
+    }
+  });
+
+  test.each([
+    ['no job', undefined, {}, 'params.job_id'],
+    ['an empty job', '', {}, 'params.job_id'],
+    ['a job that is no text', 7, {}, 'params.job_id'],
+    ['a reason that is no text', 'abc', { reason: 7 }, 'params.reason'],
+    ['an empty reason', 'abc', { reason: '' }, 'params.reason'],
+    ['a reason that is too long', 'abc', { reason: 'x'.repeat(501) }, 'params.reason'],
+  ])('%s is refused', async (_what, jobId, more, field) => {
+    const { error } = await cancel(await connect(), jobId, more);
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(field) });
+  });
+});
+
+test('a cancelled job is notified with its result, once', async () => {
+  const jobId = await start(client, 'slow_compute', { seconds: 600 });
+  await eventually('it is told of', () => toldOf(client, jobId).progress[0]);
+  await cancel(client, jobId);
+  const { result } = await eventually('the result', () => toldOf(client, jobId).results[0]);
+  expect(result).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
+  expect(toldOf(client, jobId).results).toHaveLength(1);
+});
+
+test('a job that has expired is not found', async () => {
+  const { result } = await client.request('tools/call', {
+    name: 'slow_compute',
+    arguments: { seconds: 0 },
+    task: { ttl: 1_000 },
+  });
+  const { taskId } = result.task;
+  await eventually('it is gone', async () => !(await poll(client, taskId)).success);
+  expect((await cancel(client, taskId)).result.messages).toEqual([
+    { type: 'error', text: `Job not found: ${taskId}` },
+  ]);
+});

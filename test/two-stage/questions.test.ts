@@ -1,0 +1,312 @@
+/** A job that asks: the field that has its questions, and the forms that clients with elicitation are shown. */
+import { resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { secondServer } from '../older-era/wire.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { FIXTURES, Parts } from '../support/parts.js';
+import { HttpClient, OPT_IN, StdioClient, toldOf, type TwoStageClient } from './client.js';
+
+jest.setTimeout(180_000);
+
+const WITH_FORMS = { ...OPT_IN, elicitation: {} };
+
+let parts: Parts;
+let url: string;
+beforeAll(async () => {
+  parts = await Parts.start();
+  url = parts.client.url;
+});
+afterAll(() => parts?.stop());
+
+type Requester = Pick<TwoStageClient, 'request'>;
+
+const opened: TwoStageClient[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((client) => client.close()));
+});
+async function connect(capabilities: object = OPT_IN): Promise<HttpClient> {
+  const client = await HttpClient.open(url, { capabilities });
+  opened.push(client);
+  return client;
+}
+
+const start = async (by: Requester, name: string, args: object = {}): Promise<string> =>
+  (await by.request('tools/call', { name, arguments: args })).result.data.job_id;
+const poll = async (by: Requester, jobId: string): Promise<any> =>
+  (await by.request('tools/poll_result', { job_id: jobId })).result;
+const asking = (by: Requester, jobId: string, count = 1) =>
+  eventually('it asks', async () => {
+    const { data } = await poll(by, jobId);
+    return data.questions?.length === count && data;
+  });
+const complete = (by: Requester, jobId: string) =>
+  eventually('it is complete', async () => {
+    const { data } = await poll(by, jobId);
+    return data.status === 'complete' && data;
+  });
+/** Sends the request that a question says answers it. */
+const answer = (by: Requester, { answer_with: { method, params } }: any, content: object) =>
+  by.request(method, { ...params, arguments: { ...params.arguments, content } });
+const formsOf = (client: TwoStageClient, jobId: string) =>
+  client.notifications.filter(
+    ({ method, params }) => method === 'elicitation/create' && params.job_id === jobId,
+  );
+
+const REVISIONS: [string, (capabilities?: object) => Promise<Requester>][] = [
+  ['2025-11-25', connect],
+  ['2026-07-28', async (capabilities = OPT_IN) => parts.client.with(capabilities)],
+];
+
+describe.each(REVISIONS)('tools/poll_result of %s', (_revision, open) => {
+  test('has the open question in a field of its own, with the request that answers it', async () => {
+    const by = await open();
+    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+    const data = await asking(by, jobId);
+    expect(data).toMatchObject({ job_id: jobId, status: 'running' });
+    const [question] = data.questions;
+    expect(question).toEqual({
+      key: expect.any(String),
+      message: 'Delete old.csv?',
+      schema: expect.objectContaining({
+        type: 'object',
+        properties: { confirm: expect.objectContaining({ type: 'boolean' }) },
+      }),
+      answer_with: {
+        method: 'tools/call',
+        params: { name: 'operation_answer', arguments: { token: jobId, key: question.key } },
+      },
+    });
+    const { result } = await answer(by, question, { confirm: true });
+    expect(result.isError).toBeFalsy();
+    const after = await complete(by, jobId);
+    expect(after.result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+    expect(after).not.toHaveProperty('questions');
+  });
+
+  test('names a tool that the client is listed, with or without forms', async () => {
+    for (const by of [await open(), await open(WITH_FORMS)]) {
+      const { tools } = (await by.request('tools/list')).result;
+      expect(tools.map(({ name }: any) => name)).toContain('operation_answer');
+    }
+  });
+
+  test('has all open questions, and no longer those that were answered', async () => {
+    const by = await open();
+    const jobId = await start(by, 'multi_input');
+    const { questions } = await asking(by, jobId, 2);
+    expect(questions.map(({ message }: any) => message).sort()).toEqual(['The first?', 'The second?']);
+    await answer(by, questions[0], { name: 'Ada' });
+    const { questions: left } = await asking(by, jobId);
+    expect(left).toEqual([questions[1]]);
+    await answer(by, left[0], { name: 'Grace' });
+    await complete(by, jobId);
+  });
+
+  test('has no question once the job is being cancelled', async () => {
+    const by = await open();
+    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+    await asking(by, jobId);
+    await by.request('tools/cancel_job', { job_id: jobId });
+    expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
+  });
+
+  test('has no such field while nothing is asked', async () => {
+    const by = await open();
+    const jobId = await start(by, 'slow_compute', { seconds: 0 });
+    expect((await poll(by, jobId)).data).not.toHaveProperty('questions');
+    expect(await complete(by, jobId)).not.toHaveProperty('questions');
+  });
+
+  test('of a client with forms is a poll like others: what it asks is in the field', async () => {
+    const by = await open(WITH_FORMS);
+    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+    await asking(by, jobId);
+    const result = await poll(by, jobId);
+    expect(result).not.toHaveProperty('inputRequests');
+    expect(result).toMatchObject({ success: true, data: { questions: [{ message: 'Delete old.csv?' }] } });
+    await by.request('tools/cancel_job', { job_id: jobId });
+  });
+});
+
+test('in 2026-07-28 a call of operation_get that waits for the job ends with the question', async () => {
+  const by = parts.client.with(WITH_FORMS);
+  const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+  const { result } = await by.request('tools/call', {
+    name: 'operation_get',
+    arguments: { token: jobId, wait: true },
+  });
+  expect(result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+  expect(Object.values(result.inputRequests)).toEqual([
+    expect.objectContaining({
+      method: 'elicitation/create',
+      params: expect.objectContaining({ message: 'Delete old.csv?' }),
+    }),
+  ]);
+  await by.request('tools/cancel_job', { job_id: jobId });
+});
+
+test('a repeated call whose job asks has its question at once', async () => {
+  const by = await connect();
+  const args = { filename: 'old.csv', idempotency_key: `asks-${Date.now()}` };
+  const jobId = await start(by, 'confirm_delete', args);
+  const { questions } = await asking(by, jobId);
+  const { result } = await by.request('tools/call', { name: 'confirm_delete', arguments: args });
+  expect(result.data).toMatchObject({ job_id: jobId, questions });
+  expect(result.structuredContent.data).toEqual(result.data);
+  await by.request('tools/cancel_job', { job_id: jobId });
+});
+
+describe('notifications/progress', () => {
+  test('has the open questions as polling has them, and is sent when they change', async () => {
+    const client = await connect();
+    await client.listen();
+    const jobId = await start(client, 'multi_input');
+    const told = (count: number) =>
+      eventually(`${count} are told of`, () =>
+        toldOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
+      );
+    const first = await told(2);
+    expect(first.questions).toEqual((await poll(client, jobId)).data.questions);
+    await answer(client, first.questions[0], { name: 'Ada' });
+    const { questions: left } = await told(1);
+    expect(left).toEqual([first.questions[1]]);
+    await answer(client, left[0], { name: 'Grace' });
+    const { results } = await eventually('it ends', () => {
+      const all = toldOf(client, jobId);
+      return all.results.length ? all : undefined;
+    });
+    expect(results[0].result.data.answers).toEqual(
+      expect.arrayContaining([{ name: 'Ada' }, { name: 'Grace' }]),
+    );
+  });
+
+  test('of a subscription of 2026-07-28 has them too', async () => {
+    const by = parts.client.with(WITH_FORMS);
+    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+    const subscription = await by.listen({ jobIds: [jobId] });
+    const asked = await eventually('it asks', () =>
+      subscription.messages.find(({ params }) => params?.questions),
+    );
+    expect(asked).toMatchObject({ method: 'notifications/progress', params: { job_id: jobId } });
+    await answer(by, asked.params.questions[0], { confirm: false });
+    await eventually('it ends', () =>
+      subscription.messages.find(({ method }) => method === 'notifications/tool_result'),
+    );
+    subscription.close();
+  });
+});
+
+describe('a client with elicitation', () => {
+  test("is asked on the session's own stream, once, and its answer lets the job go on", async () => {
+    const client = await connect(WITH_FORMS);
+    await client.listen();
+    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+    const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
+    expect(form.params).toMatchObject({
+      mode: 'form',
+      message: 'Delete old.csv?',
+      requestedSchema: { properties: { confirm: { type: 'boolean' } } },
+    });
+    expect((await poll(client, jobId)).data.questions).toHaveLength(1);
+    expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
+    const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+    expect(formsOf(client, jobId)).toHaveLength(1);
+  });
+
+  test('that answers what does not fit is asked again', async () => {
+    const client = await connect(WITH_FORMS);
+    await client.listen();
+    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+    const first = await eventually('it asks', () => formsOf(client, jobId)[0]);
+    await client.respond(first.id, { action: 'accept', content: { confirm: 'perhaps' } });
+    const again = await eventually('it asks again', () => formsOf(client, jobId)[1]);
+    await client.respond(again.id, { action: 'accept', content: { confirm: true } });
+    const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+  });
+
+  test('without a stream is asked with its next poll, once, and answers at another server', async () => {
+    const other = await secondServer(parts);
+    const client = await connect(WITH_FORMS);
+    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+    const form = await eventually('it asks', async () => {
+      await poll(client, jobId);
+      return formsOf(client, jobId)[0];
+    });
+    await poll(client, jobId);
+    expect(formsOf(client, jobId)).toHaveLength(1);
+    client.url = other.url;
+    await client.respond(form.id, { action: 'decline' });
+    expect((await complete(client, jobId)).result.data).toEqual({ answer: 'decline', deleted: [] });
+  });
+
+  test('that is cancelled meanwhile is asked nothing more', async () => {
+    const client = await connect(WITH_FORMS);
+    await client.listen();
+    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+    const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
+    await client.request('tools/cancel_job', { job_id: jobId });
+    await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
+    expect(formsOf(client, jobId)).toHaveLength(1);
+  });
+
+  test('is asked over standard output', async () => {
+    const home = await TestHome.create();
+    await home.up({ LONGHAUL_PROJECT: FIXTURES });
+    const environment = {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      LONGHAUL_HOME: home.path,
+      LONGHAUL_PROJECT: FIXTURES,
+    };
+    const command = [process.execPath, resolve('dist/cli/main.js'), 'stdio', '--home', home.path];
+    const client = await StdioClient.open(command, environment, WITH_FORMS);
+    try {
+      const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+      const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
+      await client.respond(form.id, { action: 'accept', content: { confirm: true } });
+      const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+      expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+    } finally {
+      await client.close();
+      await home.remove();
+    }
+  });
+
+  test('that is the official one shows the form to its person', async () => {
+    const client = new Client(
+      { name: 'longhaul-tests', version: '1' },
+      { capabilities: { ...OPT_IN, elicitation: { form: {} } } },
+    );
+    const shown: string[] = [];
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      shown.push(params.message);
+      return { action: 'accept', content: { confirm: true } };
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    try {
+      const request = (method: string, params: object) =>
+        client.request({ method, params } as never, z.looseObject({ data: z.any() }));
+      const called = await request('tools/call', {
+        name: 'confirm_delete',
+        arguments: { filename: 'old.csv' },
+      });
+      const { job_id: jobId, cancel_endpoint: cancelEndpoint } = called.data;
+      expect(cancelEndpoint).toBe('tools/cancel_job');
+      const data = await eventually('it is complete', async () => {
+        const polled = await request('tools/poll_result', { job_id: jobId });
+        return polled.data.status === 'complete' && polled.data;
+      });
+      expect(data.result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+      expect(shown).toEqual(['Delete old.csv?']);
+    } finally {
+      await client.close();
+    }
+  });
+});
