@@ -17,8 +17,12 @@ import { createOlderServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
-/** After how long a client shall come back to a broken stream, in milliseconds. */
-export const RETRY_MS = 1_000;
+/**
+ * After how long a client shall reconnect to a broken stream, in milliseconds (SSE's `retry`). Both official SDKs try
+ * twice and then give up, so the second attempt, after twice this time, has to find a restarted server: the supervisor's
+ * is back within 2 s (bench/restart.ts), and within 8 s also on a machine that is four times as slow.
+ */
+export const RETRY_MS = 4_000;
 
 /** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
