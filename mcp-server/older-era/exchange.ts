@@ -84,6 +84,8 @@ export class Exchange {
     await this.#server.connect(this.#transport);
     const send = this.#transport.send.bind(this.#transport);
     this.#transport.send = async (message, options) => {
+      // The official client reconnects after an error, too, unless the stream says that it is over.
+      if (isJSONRPCErrorResponse(message)) this.#endPosition(message.id);
       await send(message, options);
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
     };
@@ -98,7 +100,7 @@ export class Exchange {
   cancel(requestId: RequestId, reason: string | undefined): void {
     if (!this.#open.has(requestId)) return;
     // A stream that ends without an answer is one to come back to, unless its last event says otherwise.
-    this.#positions.get(requestId)!.isCancelled = true;
+    this.#endPosition(requestId);
     this.#mark(requestId);
     this.#transport.onmessage?.({
       jsonrpc: '2.0',
@@ -111,6 +113,11 @@ export class Exchange {
   /** Ends all waits and the stream; what was waited for goes on. */
   async close(): Promise<void> {
     await this.#server.close();
+  }
+
+  #endPosition(requestId: RequestId | undefined): void {
+    const position = requestId === undefined ? undefined : this.#positions.get(requestId);
+    if (position) position.isOver = true;
   }
 
   #settle(requestId: RequestId): void {

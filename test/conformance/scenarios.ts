@@ -107,7 +107,6 @@ export const CHECKS_THAT_DO_NOT_APPLY: Readonly<Record<string, Readonly<Record<s
     'sep-2575-server-sends-tools-list-changed-on-subscription': NO_LIST_CHANGES,
   },
   caching: {
-    'sep-2549-prompts-list-caching-hints': NO_PROMPTS,
     'sep-2549-resources-read-caching-hints':
       "The list of resources is empty: an operation's are linked from its result. The suite itself skips it.",
   },
