@@ -7,9 +7,9 @@ import type { Engine } from '../engine/index.js';
 import type { OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
-import { SERVER_STOPPING } from './closing.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from './closing.js';
 import { asData } from './envelope/as-data.js';
-import { nextActionOf } from './envelope/next-action.js';
+import { nextActionOf, type NextAction } from './envelope/next-action.js';
 import type { Envelope } from './envelope/schema.js';
 import { isOver, plainChildren, plainStatus } from './envelope/status.js';
 import { envelopeText } from './envelope/text.js';
@@ -58,7 +58,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const { attempt, resumedFrom, error, partial, inputRequests } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || isPipeline(context.tool);
-  const next = nextActionOf(record, hasChildren);
+  const next = nextOf(record, hasChildren, context);
   return {
     token,
     tool,
@@ -87,6 +87,17 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
 function waitEndOf({ why }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
   if (why === 'budget') return { error_kind: 'wait_timeout' };
   return why === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
+}
+
+/** At a shutdown, not before a server is back. */
+function nextOf(
+  record: OperationRecord,
+  hasChildren: boolean,
+  { why }: EnvelopeContext,
+): NextAction | undefined {
+  const next = nextActionOf(record, hasChildren);
+  if (!next || why !== 'stopping') return next;
+  return { ...next, check_after_seconds: Math.max(BACK_AFTER_SECONDS, next.check_after_seconds) };
 }
 
 function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {
