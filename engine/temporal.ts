@@ -1,4 +1,5 @@
 /** The engine's side of Temporal: a client that may not be there yet, deadlines on calls, errors in our words. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import type { LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
@@ -42,15 +43,27 @@ export class EngineTemporal {
   #factsReadAt = 0;
   #reading: Promise<TemporalFacts> | undefined;
   #closing = new AbortController();
+  /** Fires when nobody shall wait for the first connection any more. */
+  readonly #noMoreWaiting = new AbortController();
+  readonly #firstConnection: Promise<void>;
 
+  /**
+   * @param firstConnectionLimitMs how long from now on calls wait for the first connection, in milliseconds, before they
+   *   fail with `unavailable`. Default: 0
+   */
   constructor(
     private readonly home: string,
     private readonly storage: Storage,
     readonly taskQueue: string,
     private readonly logger: Logger,
+    firstConnectionLimitMs = 0,
   ) {
     this.dataConverter = loadDataConverter(dataConverterOf(storage));
-    void this.#connect();
+    const limit = delay(firstConnectionLimitMs, undefined, {
+      signal: this.#noMoreWaiting.signal,
+      ref: false,
+    }).catch(() => undefined);
+    this.#firstConnection = Promise.race([this.#connect(), limit]);
   }
 
   async #connect(): Promise<void> {
@@ -61,6 +74,16 @@ export class EngineTemporal {
     } catch (error) {
       if (!this.#closing.signal.aborted) this.logger.error({ error }, 'connecting to Temporal failed');
     }
+  }
+
+  /** Has there been a connection? */
+  get isConnected(): boolean {
+    return this.#client !== undefined;
+  }
+
+  /** Calls that wait for the first connection fail now, and later ones at once. */
+  stopWaiting(): void {
+    this.#noMoreWaiting.abort();
   }
 
   /** @throws LonghaulError `unavailable` while there is no connection yet */
@@ -80,6 +103,7 @@ export class EngineTemporal {
    * @throws LonghaulError `unavailable` when Temporal doesn't answer in time, `not_found` when it has no such workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
+    await this.#firstConnection;
     const { client } = this;
     try {
       return await client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
@@ -158,6 +182,7 @@ export class EngineTemporal {
   }
 
   async close(): Promise<void> {
+    this.stopWaiting();
     this.#closing.abort(new Error('closing'));
     await this.#connection?.close();
   }

@@ -12,7 +12,7 @@ export interface Caller {
   onProgress?: (progress: Progress) => Promise<void>;
   /** Name that the client gives itself, e.g. `claude-code`; not there when it gives none. */
   clientName?: string;
-  /** The end of this server, for waits that have an answer to it. */
+  /** The shutdown of this server, which ends waits with an answer. */
   closing: Closing;
   /** Takes how the call goes on elsewhere when its stream breaks; only there when the era's streams can. */
   goesOnAs?: (call: ContinuedCall) => void;

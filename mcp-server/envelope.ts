@@ -7,20 +7,22 @@ import type { Engine } from '../engine/index.js';
 import type { OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from './closing.js';
 import { asData } from './envelope/as-data.js';
-import { nextActionOf } from './envelope/next-action.js';
+import { nextActionOf, type NextAction } from './envelope/next-action.js';
 import type { Envelope } from './envelope/schema.js';
 import { isOver, plainChildren, plainStatus } from './envelope/status.js';
 import { envelopeText } from './envelope/text.js';
 import { failureText, INLINE_RESULT_BYTES, linksOf, resultText } from './results.js';
+import type { Waited } from './wait.js';
 
 export { envelopeSchema, envelopeSchemaOf, type Envelope } from './envelope/schema.js';
 
 export interface EnvelopeContext {
   /** The definition of the operation's tool, if this server has it. */
   tool: Tool | undefined;
-  /** Has the call waited for as long as it may? Default: false. */
-  isWaitOver?: boolean;
+  /** Why the call's wait has ended (`Waited.why`), if it waited. */
+  why?: Waited['why'] | undefined;
   /**
    * Does the answer stand for the work itself, so that work that failed is a call that failed? Default: false: the
    * call was to look, or to change something, and it has.
@@ -56,7 +58,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const { attempt, resumedFrom, error, partial, inputRequests } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || isPipeline(context.tool);
-  const next = nextActionOf(record, hasChildren);
+  const next = nextOf(record, hasChildren, context);
   return {
     token,
     tool,
@@ -76,9 +78,26 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
     ...(partial === undefined || isLarge(partial) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
-    ...(context.isWaitOver ? { error_kind: 'wait_timeout' as const } : {}),
+    ...waitEndOf(context, next !== undefined),
     ...(next === undefined ? {} : { next_action: next }),
   };
+}
+
+/** Why a wait has ended before the work. */
+function waitEndOf({ why }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
+  if (why === 'budget') return { error_kind: 'wait_timeout' };
+  return why === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
+}
+
+/** At a shutdown, not before a server is back. */
+function nextOf(
+  record: OperationRecord,
+  hasChildren: boolean,
+  { why }: EnvelopeContext,
+): NextAction | undefined {
+  const next = nextActionOf(record, hasChildren);
+  if (!next || why !== 'stopping') return next;
+  return { ...next, check_after_seconds: Math.max(BACK_AFTER_SECONDS, next.check_after_seconds) };
 }
 
 function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {
@@ -108,12 +127,18 @@ function isPipeline(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.workflow !== tool.name;
 }
 
-/** The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none. */
+/**
+ * The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none.
+ *
+ * @param why a wait has ended before: at a shutdown nothing more is asked, for the worker may be stopping too
+ */
 export async function withParts(
   engine: Engine,
   record: OperationRecord,
   tool: Tool | undefined,
+  why?: Waited['why'],
 ): Promise<OperationRecord> {
+  if (why === 'stopping') return record;
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
   return isPipeline(tool) && areUnknown ? engine.readLive(record.principal, record.token) : record;
 }

@@ -21,7 +21,7 @@ import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './body-limit.js';
-import { Closing } from './closing.js';
+import { BACK_AFTER_SECONDS, Closing, refusedByShutdown } from './closing.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './current-era/subscriptions.js';
@@ -43,7 +43,9 @@ const HEADER_MISMATCH = -32020;
 
 export interface HttpApp {
   app: Hono;
-  /** Ends open streams in good order. */
+  /** Begins the shutdown: waits and requests are answered, streams end in good order, what comes now is refused. */
+  drain: () => Promise<void>;
+  /** Cuts what is left. */
   close: () => Promise<void>;
 }
 
@@ -66,6 +68,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     settings,
     secret,
     logger,
+    closing,
     principalOf: () => ANONYMOUS,
     mcpSessionOf(id, principal) {
       const session = olderEra.sessions.open(id);
@@ -87,6 +90,12 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     if (!isOfJobs) return refusal;
     const names = hosts.join(', ');
     return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
+  });
+  app.use(async (c, next) => {
+    if (closing.hasBegun) refuse(c);
+    else await next();
+    // A connection that goes on is none to send another request into.
+    if (closing.hasBegun) c.header('Connection', 'close');
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
@@ -123,13 +132,25 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   });
   return {
     app,
-    async close() {
+    async drain() {
       await closing.close();
       subscriptions.close();
-      jobs.close();
+      older.endStreams();
+    },
+    async close() {
       await Promise.all([handler.close(), older.close()]);
     },
   };
+}
+
+/** Answers a request that comes during the shutdown. */
+function refuse(c: Context): void {
+  const { code, message, data } = refusedByShutdown();
+  const isOfJobs = isJobsPath(c.req.path);
+  c.res = isOfJobs
+    ? renderProblem(c, new Problem('server-stopping', message))
+    : c.json(rpcError(null, code, message, data), 503);
+  c.header('Retry-After', String(BACK_AFTER_SECONDS));
 }
 
 async function listen(c: Context, subscriptions: Subscriptions): Promise<Response> {

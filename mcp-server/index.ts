@@ -27,7 +27,7 @@ const IDLE_SWEEP_MS = 50;
 export interface RunningServer {
   /** The MCP endpoint. */
   url: string;
-  /** Takes no more requests, ends streams in good order, resolves when all is down. */
+  /** Takes no more requests, answers those under way, ends streams in good order, resolves when all is down. */
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export interface RunningServer {
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   const engine = await createEngine(settings, logger);
-  const { app, close } = createHttpApp(engine, settings, logger);
+  const { app, drain, close } = createHttpApp(engine, settings, logger);
   const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
   answerUnreadRequests(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -58,32 +58,64 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   return {
     url,
     async stop() {
+      // From here on new connections are refused.
       const closed = new Promise((resolve) => server.close(resolve));
-      await close();
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      await drain();
+      // Each connection ends once its answer has been sent.
       await closed;
       clearTimeout(force);
       clearInterval(sweep);
+      await close();
       await engine.temporal.close();
     },
   };
 }
 
-/** Serves one client over standard input and output, until it closes its end. */
-export async function serveStdio(settings: Settings, logger: Logger): Promise<void> {
-  const engine = await createEngine(settings, logger);
+/**
+ * How long calls over stdio wait for the first connection to Temporal, in milliseconds, from the start of the process: a
+ * client calls at once, also when the stack is started with it. Shorter than clients wait for answers (60 s).
+ */
+const FIRST_CONNECTION_LIMIT_MS = 30_000;
+
+/**
+ * Serves one client over standard input and output, until it closes its end. Answers at once what needs no Temporal.
+ *
+ * @param stack fails when there will be no Temporal: then the service ends. Default: nothing is known about that
+ * @throws what `stack` failed with
+ */
+export async function serveStdio(
+  settings: Settings,
+  logger: Logger,
+  stack: Promise<void> = Promise.resolve(),
+): Promise<void> {
+  const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   try {
-    await serveStdioFaces(engine, loadSecret(settings.home), logger);
+    await serveStdioFaces(engine, loadSecret(settings.home), logger, stack);
   } finally {
     await engine.temporal.close();
   }
 }
 
-/** The engine of these settings: what every face calls. */
-export async function createEngine(settings: Settings, logger: Logger): Promise<Engine> {
+/**
+ * The engine of these settings: what every face calls.
+ *
+ * @param firstConnectionLimitMs how long calls wait for the first connection to Temporal, in milliseconds. Default: 0
+ */
+export async function createEngine(
+  settings: Settings,
+  logger: Logger,
+  firstConnectionLimitMs = 0,
+): Promise<Engine> {
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
-  const temporal = new EngineTemporal(settings.home, storage, settings.taskQueue, logger);
+  const temporal = new EngineTemporal(
+    settings.home,
+    storage,
+    settings.taskQueue,
+    logger,
+    firstConnectionLimitMs,
+  );
   return new Engine(temporal, tools, loadSecret(settings.home), storage, settings.dataFolders);
 }

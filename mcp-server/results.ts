@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextpr
 import type { ErrorKind, LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
+import type { SERVER_STOPPING } from './closing.js';
 import { asData } from './envelope/as-data.js';
 import { artifactLinks, linksIn, resourceLink, resultUri } from './resource-links.js';
 
@@ -91,7 +92,11 @@ const ADVICE: Partial<Record<ErrorKind, string>> = {
     'What runs goes on. Try again shortly; a start with the same idempotency_key, if it had one, else operation_list shows first whether it has begun.',
 };
 
-function errorMeta(kind: ErrorKind, retryable: boolean): Record<string, unknown> {
+/** What programs are told of an error beside its text. */
+export function errorMeta(
+  kind: ErrorKind | typeof SERVER_STOPPING,
+  retryable: boolean,
+): Record<string, unknown> {
   return { 'longhaul/error': { kind, retryable } };
 }
 

@@ -1,5 +1,4 @@
 /** The MCP faces over standard input and output. */
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -25,54 +24,57 @@ import { OlderStdio } from './older-era/stdio.js';
 import { withoutNesting } from './raw-call.js';
 import { RESOURCE_LIMIT_BYTES } from './resources.js';
 
-/** How long the first messages wait for the connection to Temporal, in milliseconds. */
-const CONNECT_LIMIT_MS = 5_000;
-const CONNECT_POLL_MS = 20;
-
 /**
- * Serves until the client closes its end, or asks for the end with a signal.
+ * Serves until the client closes its end, or asks for the end with a signal. What needs no Temporal is answered at once.
  *
  * @param secret seals what travels with the client
+ * @param stack ends the service when it fails
+ * @throws what `stack` failed with
  */
-export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Logger): Promise<void> {
-  await firstConnection(engine);
+export async function serveStdioFaces(
+  engine: Engine,
+  secret: Buffer,
+  logger: Logger,
+  stack: Promise<void>,
+): Promise<void> {
   const input = batchesApart((line) => older.receiveBatch(line));
-  const stdio = new StdioServerTransport(process.stdin.pipe(input));
+  // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
+  const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(engine, ANONYMOUS);
   const closing = new Closing();
   const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
   const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
-  await new Promise<void>((resolve) => {
-    const closed = () => {
-      process.stdin.unpipe(input).pause();
-      void closing
-        .close()
-        .then(() => subscriptions.close())
-        .then(() => older.close())
-        .then(resolve);
-    };
-    serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret, closing), {
-      legacy: 'reject',
-      transport,
-      onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
-    });
-    process.stdin.once('end', closed);
-    process.stdin.once('close', closed);
-    process.once('SIGTERM', closed);
-    process.once('SIGINT', closed);
+  serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret, closing), {
+    legacy: 'reject',
+    transport,
+    onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
+  });
+  try {
+    await Promise.race([endOfService(), failureOf(stack)]);
+  } catch (error) {
+    engine.temporal.stopWaiting();
+    throw error;
+  } finally {
+    process.stdin.unpipe(input).pause();
+    await closing.close();
+    subscriptions.close();
+    await older.close();
+  }
+}
+
+/** Resolves when the client closes its end, or a signal asks for the end. */
+function endOfService(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('end', resolve);
+    process.stdin.once('close', resolve);
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
   });
 }
 
-/** A client writes its first request as the process starts; it shall not fail because the connection is a moment later. */
-async function firstConnection({ temporal }: Engine): Promise<void> {
-  const deadlineMs = Date.now() + CONNECT_LIMIT_MS;
-  const isConnected = () =>
-    temporal.facts().then(
-      () => true,
-      () => false,
-    );
-  while (!(await isConnected()) && Date.now() < deadlineMs) await delay(CONNECT_POLL_MS);
+function failureOf(stack: Promise<void>): Promise<never> {
+  return new Promise((_resolve, reject) => void stack.catch(reject));
 }
 
 /**

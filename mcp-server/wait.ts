@@ -12,8 +12,11 @@ export const LONGEST_WAIT_SECONDS = 24 * 3600;
 export interface Waited {
   /** As it was read last. */
   record: OperationRecord;
-  /** `over`: it has ended; `question`: it waits for an answer that this call can't get; `budget`: the time has passed, or the client has gone. */
-  why: 'over' | 'question' | 'budget';
+  /**
+   * `over`: it has ended; `question`: it waits for an answer that this call can't get; `budget`: the time has passed, or
+   * the client has gone; `stopping`: this server shuts down.
+   */
+  why: 'over' | 'question' | 'budget' | 'stopping';
 }
 
 /**
@@ -28,7 +31,8 @@ export async function waitFor(
   timeoutSeconds: number,
   caller: Caller,
 ): Promise<Waited> {
-  const { onProgress, principal } = caller;
+  const { onProgress, principal, closing } = caller;
+  const unfinished = () => ({ record, why: closing.hasBegun ? ('stopping' as const) : ('budget' as const) });
   let record = started;
   let furthest = -1;
   const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
@@ -49,12 +53,13 @@ export async function waitFor(
     return 'budget';
   };
   try {
-    const why = await withBudget(timeoutSeconds, caller.signal, ended);
-    return { record, why };
+    const ends = AbortSignal.any([caller.signal, closing.signal]);
+    const why = await withBudget(timeoutSeconds, ends, ended);
+    return why === 'budget' ? unfinished() : { record, why };
   } catch (error) {
     // What is known of it stands: its token above all.
     if (!(error instanceof LonghaulError)) throw error;
-    return { record, why: 'budget' };
+    return unfinished();
   }
 }
 

@@ -5,7 +5,6 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { createJiti } from 'jiti';
 import { z } from 'zod';
 
 /** Between origins in a flag or variable: the path separator may be a part of one. */
@@ -230,6 +229,8 @@ async function readConfigFile(folder: string): Promise<{ path: string; config: L
     throw new SettingsError(`more than one configuration file: ${found.join(', ')}; keep one`);
   let config: unknown;
   try {
+    // Loaded only where there is a file: it takes as long as all else here.
+    const { createJiti } = await import('jiti');
     config = await createJiti(import.meta.url).import(path, { default: true });
   } catch (error) {
     throw new SettingsError(

@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createJiti } from 'jiti';
+import type { Jiti } from 'jiti';
 import type { Tool } from '../operations/tool.js';
 import { SettingsError, type Settings } from './config.js';
 
@@ -111,11 +111,12 @@ function ownFolder(kind: Kind, settings: Settings): string | undefined {
   return isOwn ? undefined : folder;
 }
 
-let jiti: ReturnType<typeof createJiti> | undefined;
+let jiti: Jiti | undefined;
 
 async function load(path: string): Promise<unknown> {
   try {
     if (path.startsWith(CODE_ROOT)) return (await import(path)) as unknown;
+    const { createJiti } = await import('jiti');
     jiti ??= createJiti(import.meta.url, { alias: { ...SDK_PACKAGES, ...PACKAGE_ENTRIES } });
     return await jiti.import(path);
   } catch (error) {

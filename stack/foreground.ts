@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { endRequests } from './signals.js';
 
 const DRAIN_LIMIT_MS = 10_000;
+/** Sent to the supervisor over the channel of `child_process`, if there is one, once the part works. */
+export const READY_MESSAGE = 'ready';
 
 export interface ForegroundPart {
   /** Ends it in good order. */
@@ -21,6 +23,7 @@ export async function runInForeground(start: () => Promise<ForegroundPart>): Pro
   const requests = endRequests();
   const part = await Promise.race([start(), requests.first]);
   if (!part) return 0;
+  process.send?.(READY_MESSAGE, () => undefined);
   const done = part.done ?? new Promise<never>(() => undefined);
   const early = await Promise.race([requests.first.then(() => 'asked'), done.then(() => 'ended')]);
   if (early === 'ended') return 1;

@@ -2,13 +2,14 @@
  * A process of the stack that is Longhaul's own: the worker or the MCP server. It watches its standard input, a pipe
  * from here, and ends when that closes, so that it can't outlive the stack.
  */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { appendFileSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describeExit, type Exit } from './launcher.js';
 import { openLog } from './log-files.js';
+import { READY_MESSAGE } from './foreground.js';
 import type { RunningProcess } from './keep-running.js';
 import { messageOf, type Say } from './stack-error.js';
 
@@ -35,12 +36,16 @@ export function startPart(
 ): RunningProcess & { pid: number | undefined } {
   const child = spawn(process.execPath, [MAIN, part, '--home', home], {
     env: environment,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    // The last one is the channel on which it says that it is ready.
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // A session of its own keeps a terminal's Ctrl-C from the part, and from what its activities run, until the
     // supervisor has it drain.
     detached: true,
   });
-  child.stdin.on('error', () => undefined);
+  const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
+  stdin.on('error', () => undefined);
+  let isReady = false;
+  child.on('message', (message) => (isReady ||= message === READY_MESSAGE));
   const log = openLog(home, part);
   const take = (stream: Readable) =>
     createInterface({ input: stream }).on('line', (line) => {
@@ -48,8 +53,8 @@ export function startPart(
       const notice = noticeOf(line);
       if (notice) say(`${part}: ${notice}`);
     });
-  take(child.stdout);
-  take(child.stderr);
+  take(stdout);
+  take(stderr);
   child.once('close', () => closeSync(log));
   let isOver = false;
   const exited = new Promise<Exit>((resolve) => {
@@ -60,6 +65,7 @@ export function startPart(
   return {
     pid: child.pid,
     exited,
+    wasReady: () => isReady,
     async stop(graceMs) {
       if (!isOver) child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL');
       const kill = setTimeout(() => child.kill('SIGKILL'), graceMs);

@@ -13,10 +13,10 @@ export function registerStdio(program: Command): void {
         import('../../stack/attach.js'),
         import('../../platform/log.js'),
       ]);
-      const loading = import('../../mcp-server/index.js');
-      await attachToStack(settings, say);
-      const { serveStdio } = await loading;
-      await serveStdio(settings, createLogger('stdio', settings.logLevel));
+      const stack = attachToStack(settings, say);
+      stack.catch(() => undefined);
+      const { serveStdio } = await import('../../mcp-server/index.js');
+      await serveStdio(settings, createLogger('stdio', settings.logLevel), stack);
       process.exit(0);
     });
 }

@@ -9,6 +9,7 @@ import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { OPT_IN_CAPABILITIES, type OptIns } from '../opt-ins.js';
+import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import { Calls } from './call.js';
@@ -20,10 +21,23 @@ import { toolsFor } from './list.js';
  * none and has no content.
  */
 class CurrentServer extends Server {
+  constructor(
+    private readonly closing: Closing,
+    ...options: ConstructorParameters<typeof Server>
+  ) {
+    super(...options);
+  }
+
+  /** Prompts are answered for without the capability. */
+  protected override assertRequestHandlerCapability(method: string): void {
+    if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  }
+
   protected override _wrapHandler(
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
-    const wrapped = super._wrapHandler(method, handler);
+    const handle = super._wrapHandler(method, handler);
+    const wrapped: typeof handle = (request, context) => this.closing.during(handle(request, context));
     if (method !== 'tools/call') return wrapped;
     return async (request, context) => {
       const result = await wrapped(request, context);
@@ -45,7 +59,7 @@ const callParams = z.looseObject({
  * A server for one exchange or connection.
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
- * @param closing the end of the process
+ * @param closing the shutdown of the process
  */
 export function createCurrentServer(
   engine: Engine,
@@ -54,7 +68,7 @@ export function createCurrentServer(
   secret: Buffer,
   closing: Closing,
 ): Server {
-  const server = new CurrentServer(SERVER_INFO, {
+  const server = new CurrentServer(closing, SERVER_INFO, {
     capabilities: {
       tools: {},
       resources: { subscribe: true },
@@ -86,6 +100,10 @@ export function createCurrentServer(
     } catch (error) {
       throw asProtocolError(error, { data: { uri: params.uri } });
     }
+  });
+  server.setRequestHandler('prompts/list', () => NO_PROMPTS);
+  server.setRequestHandler('prompts/get', ({ params }) => {
+    throw unknownPrompt(params.name);
   });
   registerTasks(server, engine, principal);
   /** A method that is there only for clients that opted in. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../closing.js';
 import { nextActionSchema } from './next-action.js';
 import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
 
@@ -46,9 +47,11 @@ export const envelopeSchema = z.object({
     .optional()
     .describe('Open questions by key.'),
   error_kind: z
-    .literal('wait_timeout')
+    .enum(['wait_timeout', SERVER_STOPPING])
     .optional()
-    .describe('The call has waited for as long as it may. That is no failure: the work goes on.'),
+    .describe(
+      `Why the wait has ended before the work, which continues: no failure. wait_timeout: the call has waited for as long as it may. ${SERVER_STOPPING}: this server is stopping; do what next_action says, with the same token, in ${BACK_AFTER_SECONDS} s at the earliest.`,
+    ),
   next_action: nextActionSchema.optional().describe('Missing once the operation has ended.'),
 });
 

@@ -1,11 +1,18 @@
 /** The envelope as text, for models that see only that: what it is, where it stands, what to do next. */
 import { humanDuration } from '../../operations/budgets.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../closing.js';
 import type { NextAction } from './next-action.js';
 import type { Envelope } from './schema.js';
 
 /** From when on work that is over its estimate is worth a closer look, in seconds beyond it. */
 const LOOK_INTO_SECONDS = 10 * 60;
 const LONGEST_MESSAGE = 300;
+
+/** Why a wait has ended before the work. */
+const WAIT_ENDS: Record<NonNullable<Envelope['error_kind']>, string> = {
+  wait_timeout: 'this call has waited for as long as it may. The work goes on.',
+  [SERVER_STOPPING]: `this server is stopping, and with it the wait. The work goes on; another server, or this one once it is back in about ${BACK_AFTER_SECONDS} s, answers the next call with the same token.`,
+};
 
 /** @param outcome what the work has come to, once it has ended */
 export function envelopeText(envelope: Envelope, outcome: string | undefined): string {
@@ -28,9 +35,7 @@ function standing({ status, status_message, children, estimate_seconds, error_ki
     ...(estimate_seconds !== undefined && isOpen
       ? [`It usually takes about ${humanDuration(estimate_seconds)}.`]
       : []),
-    ...(error_kind === 'wait_timeout'
-      ? ['wait_timeout: this call has waited for as long as it may. The work goes on.']
-      : []),
+    ...(error_kind === undefined ? [] : [`${error_kind}: ${WAIT_ENDS[error_kind]}`]),
   ];
 }
 

@@ -29,10 +29,9 @@ export const checkInbox = defineMailboxTool({
     const signal = AbortSignal.any([caller.signal, closing.signal, over]);
     const quiet = reportWaiting(caller);
     try {
-      const fresh = await closing.during(
-        firstFresh(engine.mailbox.follow(principal, agent_name, signal), new Set(seen)),
-      );
-      return fresh.length ? { messages: fresh.map(render) } : { nw: true };
+      const fresh = await firstFresh(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
+      if (fresh.length) return { messages: fresh.map(render) };
+      return { nw: true, ...(closing.hasBegun ? { again: 1 } : {}) };
     } finally {
       quiet();
     }

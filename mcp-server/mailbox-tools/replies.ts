@@ -33,15 +33,13 @@ export async function repliesTo(
   if (wait === undefined) return render(await engine.mailbox.replies(principal, messageId), undefined);
   const quiet = reportWaiting(caller);
   try {
-    const replies = await closing.during(
-      engine.mailbox.replies(principal, messageId, {
-        wait,
-        timeoutMs: timeoutMsOf(timeoutSeconds ?? usualSeconds(caller)),
-        signal: AbortSignal.any([caller.signal, closing.signal]),
-      }),
-    );
+    const replies = await engine.mailbox.replies(principal, messageId, {
+      wait,
+      timeoutMs: timeoutMsOf(timeoutSeconds ?? usualSeconds(caller)),
+      signal: AbortSignal.any([caller.signal, closing.signal]),
+    });
     const answer = render(replies, wait);
-    return answer.nw && closing.signal.aborted ? { ...answer, again: 1 } : answer;
+    return answer.nw && closing.hasBegun ? { ...answer, again: 1 } : answer;
   } finally {
     quiet();
   }

@@ -41,14 +41,12 @@ export async function waitForWork(
   const watch = new OperationsWatch(engine, caller, operations);
   const quiet = reportWaiting(caller);
   try {
-    const received = await closing.during(
-      engine.mailbox.receive(principal, agentId, {
-        // One that has ended shall not keep messages away.
-        timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
-        signal: AbortSignal.any([caller.signal, closing.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
-        ...(ack === undefined ? {} : { ack }),
-      }),
-    );
+    const received = await engine.mailbox.receive(principal, agentId, {
+      // One that has ended shall not keep messages away.
+      timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
+      signal: AbortSignal.any([caller.signal, closing.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
+      ...(ack === undefined ? {} : { ack }),
+    });
     return answerOf(engine, caller, agentId, received, watch);
   } finally {
     quiet();
@@ -75,7 +73,7 @@ function answerOf(
       return { bye: true };
     default:
       if (hasEnded) return { ops: ended };
-      return closing.signal.aborted ? COME_BACK : NO_WORK;
+      return closing.hasBegun ? COME_BACK : NO_WORK;
   }
 }
 

@@ -35,7 +35,7 @@ export interface OlderEra {
   cancellations: Cancellations;
   /** Largest resource that is sent, in bytes. */
   resourceLimitBytes: number;
-  /** The end of the process. */
+  /** The shutdown of the process. */
   closing: Closing;
 }
 

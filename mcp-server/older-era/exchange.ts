@@ -18,8 +18,12 @@ import { createOlderServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
-/** After how long a client shall come back to a broken stream, in milliseconds. */
-export const RETRY_MS = 1_000;
+/**
+ * After how long a client shall reconnect to a broken stream, in milliseconds (SSE's `retry`). Both official SDKs try
+ * twice and then give up, so the second attempt, after twice this time, has to find a restarted server: the supervisor's
+ * is back within 2 s (bench/restart.ts), and within 8 s also on a machine that is four times as slow.
+ */
+export const RETRY_MS = 4_000;
 
 /** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
@@ -81,6 +85,8 @@ export class Exchange {
     await this.#server.connect(this.#transport);
     const send = this.#transport.send.bind(this.#transport);
     this.#transport.send = async (message, options) => {
+      // The official client reconnects after an error, too, unless the stream says that it is over.
+      if (isJSONRPCErrorResponse(message)) this.#endPosition(message.id);
       await send(message, options);
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
     };
@@ -95,7 +101,7 @@ export class Exchange {
   cancel(requestId: RequestId, reason: string | undefined): void {
     if (!this.#open.has(requestId)) return;
     // A stream that ends without an answer is one to come back to, unless its last event says otherwise.
-    this.#positions.get(requestId)!.isCancelled = true;
+    this.#endPosition(requestId);
     this.#mark(requestId);
     this.#transport.onmessage?.({
       jsonrpc: '2.0',
@@ -108,6 +114,11 @@ export class Exchange {
   /** Ends all waits and the stream; what was waited for goes on. */
   async close(): Promise<void> {
     await this.#server.close();
+  }
+
+  #endPosition(requestId: RequestId | undefined): void {
+    const position = requestId === undefined ? undefined : this.#positions.get(requestId);
+    if (position) position.isOver = true;
   }
 
   #settle(requestId: RequestId): void {

@@ -71,16 +71,22 @@ export class OlderHttp {
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
       // There is no stream then (specs: basic/transports, "Listening for Messages from the Server"). With 204, which ends
       // an EventSource for good, Claude Code asks for the session's own stream instead, again and again.
-      if (position.isCancelled) throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: it was cancelled');
+      if (position.isOver)
+        throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
       return this.#streams.resume(c, session, position);
     } catch (error) {
       return render(error);
     }
   }
 
-  /** Ends all streams; what was waited for goes on, and clients can come back to another process. */
-  async close(): Promise<void> {
+  /** Ends the streams that GETs have opened; what was waited for goes on, and clients can reconnect elsewhere. */
+  endStreams(): void {
     this.#streams.close();
+  }
+
+  /** Cuts what is left. */
+  async close(): Promise<void> {
+    this.endStreams();
     const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
     await Promise.all(open.map((exchange) => exchange.close()));
   }

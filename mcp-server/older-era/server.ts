@@ -15,6 +15,7 @@ import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { OPT_IN_CAPABILITIES } from '../opt-ins.js';
 import { parseParams } from '../params.js';
+import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { readResource, resourceTemplates } from '../resources.js';
 import { callTool, listTools, readable } from './call.js';
 import type { OlderEra } from './context.js';
@@ -33,6 +34,13 @@ type Params = Record<string, unknown> & { _meta?: { progressToken?: string | num
 /** Making one costs more than a call. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
+/** Prompts are answered for without the capability. */
+class OlderServer extends Server {
+  protected override assertRequestHandlerCapability(method: string): void {
+    if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  }
+}
+
 /**
  * A server for one exchange or connection.
  *
@@ -49,7 +57,7 @@ export function createOlderServer(
   // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
-  const server = new Server(SERVER_INFO, {
+  const server = new OlderServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
@@ -60,7 +68,7 @@ export function createOlderServer(
       z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
       async (request, extra) => {
         try {
-          return await handle(request.params ?? {}, extra);
+          return await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra)));
         } catch (error) {
           throw renderError(error);
         }
@@ -79,6 +87,10 @@ export function createOlderServer(
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
     }
+  });
+  on('prompts/list', () => NO_PROMPTS);
+  on('prompts/get', ({ name }) => {
+    throw unknownPrompt(name);
   });
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>

@@ -9,6 +9,7 @@ import {
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Engine } from '../../engine/index.js';
+import { orNothing } from '../budget.js';
 import { showsForms } from '../elicitation.js';
 import { optInsOf, type OptIns } from '../opt-ins.js';
 
@@ -51,6 +52,8 @@ export function featuresOf(version: string): VersionFeatures {
 const SESSION_SECONDS = 30 * 24 * 3600;
 /** The retention to reckon with while Temporal can't be asked, in seconds. */
 const ASSUMED_RETENTION_SECONDS = 30 * 24 * 3600;
+/** How long `initialize` waits for what it asks Temporal, in milliseconds. */
+const FACTS_LIMIT_MS = 500;
 const NONCE_BYTES = 16;
 /** How much of a client's name is kept, in characters. */
 const CLIENT_NAME_CHARACTERS = 64;
@@ -89,10 +92,7 @@ export async function newSession(
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
     ? protocolVersion
     : LATEST_PROTOCOL_VERSION;
-  const retentionSeconds = await engine.temporal.facts().then(
-    (facts) => facts.retentionSeconds,
-    () => ASSUMED_RETENTION_SECONDS,
-  );
+  const { retentionSeconds } = await factsAtOnce(engine);
   return {
     version,
     elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
@@ -102,6 +102,17 @@ export async function newSession(
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     endsAt: Date.now() + (SESSION_SECONDS + retentionSeconds) * 1000,
   };
+}
+
+/** `initialize` waits neither for a connection to Temporal nor for a Temporal that is slow. */
+async function factsAtOnce({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
+  const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
+  if (!temporal.isConnected) return assumed;
+  const facts = await orNothing(
+    temporal.facts().catch(() => undefined),
+    FACTS_LIMIT_MS,
+  );
+  return facts ?? assumed;
 }
 
 /**

@@ -63,12 +63,11 @@ export class OpenStreams {
     return this.#serve(c, open, async (sse, signal) => {
       const stream = this.#streamOf(sse, session, { ...position }, signal);
       open.onCancel = () => {
-        stream.position.isCancelled = true;
+        stream.position.isOver = true;
         stream.mark();
       };
       stream.mark();
-      const response = await this.#response(session, stream);
-      if (response && !signal.aborted) await stream.send(response);
+      await this.era.closing.during(this.#respond(session, stream));
     });
   }
 
@@ -83,6 +82,13 @@ export class OpenStreams {
 
   close(): void {
     for (const stream of this.#open) stream.end.abort();
+  }
+
+  async #respond(session: Session, stream: CallStream): Promise<void> {
+    const response = await this.#response(session, stream);
+    if (!response || stream.signal.aborted) return;
+    if ('error' in response) stream.position.isOver = true;
+    await stream.send(response);
   }
 
   async #response(session: Session, stream: CallStream): Promise<JSONRPCMessage | undefined> {

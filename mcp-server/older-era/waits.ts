@@ -28,8 +28,8 @@ export interface EventPosition {
   progressToken?: ProgressToken;
   /** The last progress that was sent: it only grows. */
   progress?: number;
-  /** The client has cancelled the request: there is nothing to come back to. */
-  isCancelled?: true;
+  /** The request was cancelled, or answered with an error: there is nothing to come back to. */
+  isOver?: true;
 }
 
 /** What the ID of an event on a session's own stream carries. */

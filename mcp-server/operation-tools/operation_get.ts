@@ -62,7 +62,8 @@ interface Look {
   args: Input;
   record: OperationRecord;
   tool: Tool | undefined;
-  isWaitOver: boolean;
+  /** Why the wait has ended; missing when there was none. */
+  why: Waited['why'] | undefined;
 }
 
 export const operationGet = defineOperationTool({
@@ -90,7 +91,7 @@ export const operationGet = defineOperationTool({
       args,
       record,
       tool: engine.tools.get(record.tool),
-      isWaitOver: why === 'budget',
+      why,
     });
   },
 });
@@ -125,8 +126,8 @@ async function readOrWait(
 
 const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
   async summary(look) {
-    const { tool, isWaitOver } = look;
-    return answerOf(await withParts(look.engine, look.record, tool), { tool, isWaitOver });
+    const { engine, record, tool, why } = look;
+    return answerOf(await withParts(engine, record, tool, why), { tool, why });
   },
 
   async steps({ engine, caller, record, ...context }) {
@@ -176,7 +177,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
   },
 };
 
-function answerOf(record: OperationRecord, context: { tool: Tool | undefined; isWaitOver: boolean }): Answer {
+function answerOf(record: OperationRecord, context: Pick<Look, 'tool' | 'why'>): Answer {
   const { content, structuredContent } = renderEnvelope(record, context);
   const [first, ...beside] = content;
   return { output: structuredContent as Envelope, text: first?.type === 'text' ? first.text : '', beside };

@@ -19,6 +19,7 @@ export const APPLIES: ReadonlySet<string> = new Set([
   'server-sse-polling',
   'server-sse-multiple-streams',
   'resources-list',
+  'prompts-list',
   'sep-2164-resource-not-found',
   'dns-rebinding-protection',
   'caching',
@@ -76,7 +77,6 @@ export const DOES_NOT_APPLY: Readonly<Record<string, string>> = {
     'The older era does not declare resources.subscribe: a subscription would stick to a process.',
   'resources-unsubscribe':
     'The older era does not declare resources.subscribe: a subscription would stick to a process.',
-  'prompts-list': NO_PROMPTS,
   'prompts-get-simple': NO_PROMPTS,
   'prompts-get-with-args': NO_PROMPTS,
   'prompts-get-embedded-resource': NO_PROMPTS,
@@ -107,7 +107,6 @@ export const CHECKS_THAT_DO_NOT_APPLY: Readonly<Record<string, Readonly<Record<s
     'sep-2575-server-sends-tools-list-changed-on-subscription': NO_LIST_CHANGES,
   },
   caching: {
-    'sep-2549-prompts-list-caching-hints': NO_PROMPTS,
     'sep-2549-resources-read-caching-hints':
       "The list of resources is empty: an operation's are linked from its result. The suite itself skips it.",
   },

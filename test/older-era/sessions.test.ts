@@ -152,7 +152,7 @@ describe('a wait whose server is killed', () => {
     });
     const stream = await client.stream(message);
     await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
-    expect(stream.events[0]).toMatchObject({ id: expect.any(String), retry: '1000' });
+    expect(stream.events[0]).toMatchObject({ id: expect.any(String), retry: '4000' });
     await kill();
     await stream.ended;
     expect(stream.messages().some(({ id }) => id === message.id)).toBe(false);
@@ -255,7 +255,7 @@ describe('a wait whose server is killed', () => {
   });
 });
 
-test('a server that stops ends its streams, and clients come back elsewhere', async () => {
+test('a server that stops answers waits and ends its streams, and clients come back elsewhere', async () => {
   const { url, part } = await secondServer(parts);
   const client = await open('2025-11-25', {}, url);
   const own = await client.listen();
@@ -266,7 +266,9 @@ test('a server that stops ends its streams, and clients come back elsewhere', as
   await part.end('SIGTERM');
   parts.parts.splice(parts.parts.indexOf(part), 1);
   await Promise.all([own.ended, stream.ended]);
-  expect(stream.messages()).toEqual([]);
+  expect(stream.messages()).toMatchObject([
+    { result: { structuredContent: { error_kind: 'server_stopping' } } },
+  ]);
   const resumed = await client.listen(stream.events.findLast(({ id }) => id)!.id, otherUrl);
   await resumed.ended;
   expect(resumed.messages().at(-1).result.structuredContent.status).toBe('completed');

@@ -26,10 +26,13 @@ async function answered(run: CommandRun): Promise<void> {
 test('two stdio clients that start at once get one stack, which outlives them', async () => {
   const runs = [home.run(['stdio']), home.run(['stdio'])];
   await Promise.all(runs.map(answered));
+  // They are answered before the stack is there.
+  await eventually('the stack is ready', () => home.isReady(), 120_000);
+  const log = () => readFileSync(join(home.path, 'logs', 'up.log'), 'utf8');
+  await eventually('it says so', () => log().includes('Longhaul is ready'));
   const { supervisorPid } = home.state();
   expect(isRunning(supervisorPid as number)).toBe(true);
-  const log = readFileSync(join(home.path, 'logs', 'up.log'), 'utf8');
-  expect(log.match(/Longhaul is ready/g)).toHaveLength(1);
+  expect(log().match(/Longhaul is ready/g)).toHaveLength(1);
   for (const run of runs) run.process.stdin?.end();
   expect(await Promise.all(runs.map((run) => run.ended))).toEqual([0, 0]);
   expect(isRunning(supervisorPid as number)).toBe(true);

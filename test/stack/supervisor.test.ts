@@ -1,8 +1,17 @@
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually, isRunning, kill, TestHome } from './cli-process.js';
 
 jest.setTimeout(180_000);
+
+/** Does it listen on the port now? */
+function listens(server: Server, port: number): Promise<boolean> {
+  if (server.listening) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => resolve(true));
+  });
+}
 
 let home: TestHome;
 beforeEach(async () => {
@@ -39,6 +48,35 @@ test('a killed worker, server or Temporal is started again, on the same ports', 
   }
   await eventually('ready again', () => home.isReady());
   expect(home.state().temporalAddress).toBe(`127.0.0.1:${home.temporalPort}`);
+});
+
+test('a server that is killed again and again, seconds apart, is started at once each time', async () => {
+  const run = await home.up();
+  for (let kills = 1; kills <= 5; kills++) {
+    const pid = home.parts().server;
+    kill(pid);
+    await eventually('another server', () => home.parts().server !== pid);
+    await eventually('ready again', () => home.isReady());
+  }
+  const restarts = run.stderr().match(/The MCP server ended with .*/g);
+  expect(restarts).toEqual(Array(5).fill('The MCP server ended with signal SIGKILL; starting it again.'));
+});
+
+test('a part that ends before it is ready is started ever more slowly, until it is ready', async () => {
+  const run = await home.up();
+  // Its port is taken the moment it is free: the next server can't start.
+  const { server } = home.parts();
+  const other = createServer();
+  kill(server);
+  await eventually('the port is taken', () => listens(other, home.port), 20_000);
+  await eventually('it backs off', () => run.stderr().includes('starting it again in 1.6 s'));
+  const pausesOf = () =>
+    [...run.stderr().matchAll(/The MCP server ended .*again in ([\d.]+) s/g)].map(([, s]) => s);
+  expect(pausesOf().slice(0, 4)).toEqual(['0.2', '0.4', '0.8', '1.6']);
+  other.close();
+  await eventually('ready again', () => home.isReady());
+  kill(home.parts().server);
+  await eventually('at once', () => run.stderr().match(/SIGKILL; starting it again\./g)?.length === 2);
 });
 
 test('SIGTERM ends everything within 10 s', async () => {

@@ -3,6 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { EventPosition, OperationEvent } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { sealOf, type Seal } from '../../../platform/seal.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../closing.js';
 import { HEARTBEAT_MS } from '../../heartbeat.js';
 import { eventStream, type ServerSentEvent } from './event-stream.js';
 import { signalOf, type JobsFace } from './face.js';
@@ -18,6 +19,7 @@ const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Even
 - input_required: {job_id, key, message, schema, expires_at?, at}
 - progress: {job_id, progress, total?, message?}; has no id and is never told again
 - log: {job_id, step, name, lines: [{number, text, is_continued?, is_unfinished?}]}
+- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job goes on: come back with the ID of the event before. Has no id.
 - result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker could say which logs there are. The last one: the stream ends, and coming back answers 204.
 
 A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is cut off and can come back.`;
@@ -26,7 +28,7 @@ A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes not
 const streamEvent = z
   .object({
     id: z.string().optional().describe('To be given back as Last-Event-ID.'),
-    event: z.enum(['status', 'input_required', 'progress', 'log', 'result']).optional(),
+    event: z.enum(['status', 'input_required', 'progress', 'log', SERVER_STOPPING, 'result']).optional(),
     data: z.string().optional().describe('JSON.'),
   })
   .openapi('JobEvent');
@@ -105,7 +107,10 @@ async function* shown(
     for await (const event of events) {
       const id = 'position' in event ? { id: ids.seal(event.position) } : {};
       yield { ...id, event: event.kind, data: dataOf(jobId, event) };
+      if (event.kind === 'result') return;
     }
+    if (face.closing.hasBegun)
+      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: BACK_AFTER_SECONDS } };
   } catch (error) {
     // It has been purged meanwhile: whoever comes back is told.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;

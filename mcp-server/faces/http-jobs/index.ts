@@ -9,7 +9,7 @@ import { registerArtifacts } from './artifacts.js';
 import { invalidRequest } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDocsPage } from './docs-page.js';
-import type { JobsFace, JobsOptions, RegisterRoutes } from './face.js';
+import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './face.js';
 import { registerEvents } from './events.js';
 import { registerFallback } from './fallback.js';
 import { registerInput } from './input.js';
@@ -41,6 +41,7 @@ const EXPOSED_HEADERS = [
   'Link',
   'Preference-Applied',
   'Idempotent-Replayed',
+  WAIT_ENDED_HEADER,
   'RateLimit',
   'RateLimit-Policy',
   'Content-Range',
@@ -67,13 +68,10 @@ const ROUTES: RegisterRoutes[] = [
 
 export interface JobsApp {
   app: OpenAPIHono;
-  /** Ends waits and streams. */
-  close: () => void;
 }
 
 export function createJobsApp(options: JobsOptions): JobsApp {
-  const { engine, settings, logger, principalOf } = options;
-  const closing = new AbortController();
+  const { engine, settings, logger, principalOf, closing } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw invalidRequest(result.target, result.error.issues);
@@ -84,11 +82,11 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     ...options,
     app,
     rates: new Rates(limits, principalOf),
-    closing: closing.signal,
   };
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
+  app.use('/v1/*', (_c, next) => closing.during(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
   for (const register of ROUTES) register(face);
   registerFallback(app);
@@ -98,7 +96,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
     return renderProblem(c, problem);
   });
   void warnOfRetention(engine, logger, closing.signal);
-  return { app, close: () => closing.abort() };
+  return { app };
 }
 
 function refuseBody(c: Parameters<typeof renderProblem>[0]): Response {

@@ -1,5 +1,6 @@
 /** What a kickoff takes and gives: the same for both of its addresses, for every tool's own, and for a resume. */
 import { z } from '@hono/zod-openapi';
+import { WAIT_ENDED_HEADERS } from './face.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
@@ -29,6 +30,7 @@ const header = (description: string) => ({ description, schema: { type: 'string'
 
 const HEADERS = {
   ...RATE_HEADERS,
+  ...WAIT_ENDED_HEADERS,
   Location: header('Where the job stands.'),
   'Preference-Applied': header('Which preferences were honoured (RFC 7240).'),
   'Idempotent-Replayed': header('true: the job was started by an earlier request with the same key.'),

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import { withBudget } from '../../budget.js';
-import { signalOf, type JobsFace } from './face.js';
+import { signalOf, waitHeaders, type JobsFace } from './face.js';
 import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
 import {
   DEFAULT_WAIT_SECONDS,
@@ -103,6 +103,7 @@ async function kickOff(
     replayed: started.runId !== '',
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
+    headers: waitSeconds > 0 ? waitHeaders(face, record) : {},
   });
 }
 
@@ -114,7 +115,12 @@ async function kickOff(
 export function kickoffResponse(
   c: Context,
   record: OperationRecord,
-  { key, replayed, applied = '' }: { key?: string; replayed: boolean; applied?: string },
+  {
+    key,
+    replayed,
+    applied = '',
+    headers = {},
+  }: { key?: string; replayed: boolean; applied?: string; headers?: Record<string, string> },
 ): Response {
   const path = jobPath(record.token);
   const body = {
@@ -135,6 +141,7 @@ export function kickoffResponse(
     ...(applied ? { 'Preference-Applied': applied } : {}),
     ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
     ...jobHeaders(record),
+    ...headers,
   });
 }
 

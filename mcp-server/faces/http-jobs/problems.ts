@@ -167,6 +167,12 @@ export const PROBLEMS = {
     title: 'This server can not do that',
     advice: 'Its Temporal lacks what is needed; `detail` says what.',
   },
+  'server-stopping': {
+    status: 503,
+    retryable: true,
+    title: 'The server is stopping',
+    advice: 'Nothing was done. Send the request again after Retry-After, to this address or another server.',
+  },
   unavailable: {
     status: 503,
     retryable: true,

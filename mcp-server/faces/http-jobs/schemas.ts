@@ -149,6 +149,7 @@ const ALWAYS: ProblemType[] = [
   'internal',
   'not-supported',
   'unavailable',
+  'server-stopping',
 ];
 
 /** The responses of a route: its own, and those of its problems. Several types may share a status. */

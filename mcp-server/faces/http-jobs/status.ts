@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { withBudget } from '../../budget.js';
-import { signalOf, type JobsFace } from './face.js';
+import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
 import { etagOf, jobHeaders, jobOf } from './render.js';
@@ -11,6 +11,7 @@ import { integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from '
 
 const HEADERS = {
   ...RATE_HEADERS,
+  ...WAIT_ENDED_HEADERS,
   ETag: {
     description: 'Another one with each change, progress too. Give it back as If-None-Match.',
     schema: { type: 'string' as const },
@@ -54,15 +55,25 @@ export function registerStatus(face: JobsFace): void {
     const known = c.req.header('if-none-match');
     assertJobId(id);
     const record = wait > 0 ? await waitForChange(face, c, id, wait, known) : undefined;
-    return jobResponse(c, record ?? (await face.engine.read(face.principalOf(c), id)), known);
+    return jobResponse(face, c, record ?? (await face.engine.read(face.principalOf(c), id)), known);
   });
 }
 
 /** A job, or 304 when the client has it already. */
-function jobResponse(c: Context, record: OperationRecord, known: string | undefined): Response {
+function jobResponse(
+  face: JobsFace,
+  c: Context,
+  record: OperationRecord,
+  known: string | undefined,
+): Response {
   const body = jobOf(record);
   const etag = etagOf(body);
-  const headers = { ETag: etag, 'Cache-Control': 'no-cache', ...jobHeaders(record) };
+  const headers = {
+    ETag: etag,
+    'Cache-Control': 'no-cache',
+    ...jobHeaders(record),
+    ...waitHeaders(face, record),
+  };
   return matches(known, etag) ? c.body(null, 304, headers) : c.json(body, 200, headers);
 }
 

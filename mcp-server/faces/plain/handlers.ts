@@ -5,8 +5,9 @@ import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../caller.js';
+import { SERVER_STOPPING } from '../../closing.js';
 import { renderEnvelope, withParts } from '../../envelope.js';
-import { renderFailure, renderRefusal, renderResult } from '../../results.js';
+import { errorMeta, renderFailure, renderRefusal, renderResult } from '../../results.js';
 import { waitFor, type Waited } from '../../wait.js';
 import { takeOptions } from './schemas.js';
 
@@ -72,25 +73,29 @@ async function waitPlainly(
   const waited = await waitFor(engine, record, timeoutSeconds, caller);
   if (waited.why === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
-  return renderWaited({ ...waited, record: await withKnownParts(engine, waited.record, tool) }, tool);
+  return renderWaited({ ...waited, record: await withKnownParts(engine, waited, tool) }, tool);
 }
 
 /** What was read stands when the parts can't be. */
-async function withKnownParts(engine: Engine, record: OperationRecord, tool: Tool): Promise<OperationRecord> {
-  return withParts(engine, record, tool).catch(() => record);
+async function withKnownParts(engine: Engine, { record, why }: Waited, tool: Tool): Promise<OperationRecord> {
+  return withParts(engine, record, tool, why).catch(() => record);
 }
 
 /** The end of the budget is no error: nothing has failed, and `error_kind` says what a program needs to know. */
 function renderWaited({ record, why }: Waited, tool: Tool): CallToolResult {
-  return renderEnvelope(record, { tool, isOutcome: true, isWaitOver: why === 'budget' });
+  return renderEnvelope(record, { tool, isOutcome: true, why });
 }
 
 /** Short tools publish their own output schema, so that nothing but their result fits. */
 function renderShort({ record, why }: Waited, tool: Tool): CallToolResult {
   if (record.status === 'completed') return renderResult(record, tool);
   if (record.error) return renderFailure(record);
-  const { content } = renderEnvelope(record, { tool, isWaitOver: why === 'budget' });
-  return { content, isError: true };
+  const { content } = renderEnvelope(record, { tool, why });
+  return {
+    content,
+    isError: true,
+    ...(why === 'stopping' ? { _meta: errorMeta(SERVER_STOPPING, true) } : {}),
+  };
 }
 
 async function orRefusal(call: () => Promise<PlainOutcome>): Promise<PlainOutcome> {

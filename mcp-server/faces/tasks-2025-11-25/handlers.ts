@@ -12,6 +12,7 @@ import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../caller.js';
+import { BACK_AFTER_SECONDS, serverStopping } from '../../closing.js';
 import { parseParams } from '../../params.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
 import { taskField, waitArguments } from './schemas.js';
@@ -82,7 +83,7 @@ export async function getTask(
  *
  * @param resultOf what a call that isn't a task gives for this record
  * @returns undefined when the caller has gone
- * @throws ProtocolError the JSON-RPC error that the tool ended with
+ * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
  */
 export async function taskResult(
   engine: Engine,
@@ -91,19 +92,20 @@ export async function taskResult(
   context: RenderContext,
   resultOf: (record: OperationRecord) => CallToolResult,
 ): Promise<CallToolResult | undefined> {
-  const { principal, signal, onProgress, questions } = caller;
-  const closing = new AbortController();
+  const { principal, signal, closing, onProgress, questions } = caller;
+  const longEnough = new AbortController();
   let last: OperationRecord | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {
     for await (const record of engine.watch(principal, taskId, {
-      signal: AbortSignal.any([signal, closing.signal]),
+      signal: AbortSignal.any([signal, closing.signal, longEnough.signal]),
       progress: onProgress !== undefined,
     })) {
       last = record;
       const isOver = isTerminalTask(renderTask(record, context));
       // A cancelled task is over at once; its work gets a moment to leave what it has finished.
-      if (isOver && !isTerminal(record.status)) timer ??= setTimeout(() => closing.abort(), CANCEL_LIMIT_MS);
+      if (isOver && !isTerminal(record.status))
+        timer ??= setTimeout(() => longEnough.abort(), CANCEL_LIMIT_MS);
       if (isOver) continue;
       if (record.progress) await onProgress?.(record.progress);
       if (questions?.kind === 'stream') await questions.show(record);
@@ -111,11 +113,22 @@ export async function taskResult(
   } finally {
     clearTimeout(timer);
   }
-  if (signal.aborted || !last) return undefined;
+  if (signal.aborted) return undefined;
+  if (closing.hasBegun && !isTerminal(last?.status ?? 'working')) throw stillOpen(taskId, last, context);
+  if (!last) return undefined;
   if (last.error?.kind === 'protocol' && last.cancelRequestedAt === undefined)
     throw new ProtocolError(last.error.code ?? ProtocolErrorCode.InternalError, last.error.message);
   const result = resultOf(last);
   return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId } } };
+}
+
+/** The specification has no answer of `tasks/result` for an open task but an error ("Result Retrieval"). */
+function stillOpen(taskId: string, last: OperationRecord | undefined, context: RenderContext): ProtocolError {
+  const task = last && renderTask(last, context);
+  return serverStopping(
+    `The task goes on${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${BACK_AFTER_SECONDS} s.`,
+    { taskId, ...(task ? { task } : {}) },
+  );
 }
 
 /**

@@ -1,0 +1,18 @@
+/**
+ * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients ask all the same,
+ * and some take an error for a broken server.
+ */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
+export const PROMPT_METHODS: readonly string[] = ['prompts/list', 'prompts/get'];
+
+export const NO_PROMPTS = { prompts: [] };
+
+/** -32602 (specs: 2025-11-25 and 2026-07-28 server/prompts, "Error Handling": "Invalid prompt name"). */
+export function unknownPrompt(name: unknown): ProtocolError {
+  const shown = JSON.stringify(name) ?? 'none';
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `params.name: unknown prompt ${shown}; this server has no prompts`,
+  );
+}

@@ -1,0 +1,1 @@
+export { nap as short_nap } from './nap.js';

@@ -1,0 +1,101 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { call, follow, start } from '../plain/support.js';
+import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
+
+jest.setTimeout(180_000);
+
+let home: TestHome;
+let http: WireClient;
+let token: string;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up(PROJECT);
+  http = new WireClient(`${home.url}/mcp`, {});
+  ({ token } = await start(http, 'nap', { idempotency_key: 'nap' }));
+  await follow(http, token, 'running');
+});
+afterAll(() => home?.remove());
+
+const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
+
+let run: CommandRun;
+afterEach(async () => {
+  run.process.kill('SIGKILL');
+  await run.ended;
+});
+
+const write = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
+const answerTo = (id: number | string): any =>
+  run
+    .stdout()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+    .find((message) => message.id === id && !('method' in message));
+const answered = (id: number | string) => eventually(`an answer to ${id}`, () => answerTo(id));
+
+const ENDS: [string, () => unknown][] = [
+  ['SIGTERM', () => run.process.kill('SIGTERM')],
+  ['the end of its input', () => run.process.stdin!.end()],
+];
+
+test.each(ENDS)('over stdio, waits of 2026-07-28 are answered on %s', async (_name, end) => {
+  run = home.run(['stdio'], PROJECT);
+  const send = (id: string, name: string, args: object) =>
+    write({ ...http.envelope('tools/call', { name, arguments: args }), id });
+  send('tool', 'nap', NAP);
+  send('look', 'operation_get', { token, wait: true, timeout: 600 });
+  write({ ...http.envelope('server/discover'), id: 'discover' });
+  await answered('discover');
+  await takenUp();
+  end();
+  expect(await run.ended).toBe(0);
+  expectStopping(answerTo('tool').result, token);
+  expectStopping(answerTo('look').result, token);
+});
+
+test.each(ENDS)('over stdio, waits of 2025-11-25 are answered on %s', async (_name, end) => {
+  run = home.run(['stdio'], PROJECT);
+  const request = (id: number, method: string, params: object) =>
+    write({ jsonrpc: '2.0', id, method, params });
+  request(1, 'initialize', {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'longhaul-tests', version: '1' },
+  });
+  await answered(1);
+  write({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  request(2, 'tools/call', { name: 'nap', arguments: {}, task: {} });
+  const { taskId } = (await answered(2)).result.task;
+  await follow(http, taskId, 'running');
+  request(3, 'tools/call', { name: 'nap', arguments: NAP });
+  request(4, 'operation_get', {});
+  request(5, 'tools/call', { name: 'operation_get', arguments: { token, wait: true, timeout: 600 } });
+  request(6, 'tasks/result', { taskId });
+  await answered(4);
+  await takenUp();
+  end();
+  expect(await run.ended).toBe(0);
+  expectStopping(answerTo(3).result, token);
+  expectStopping(answerTo(5).result, token);
+  expectTaskStopping(answerTo(6).error, taskId);
+});
+
+test('SIGTERM of up answers waits before Temporal and the worker are gone', async () => {
+  const other = await TestHome.create();
+  try {
+    const up = await other.up(PROJECT);
+    const client = new WireClient(`${other.url}/mcp`, {});
+    const started = await start(client, 'nap', { idempotency_key: 'nap' });
+    await follow(client, started.token, 'running');
+    const waiting = call(client, 'nap', NAP);
+    await takenUp();
+    up.process.kill('SIGTERM');
+    expectStopping(await waiting, started.token);
+    expect(await up.ended).toBe(0);
+  } finally {
+    await other.remove();
+  }
+});

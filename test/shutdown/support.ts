@@ -1,0 +1,50 @@
+/** Waits that a shutdown ends, and what each has to say then. */
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+
+export const PROJECT = { LONGHAUL_PROJECT: resolve('test/shutdown/project') };
+/** After this time requests that were sent are waits in the server; one that isn't yet is answered in the same way. */
+const TAKEN_UP_MS = 3_000;
+
+/** Gives the server the time to take up what was sent. */
+export const takenUp = () => sleep(TAKEN_UP_MS);
+
+/** Expects a plain call's result that says: the work goes on, this server stops, do that next. */
+export function expectStopping(result: any, token: string): void {
+  expect(result).not.toHaveProperty('isError');
+  expect(result.structuredContent).toMatchObject({
+    token,
+    status: 'running',
+    error_kind: 'server_stopping',
+    next_action: { tool: 'operation_get', args: { token }, check_after_seconds: expect.any(Number) },
+  });
+  expect(result.structuredContent.next_action.check_after_seconds).toBeGreaterThanOrEqual(4);
+  const [{ text }] = result.content;
+  expect(text).toContain('server_stopping: this server is stopping');
+  expect(text).toContain(`operation_get {"token":"${token}"}`);
+}
+
+/** Of a short tool, whose results have a schema of their own. */
+export function expectShortStopping(result: any): void {
+  expect(result).toMatchObject({
+    isError: true,
+    _meta: { 'longhaul/error': { kind: 'server_stopping', retryable: true } },
+  });
+  expect(result.content[0].text).toMatch(/token: \S+[^]*server_stopping[^]*operation_get/);
+}
+
+/** Expects the error of a `tasks/result` that a shutdown has ended. */
+export function expectTaskStopping(error: any, taskId: string): void {
+  expect(error).toMatchObject({
+    code: -32603,
+    message: expect.stringMatching(/server_stopping.*tasks\/get.*tasks\/result.*same taskId/),
+    data: {
+      kind: 'server_stopping',
+      retryable: true,
+      retryAfterSeconds: expect.any(Number),
+      taskId,
+      task: { taskId, status: 'working' },
+    },
+  });
+}
