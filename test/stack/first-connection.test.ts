@@ -42,7 +42,7 @@ test('stdio answers server/discover while the stack starts, and the first call o
   send('tools/list');
   expect((await answered('server/discover')).result.capabilities).toHaveProperty('tools');
   expect((await answered('tools/list')).result.tools).not.toEqual([]);
-  // Neither of the two is there yet, else this would say nothing.
+  expect(await home.isReady()).toBe(false);
   expect(answerTo('tools/call')).toBeUndefined();
   const { result } = await answered('tools/call');
   expect(result.structuredContent).toMatchObject({ tool: 'slow_compute', token: expect.any(String) });
@@ -60,6 +60,7 @@ test('stdio of an older client initializes, lists and pings while the stack star
   request('tools/call', CALL);
   for (const method of ['ping', 'tools/list']) request(method);
   for (const method of ['initialize', 'ping', 'tools/list']) await answered(method);
+  expect(await home.isReady()).toBe(false);
   expect(answerTo('tools/call')).toBeUndefined();
   expect((await answered('tools/call')).result.structuredContent).toHaveProperty('token');
   await eventually('the stack is ready', () => home.isReady());
