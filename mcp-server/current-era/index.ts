@@ -102,8 +102,9 @@ export function createCurrentServer(
     }
   });
   server.setRequestHandler('prompts/list', () => NO_PROMPTS);
-  server.setRequestHandler('prompts/get', ({ params }) => {
-    throw unknownPrompt(params.name);
+  // With a schema of our own: the SDK's would answer a missing name with -32603.
+  server.setRequestHandler('prompts/get', { params: z.looseObject({}) }, (params) => {
+    throw unknownPrompt(params['name']);
   });
   registerTasks(server, engine, principal);
   /** A method that is there only for clients that opted in. */

@@ -189,7 +189,7 @@ function ignoreIfClosed(error: unknown): void {
 
 /** The client sends its answer once, so it is kept trying while Temporal is away. */
 async function answer(
-  { engine }: OlderEra,
+  { engine, closing }: OlderEra,
   { principal, token, key }: AskedQuestion,
   given: Answer,
 ): Promise<void> {
@@ -199,8 +199,8 @@ async function answer(
       await engine.answer(principal, token, key, given);
       return;
     } catch (error) {
-      if (!(error instanceof LonghaulError && error.kind === 'unavailable') || Date.now() > deadlineMs)
-        throw error;
+      const isLast = Date.now() > deadlineMs || closing.hasBegun;
+      if (!(error instanceof LonghaulError && error.kind === 'unavailable') || isLast) throw error;
       await delay(ANSWER_RETRY_MS);
     }
   }

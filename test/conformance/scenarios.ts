@@ -103,6 +103,8 @@ export const CHECKS_THAT_DO_NOT_APPLY: Readonly<Record<string, Readonly<Record<s
   'server-stateless': {
     'sep-2575-server-rejects-undeclared-capability': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
     'sep-2575-missing-capability-http-400': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
+    'sep-2575-server-declares-prompts-in-discover':
+      'There are no prompts to declare: prompts/list is answered with an empty list for clients that ask without the capability, and the check takes that for support.',
     'sep-2575-server-sends-prompts-list-changed-on-subscription': NO_LIST_CHANGES,
     'sep-2575-server-sends-tools-list-changed-on-subscription': NO_LIST_CHANGES,
   },
