@@ -74,7 +74,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
 export async function serveStdio(settings: Settings, logger: Logger): Promise<void> {
   const engine = await createEngine(settings, logger);
   try {
-    await serveStdioFaces(engine, loadSecret(settings.home), logger);
+    await serveStdioFaces(engine, loadSecret(settings.home), logger, settings.resourceLinks);
   } finally {
     await engine.temporal.close();
   }

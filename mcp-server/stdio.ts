@@ -23,7 +23,8 @@ import { batchesApart } from './older-era/batches.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderStdio } from './older-era/stdio.js';
 import { withoutNesting } from './raw-call.js';
-import { RESOURCE_LIMIT_BYTES } from './resources.js';
+import type { ResourceLinksSetting } from './links-as-text.js';
+import type { Serving } from './serving.js';
 
 /** How long the first messages wait for the connection to Temporal, in milliseconds. */
 const CONNECT_LIMIT_MS = 5_000;
@@ -34,13 +35,19 @@ const CONNECT_POLL_MS = 20;
  *
  * @param secret seals what travels with the client
  */
-export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Logger): Promise<void> {
+export async function serveStdioFaces(
+  engine: Engine,
+  secret: Buffer,
+  logger: Logger,
+  resourceLinks: ResourceLinksSetting,
+): Promise<void> {
   await firstConnection(engine);
   const input = batchesApart((line) => older.receiveBatch(line));
   const stdio = new StdioServerTransport(process.stdin.pipe(input));
-  const subscriptions = new Subscriptions(engine, ANONYMOUS);
+  const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
   const closing = new Closing();
-  const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio, closing);
+  const serving: Serving = { transport: 'stdio', resourceLinks };
+  const era = createOlderEra(engine, secret, logger, serving, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
   const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
   await new Promise<void>((resolve) => {
@@ -52,7 +59,7 @@ export async function serveStdioFaces(engine: Engine, secret: Buffer, logger: Lo
         .then(() => older.close())
         .then(resolve);
     };
-    serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret, closing), {
+    serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing), {
       legacy: 'reject',
       transport,
       onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),

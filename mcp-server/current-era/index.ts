@@ -5,25 +5,31 @@ import type { Engine } from '../../engine/index.js';
 import type { Closing } from '../closing.js';
 import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
-import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
+import { anyResult, clientNameOf, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
 import { pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
+import { linksFor, type ResourceLinksSetting } from '../links-as-text.js';
 import { echoOf, type OptIns } from '../opt-ins.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
+import type { Serving } from '../serving.js';
 import { Calls } from './call.js';
 import { clientOf } from './client.js';
 import { toolsFor } from './list.js';
 
 /**
- * Results as the SDK wouldn't have them: it completes every result of a call to a CallToolResult, and a CreateTaskResult is
+ * Results in the form that the client takes, and as the SDK wouldn't have them: it completes every result of a call to a CallToolResult, and a CreateTaskResult is
  * none and has no content; and what the server can do is the same for all clients, without an echo of their opt-ins.
  */
 class CurrentServer extends Server {
+  resourceLinks: ResourceLinksSetting = 'auto';
+
   protected override _wrapHandler(
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
-    const wrapped = super._wrapHandler(method, handler);
+    const inner = super._wrapHandler(method, handler);
+    const wrapped: typeof inner = async (request, context) =>
+      linksFor(this.resourceLinks, clientNameOf(context))(await inner(request, context));
     if (method === 'server/discover') {
       return async (request, context) => {
         const result = await wrapped(request, context);
@@ -58,7 +64,7 @@ const callParams = z.looseObject({
 export function createCurrentServer(
   engine: Engine,
   principal: string,
-  transport: 'http' | 'stdio',
+  { transport, resourceLinks }: Serving,
   secret: Buffer,
   closing: Closing,
 ): Server {
@@ -66,6 +72,7 @@ export function createCurrentServer(
     capabilities: { tools: {}, resources: { subscribe: true }, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
+  server.resourceLinks = resourceLinks;
   const calls = new Calls(engine, principal, secret, closing);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, clientOf(context)),

@@ -7,6 +7,14 @@ import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
 
 const time = z.string().describe('ISO 8601, UTC.');
 
+/** A resource of the operation, to be read with resources/read. */
+export const linkSchema = z.object({
+  name: z.string(),
+  uri: z.string(),
+  mime_type: z.string().optional(),
+  bytes: z.number().int().optional(),
+});
+
 export const envelopeSchema = z.object({
   token: z.string().describe('What the operation is known by in every later call.'),
   tool: z.string().describe('Tool whose work it is.'),
@@ -26,6 +34,10 @@ export const envelopeSchema = z.object({
   attempt: z.number().int().optional().describe('From 2 on when it goes on where an earlier one stopped.'),
   resumed_from: z.string().optional().describe('Token of that earlier one.'),
   result: z.unknown().optional().describe('What the tool gives, once the status is completed.'),
+  links: z
+    .array(linkSchema)
+    .optional()
+    .describe('Resources that the result does not name: a result too large to show, files of jobs.'),
   error: z
     .object({
       kind: z.string(),

@@ -182,7 +182,7 @@ function answerOf(record: OperationRecord, context: { tool: Tool | undefined; is
 }
 
 /** Without what other views are for. */
-function lean({ result: _result, partial: _partial, ...envelope }: Envelope): Envelope {
+function lean({ result: _result, links: _links, partial: _partial, ...envelope }: Envelope): Envelope {
   return envelope;
 }
 

@@ -167,7 +167,8 @@ describe('a call', () => {
 
   test('with a result over 1 MiB gives a link to it', async () => {
     const bytes = 1024 * 1024 + 1;
-    const result = await call(client, 'large_values', { resultBytes: bytes, wait: true });
+    const taker = client.with({}, 'claude-code');
+    const result = await call(taker, 'large_values', { resultBytes: bytes, wait: true });
     expect(result.structuredContent).toMatchObject({ status: 'completed' });
     expect(result.structuredContent).not.toHaveProperty('result');
     const link = result.content.find(({ type }: any) => type === 'resource_link');
