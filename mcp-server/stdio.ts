@@ -1,4 +1,5 @@
 /** The MCP faces over standard input and output. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   isJSONRPCNotification,
@@ -16,6 +17,7 @@ import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
 import { Closing } from './closing.js';
+import type { Connection } from './current-era/call.js';
 import { createCurrentServer } from './current-era/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { Subscriptions } from './current-era/subscriptions.js';
@@ -49,7 +51,9 @@ export async function serveStdioFaces(
   const serving: Serving = { transport: 'stdio', resourceLinks };
   const era = createOlderEra(engine, secret, logger, serving, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
-  const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
+  // The IDs of requests are unique on this one connection, and no other process sees it.
+  const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
+  const transport = withSubscriptions(withOlderEra(stdio, older), subscriptions, connection, logger);
   await new Promise<void>((resolve) => {
     const closed = () => {
       process.stdin.unpipe(input).pause();
@@ -59,7 +63,7 @@ export async function serveStdioFaces(
         .then(() => older.close())
         .then(resolve);
     };
-    serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing), {
+    serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing, connection), {
       legacy: 'reject',
       transport,
       onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -113,11 +117,10 @@ function withOlderEra(inner: Transport, older: OlderStdio): Transport {
  */
 function withSubscriptions(
   inner: Transport,
-  engine: Engine,
   subscriptions: Subscriptions,
+  { session, cancellations }: Connection,
   logger: Logger,
 ): Transport {
-  const cancellations = new Cancellations(engine, logger);
   const open = new Map<RequestId, AbortController>();
   const listen = async (request: JSONRPCRequest) => {
     const gone = new AbortController();
@@ -156,7 +159,7 @@ function withSubscriptions(
         subscription.abort();
         return;
       }
-      void cancellations.take(ANONYMOUS, undefined, message.params);
+      void cancellations.take(ANONYMOUS, session, message.params);
     }
     outer.onmessage?.(withoutNesting(message), extra);
   };

@@ -13,7 +13,7 @@ import { echoOf, type OptIns } from '../opt-ins.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import type { Serving } from '../serving.js';
-import { Calls } from './call.js';
+import { Calls, type Connection } from './call.js';
 import { clientOf } from './client.js';
 import { toolsFor } from './list.js';
 
@@ -60,6 +60,7 @@ const callParams = z.looseObject({
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
  * @param closing the end of the process
+ * @param connection the client's own, where it has one that lasts beyond a request
  */
 export function createCurrentServer(
   engine: Engine,
@@ -67,15 +68,16 @@ export function createCurrentServer(
   { transport, resourceLinks }: Serving,
   secret: Buffer,
   closing: Closing,
+  connection?: Connection,
 ): Server {
   const server = new CurrentServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: { subscribe: true }, extensions: { [TASKS_EXTENSION]: {} } },
     instructions: SERVER_INSTRUCTIONS,
   });
   server.resourceLinks = resourceLinks;
-  const calls = new Calls(engine, principal, secret, closing);
+  const calls = new Calls(engine, principal, transport, secret, closing, connection);
   server.setRequestHandler('tools/list', (_request, context) => ({
-    tools: toolsFor(engine, clientOf(context)),
+    tools: toolsFor(engine, clientOf(context), transport),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
     ttlMs: 0,
     cacheScope: 'private' as const,

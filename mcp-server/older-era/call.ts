@@ -47,13 +47,17 @@ export function listTools(engine: Engine, session: Session): object[] {
   ];
   const about = [...ownTools(engine).values()].map(renderOwnTool);
   return [
-    ...(long(engine) as { name: string }[]).flatMap((listed) => {
+    ...(long(engine, 'notification') as { name: string }[]).flatMap((listed) => {
       const tool = engine.tools.get(listed.name);
       if (tool && !isShown(tool, client)) return [];
       return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
     }),
     ...(face === 'operation' ? about.map(syncTool) : about),
   ];
+}
+
+function namesFor(engine: Engine, session: Session): string[] {
+  return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
 }
 
 /**
@@ -71,7 +75,7 @@ export async function callTool(
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
   const own = ownTools(era.engine).get(name);
-  const tool = own ? undefined : era.engine.tool(name);
+  const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const listed = operationsOf(session);
