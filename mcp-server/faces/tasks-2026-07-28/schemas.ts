@@ -39,7 +39,7 @@ export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities 
 
 /** What the client that makes the request calls itself. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
-  return nameIn(mcpReq.envelope as Record<string, unknown> | undefined);
+  return nameIn(mcpReq.envelope);
 }
 
 /** @param meta a request's `_meta` */
