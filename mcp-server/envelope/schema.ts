@@ -1,6 +1,7 @@
 /** The envelope's published schema. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
+import { movedTo } from '../../operations/schema-references.js';
 import type { Tool } from '../../operations/tool.js';
 import { nextActionSchema } from './next-action.js';
 import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
@@ -73,16 +74,4 @@ export function envelopeSchemaOf(tool?: Tool): JsonSchema {
   const properties = schema['properties'] as Record<string, JsonSchema>;
   const result = movedTo('#/properties/result', tool.outputSchema) as JsonSchema;
   return { ...schema, properties: { ...properties, result } };
-}
-
-/** A schema as it reads at another place: its references to itself begin there. */
-function movedTo(place: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      const isOwn = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
-      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
-    }),
-  );
 }
