@@ -14,7 +14,7 @@ const BIN = resolve('node_modules/.bin');
 
 /** The schema that json-schema-to-zod makes. */
 export function toZod(schema: object): z.ZodType {
-  const code = jsonSchemaToZod(schema, { zodVersion: 4 } as never);
+  const code = jsonSchemaToZod(schema, { zodVersion: 4 });
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- what users paste into their code
   return (new Function('z', `return ${code}`) as (zod: typeof z) => z.ZodType)(z);
 }
