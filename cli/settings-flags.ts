@@ -12,6 +12,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
   shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
   mailbox: ['<true|false>', 'list the tools with which agents wait for messages (default: false)'],
+  resourceLinks: ['<auto|always|never>', 'links in results, or addresses as text (default: auto, by client)'],
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],

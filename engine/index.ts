@@ -67,8 +67,11 @@ export class Engine {
     this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
   }
 
-  /** @throws LonghaulError `unknown_tool` */
-  tool(name: string): Tool {
+  /**
+   * @param known names for the error's message. Default: those of all tools
+   * @throws LonghaulError `unknown_tool`
+   */
+  tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
     this.tools.refresh();
     const tool = this.tools.get(name);
     if (tool) return tool;
@@ -76,7 +79,7 @@ export class Engine {
     throw new LonghaulError(
       'unknown_tool',
       problem === undefined
-        ? `unknown tool "${name}"; known are ${this.tools.keys().join(', ') || 'none'}`
+        ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
         : `tool "${name}" can't be used until its file is mended:\n${problem}`,
     );
   }

@@ -2,7 +2,8 @@
  * What plain tools say of an operation: one envelope for starting, looking, answering, cancelling and resuming, as
  * structured content under a published schema and as text that says the same, since most models see only that.
  */
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, ResourceLink } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 import type { Engine } from '../engine/index.js';
 import type { OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
@@ -10,10 +11,10 @@ import type { Tool } from '../operations/tool.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from './closing.js';
 import { asData } from './envelope/as-data.js';
 import { nextActionOf, type NextAction } from './envelope/next-action.js';
-import type { Envelope } from './envelope/schema.js';
+import type { Envelope, linkSchema } from './envelope/schema.js';
 import { isOver, plainChildren, plainStatus } from './envelope/status.js';
 import { envelopeText } from './envelope/text.js';
-import { failureText, INLINE_RESULT_BYTES, linksOf, resultText } from './results.js';
+import { failureText, INLINE_RESULT_BYTES, linksBeside, linksOf, resultText } from './results.js';
 import type { Waited } from './wait.js';
 
 export { envelopeSchema, envelopeSchemaOf, type Envelope } from './envelope/schema.js';
@@ -59,6 +60,8 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || isPipeline(context.tool);
   const next = nextOf(record, hasChildren, context);
+  const hasResult = fits(record, context.tool);
+  const links = linksBeside(record, hasResult);
   return {
     token,
     tool,
@@ -72,7 +75,8 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
     ...(attempt > 1 ? { attempt } : {}),
     ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }),
-    ...(fits(record, context.tool) ? { result: record.result } : {}),
+    ...(hasResult ? { result: record.result } : {}),
+    ...(links.length ? { links: links.map(linkOutput) } : {}),
     ...(error === undefined
       ? {}
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
@@ -98,6 +102,15 @@ function nextOf(
   const next = nextActionOf(record, hasChildren);
   if (!next || why !== 'stopping') return next;
   return { ...next, check_after_seconds: Math.max(BACK_AFTER_SECONDS, next.check_after_seconds) };
+}
+
+function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeof linkSchema> {
+  return {
+    name,
+    uri,
+    ...(mimeType === undefined ? {} : { mime_type: mimeType }),
+    ...(size === undefined ? {} : { bytes: size }),
+  };
 }
 
 function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {

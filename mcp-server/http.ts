@@ -32,7 +32,7 @@ import { createOlderEra } from './older-era/context.js';
 import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
 import { listedUnder } from './older-era/session.js';
 import { withoutNesting } from './raw-call.js';
-import { RESOURCE_LIMIT_BYTES } from './resources.js';
+import type { Serving } from './serving.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -51,16 +51,17 @@ export interface HttpApp {
 
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
   const app = new Hono();
-  const subscriptions = new Subscriptions(engine, ANONYMOUS);
+  const subscriptions = new Subscriptions(engine, ANONYMOUS, settings.resourceLinks);
   const secret = loadSecret(settings.home);
   const closing = new Closing();
-  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, 'http', secret, closing), {
+  const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
+  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
-  const olderEra = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.http, closing);
+  const olderEra = createOlderEra(engine, secret, logger, serving, closing);
   const older = new OlderHttp(olderEra);
   const cancellations = new Cancellations(engine, logger);
   const jobs = createJobsApp({

@@ -92,7 +92,7 @@ export async function serveStdio(
 ): Promise<void> {
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   try {
-    await serveStdioFaces(engine, loadSecret(settings.home), logger, stack);
+    await serveStdioFaces(engine, loadSecret(settings.home), logger, settings.resourceLinks, stack);
   } finally {
     await engine.temporal.close();
   }

@@ -106,12 +106,23 @@ export function resultLink({ token, result }: OperationRecord): ResourceLink | u
   return bytes > INLINE_RESULT_BYTES ? resourceLink(resultUri(token), 'result.json', bytes) : undefined;
 }
 
-/** Links to a large result, and to the files that the operation has left, as far as its result or its jobs tell. */
+/** Links to a large result, and to the files that the operation has left, as far as its result or its jobs name them. */
 export function linksOf(record: OperationRecord): ContentBlock[] {
   const large = resultLink(record);
-  const files = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
+  const files = fileLinks(record);
   const shown = [...(large ? [large] : []), ...files.slice(0, MAX_LINKS)];
   if (files.length <= MAX_LINKS) return shown;
   const call = `operation_get ${JSON.stringify({ token: record.token, view: 'steps' })}`;
   return [...shown, { type: 'text', text: `${files.length - MAX_LINKS} more files: ${call}` }];
+}
+
+/** The links that structured content has to name because its result doesn't, at most {@link MAX_LINKS}. */
+export function linksBeside(record: OperationRecord, hasResult: boolean): ResourceLink[] {
+  const large = resultLink(record);
+  const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);
+  return [...(large ? [large] : []), ...files].slice(0, MAX_LINKS);
+}
+
+function fileLinks(record: OperationRecord): ResourceLink[] {
+  return [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
 }

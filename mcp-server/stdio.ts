@@ -1,4 +1,5 @@
 /** The MCP faces over standard input and output. */
+import { randomUUID } from 'node:crypto';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -15,6 +16,7 @@ import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
 import { Closing } from './closing.js';
+import type { Connection } from './current-era/call.js';
 import { createCurrentServer } from './current-era/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { Subscriptions } from './current-era/subscriptions.js';
@@ -22,7 +24,8 @@ import { batchesApart } from './older-era/batches.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderStdio } from './older-era/stdio.js';
 import { withoutNesting } from './raw-call.js';
-import { RESOURCE_LIMIT_BYTES } from './resources.js';
+import type { ResourceLinksSetting } from './links-as-text.js';
+import type { Serving } from './serving.js';
 
 /**
  * Serves until the client closes its end, or asks for the end with a signal. What needs no Temporal is answered at once.
@@ -35,17 +38,21 @@ export async function serveStdioFaces(
   engine: Engine,
   secret: Buffer,
   logger: Logger,
+  resourceLinks: ResourceLinksSetting,
   stack: Promise<void>,
 ): Promise<void> {
   const input = batchesApart((line) => older.receiveBatch(line));
   // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
-  const subscriptions = new Subscriptions(engine, ANONYMOUS);
+  const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
   const closing = new Closing();
-  const era = createOlderEra(engine, secret, logger, RESOURCE_LIMIT_BYTES.stdio, closing);
+  const serving: Serving = { transport: 'stdio', resourceLinks };
+  const era = createOlderEra(engine, secret, logger, serving, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
-  const transport = withSubscriptions(withOlderEra(stdio, older), engine, subscriptions, logger);
-  serveStdio(() => createCurrentServer(engine, ANONYMOUS, 'stdio', secret, closing), {
+  // The IDs of requests are unique on this one connection, and no other process sees it.
+  const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
+  const transport = withSubscriptions(withOlderEra(stdio, older), subscriptions, connection, logger);
+  serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -108,11 +115,10 @@ function withOlderEra(inner: Transport, older: OlderStdio): Transport {
  */
 function withSubscriptions(
   inner: Transport,
-  engine: Engine,
   subscriptions: Subscriptions,
+  { session, cancellations }: Connection,
   logger: Logger,
 ): Transport {
-  const cancellations = new Cancellations(engine, logger);
   const open = new Map<RequestId, AbortController>();
   const listen = async (request: JSONRPCRequest) => {
     const gone = new AbortController();
@@ -151,7 +157,7 @@ function withSubscriptions(
         subscription.abort();
         return;
       }
-      void cancellations.take(ANONYMOUS, undefined, message.params);
+      void cancellations.take(ANONYMOUS, session, message.params);
     }
     outer.onmessage?.(withoutNesting(message), extra);
   };

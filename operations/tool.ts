@@ -232,7 +232,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     cleanup,
     retryableErrors,
     example,
-    gaps: gapsOf({ ...options, inputSchema, example }),
+    gaps: gapsOf({ ...options, inputSchema, outputSchema, example }),
     askFor: options.askFor ?? {},
     annotations: options.annotations,
   };

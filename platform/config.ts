@@ -41,6 +41,11 @@ const fileSchema = z.strictObject({
   shippedTools: yesOrNo,
   /** List the tools of the mailbox, with which agents wait for messages. Default: false. */
   mailbox: yesOrNo,
+  /**
+   * Do results have `resource_link` blocks? `auto`: for clients that are known to take them; others get the addresses as
+   * text. Default: `auto`.
+   */
+  resourceLinks: z.enum(['auto', 'always', 'never']),
   /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
   dataFolders: list,
   /** Folders with pipelines, `*.yml` and `*.yaml`. Default: the project's `pipelines/`. */
@@ -80,6 +85,7 @@ export const SETTING_VARIABLES: Record<SettingName, string> = {
   project: 'LONGHAUL_PROJECT',
   shippedTools: 'LONGHAUL_SHIPPED_TOOLS',
   mailbox: 'LONGHAUL_MAILBOX',
+  resourceLinks: 'LONGHAUL_RESOURCE_LINKS',
   dataFolders: 'LONGHAUL_DATA_FOLDERS',
   pipelineFolders: 'LONGHAUL_PIPELINE_FOLDERS',
   maxSteps: 'LONGHAUL_MAX_STEPS',
@@ -110,6 +116,7 @@ export interface Settings {
   project: string;
   shippedTools: boolean;
   mailbox: boolean;
+  resourceLinks: z.infer<typeof fileSchema>['resourceLinks'];
   dataFolders: string[];
   pipelineFolders: string[];
   maxSteps: number;
@@ -170,6 +177,7 @@ export async function loadSettings(
     project,
     shippedTools: given.shippedTools ?? true,
     mailbox: given.mailbox ?? false,
+    resourceLinks: given.resourceLinks ?? 'auto',
     dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(base, path)),
     pipelineFolders: (given.pipelineFolders ?? [join(project, 'pipelines')]).map((path) =>
       resolve(base, path),

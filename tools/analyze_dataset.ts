@@ -117,8 +117,16 @@ export const columnSchema = z.object({
   type: z.string().describe("DuckDB's type, such as BIGINT, VARCHAR, TIMESTAMP; shortened when very long."),
 });
 
+// Lists and structs end in `unknown` and not in this schema again: clients drop tools with recursive schemas.
 const value = z
-  .json()
+  .union([
+    z.string(),
+    z.number(),
+    z.boolean(),
+    z.null(),
+    z.array(z.unknown()),
+    z.record(z.string(), z.unknown()),
+  ])
   .describe(
     'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
       'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); NaN and infinities are strings.',

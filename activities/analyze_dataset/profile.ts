@@ -156,8 +156,8 @@ export function profileTable(profiles: readonly ColumnProfile[]): string {
     profile.type,
     profile.null_count,
     profile.approx_distinct,
-    profile.min,
-    profile.max,
+    profile.min as Json,
+    profile.max as Json,
     profile.mean,
     profile.approx_quartiles?.[1] ?? null,
     profile.top_values

@@ -89,8 +89,8 @@ async function lintTool(file: string): Promise<Linted> {
   const { ITEMS } = await import('../../operations/documentation/items.js');
   try {
     const { name, gaps } = await loadTool(resolve(file));
-    const findings = gaps.map(({ item, field, expected }) => ({
-      message: `${field}: missing; expected ${expected} (${ITEMS[item].toLowerCase()})`,
+    const findings = gaps.map(({ item, field, expected, got = 'missing' }) => ({
+      message: `${field}: ${got}; expected ${expected} (${ITEMS[item].toLowerCase()})`,
     }));
     return { file, tool: name, findings };
   } catch (error) {

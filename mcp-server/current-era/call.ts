@@ -11,7 +11,7 @@ import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import type { Closing } from '../closing.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index.js';
-import { parseOperationField, startOperation } from '../faces/sep-1391/index.js';
+import { parseOperationField, startOperation, type Cancellations } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
 import { parseKeepAlive, startJob } from '../faces/two-stage/index.js';
 import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
@@ -19,7 +19,9 @@ import type { OwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
 import { renderRefusal } from '../results.js';
 import { faceOf, type Face } from '../which-face.js';
+import type { Serving } from '../serving.js';
 import { clientOf } from './client.js';
+import { toolsFor } from './list.js';
 import {
   argumentRequests,
   givenArguments,
@@ -42,14 +44,23 @@ export interface CallOptions {
 
 const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
 
+/** A connection of one client that lasts beyond a request: its requests' IDs are unique (stdio). */
+export interface Connection {
+  /** Names it among all that the process has. */
+  session: string;
+  cancellations: Cancellations;
+}
+
 export class Calls {
   readonly #states: RequestStates;
 
   constructor(
     private readonly engine: Engine,
     private readonly principal: string,
+    private readonly transport: Serving['transport'],
     secret: Buffer,
     private readonly closing: Closing,
+    private readonly connection?: Connection,
   ) {
     this.#states = new RequestStates(principal, secret);
   }
@@ -69,7 +80,7 @@ export class Calls {
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
       const own = ownTools(this.engine).get(name);
-      const tool = own ? undefined : this.engine.tool(name);
+      const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
       const face = faceOf(tool, { operation: options.operation }, clientOf(context));
       if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
       return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
@@ -98,8 +109,14 @@ export class Calls {
     const { engine, principal } = this;
     switch (face) {
       case 'operation': {
-        const caller = { principal, requestId: context.mcpReq.id };
-        return { ...(await startOperation(engine, tool, whole, field, caller, () => undefined)) };
+        const { id: requestId } = context.mcpReq;
+        const start = (started: (token: string) => void) =>
+          startOperation(engine, tool, whole, field, { principal, requestId }, started);
+        const { connection } = this;
+        const result = connection
+          ? await connection.cancellations.during(connection.session, requestId, start)
+          : await start(() => undefined);
+        return { ...result };
       }
       case 'two-stage':
         return {
@@ -150,6 +167,11 @@ export class Calls {
     const keys = Object.keys(inputRequests);
     const requestState = this.#states.write(name, args, { at: 'waiting', token: record.token, keys });
     return inputRequired({ inputRequests, requestState });
+  }
+
+  /** Names of the tools that the client is shown. */
+  #listedFor(context: ServerContext): string[] {
+    return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }
 
   #callerOf(context: ServerContext, { answered }: Taken): Caller {

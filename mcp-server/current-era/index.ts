@@ -5,24 +5,27 @@ import type { Engine } from '../../engine/index.js';
 import type { Closing } from '../closing.js';
 import { operationResult, operationStatus } from '../faces/sep-1391/index.js';
 import { registerTasks } from '../faces/tasks-2026-07-28/handlers.js';
-import { anyResult, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
+import { anyResult, clientNameOf, TASKS_EXTENSION } from '../faces/tasks-2026-07-28/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
+import { linksFor, type ResourceLinksSetting } from '../links-as-text.js';
 import { OPT_IN_CAPABILITIES, type OptIns } from '../opt-ins.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
-import { Calls } from './call.js';
+import type { Serving } from '../serving.js';
+import { Calls, type Connection } from './call.js';
 import { clientOf } from './client.js';
 import { toolsFor } from './list.js';
 
 /**
- * Results as the SDK wouldn't have them: it completes every result of a call to a CallToolResult, and a CreateTaskResult is
- * none and has no content.
+ * Results in the form that the client takes, and as the SDK wouldn't have them: it completes every result of a call to a
+ * CallToolResult, and a CreateTaskResult is none and has no content.
  */
 class CurrentServer extends Server {
   constructor(
     private readonly closing: Closing,
+    private readonly resourceLinks: ResourceLinksSetting,
     ...options: ConstructorParameters<typeof Server>
   ) {
     super(...options);
@@ -37,7 +40,10 @@ class CurrentServer extends Server {
     ...[method, handler]: Parameters<Server['_wrapHandler']>
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
-    const wrapped: typeof handle = (request, context) => this.closing.during(handle(request, context));
+    const wrapped: typeof handle = async (request, context) => {
+      const result = await this.closing.during(handle(request, context));
+      return linksFor(this.resourceLinks, clientNameOf(context))(result);
+    };
     if (method !== 'tools/call') return wrapped;
     return async (request, context) => {
       const result = await wrapped(request, context);
@@ -60,15 +66,17 @@ const callParams = z.looseObject({
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
  * @param closing the shutdown of the process
+ * @param connection the client's own, where it has one that lasts beyond a request
  */
 export function createCurrentServer(
   engine: Engine,
   principal: string,
-  transport: 'http' | 'stdio',
+  { transport, resourceLinks }: Serving,
   secret: Buffer,
   closing: Closing,
+  connection?: Connection,
 ): Server {
-  const server = new CurrentServer(closing, SERVER_INFO, {
+  const server = new CurrentServer(closing, resourceLinks, SERVER_INFO, {
     capabilities: {
       tools: {},
       resources: { subscribe: true },
@@ -77,9 +85,9 @@ export function createCurrentServer(
     },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, secret, closing);
+  const calls = new Calls(engine, principal, transport, secret, closing, connection);
   server.setRequestHandler('tools/list', (_request, context) => ({
-    tools: toolsFor(engine, clientOf(context)),
+    tools: toolsFor(engine, clientOf(context), transport),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
     ttlMs: 0,
     cacheScope: 'private' as const,

@@ -5,28 +5,48 @@ import { plainTools } from '../faces/plain/index.js';
 import { asyncTools, syncTool } from '../faces/sep-1391/index.js';
 import { taskTools } from '../faces/tasks-2026-07-28/list.js';
 import { twoStageTools } from '../faces/two-stage/index.js';
-import { operationTools } from '../operation-tools/index.js';
 import { renderOwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
+import type { Serving } from '../serving.js';
 import { isShown, listingFaceOf } from '../which-face.js';
 import type { CurrentClient } from './client.js';
 
-/** What the tasks extension doesn't give: logs and steps, lists, going on with what failed. */
-const BESIDE_TASKS = ['operation_get', 'operation_list', 'operation_resume'];
+/** Tools that do what tasks do by themselves, and when a client with tasks needs them all the same. */
+const INSTEAD_OF_TASKS: Record<string, string> = {
+  operation_answer:
+    "Of a task the client asks by itself. Use this when it doesn't, or tasks/update can't be used; the token is the taskId.",
+  operation_cancel:
+    "A task is cancelled with tasks/cancel. Use this when that can't be used, or for many; the token is the taskId.",
+};
 
 /** Tools that a face lists, without Longhaul's own. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
-export function toolsFor(engine: Engine, client: CurrentClient): ListToolsResult['tools'] {
+export function toolsFor(
+  engine: Engine,
+  client: CurrentClient,
+  transport: Serving['transport'],
+): ListToolsResult['tools'] {
   const face = listingFaceOf(client);
-  const shown = [...BESIDE_TASKS, ...(client.elicitation ? [] : ['operation_answer'])];
-  const own = [...ownTools(engine).values()]
-    .filter(({ name }) => face !== 'task' || !operationTools.has(name) || shown.includes(name))
-    .map(renderOwnTool);
-  const long = (LONG_TOOLS[face](engine) as { name: string }[]).filter(({ name }) => {
+  const cancelledBy = transport === 'http' ? 'closed stream' : 'notification';
+  const own = [...ownTools(engine).values()].map(renderOwnTool);
+  const long = (LONG_TOOLS[face](engine, cancelledBy) as { name: string }[]).filter(({ name }) => {
     const tool = engine.tools.get(name);
     return !tool || isShown(tool, client);
   });
-  const tools = [...long, ...(face === 'operation' ? own.map(syncTool) : own)];
+  const tools = [
+    ...long,
+    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? besideTasks(own) : own),
+  ];
   return tools as ListToolsResult['tools'];
+}
+
+/** The tools that tasks make superfluous come last, for clients whose tasks don't work. */
+function besideTasks(own: ReturnType<typeof renderOwnTool>[]): ReturnType<typeof renderOwnTool>[] {
+  const others = own.filter(({ name }) => !(name in INSTEAD_OF_TASKS));
+  const instead = own.flatMap((tool) => {
+    const note = INSTEAD_OF_TASKS[tool.name];
+    return note === undefined ? [] : [{ ...tool, description: `${tool.description}\n${note}` }];
+  });
+  return [...others, ...instead];
 }

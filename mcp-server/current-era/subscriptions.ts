@@ -18,8 +18,9 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../faces/sep-1391/index.js';
 import { missingTasksCapability, renderDetailed, renderError } from '../faces/tasks-2026-07-28/render.js';
-import { declaredCapabilities } from '../faces/tasks-2026-07-28/schemas.js';
+import { declaredCapabilities, nameIn } from '../faces/tasks-2026-07-28/schemas.js';
 import { followJob } from '../faces/two-stage/index.js';
+import { linksFor, type ResourceLinksSetting } from '../links-as-text.js';
 import { optInsOf } from '../opt-ins.js';
 import { canFollow, followResource } from '../resource-updates.js';
 import { listenParams } from './listen-params.js';
@@ -77,6 +78,7 @@ export class Subscriptions {
   constructor(
     private readonly engine: Engine,
     private readonly principal: string,
+    private readonly resourceLinks: ResourceLinksSetting,
   ) {}
 
   /**
@@ -141,6 +143,7 @@ export class Subscriptions {
     if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
+    const withLinks = linksFor(this.resourceLinks, nameIn(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
     const notify = async (record: OperationRecord) => {
       const tool = this.engine.tools.get(record.tool);
@@ -148,11 +151,11 @@ export class Subscriptions {
       await subscriber.send({
         jsonrpc: '2.0',
         method: 'notifications/tasks',
-        params: { ...task, _meta: { ...task._meta, ..._meta } },
+        params: withLinks({ ...task, _meta: { ...task._meta, ..._meta } }),
       });
     };
     const sendOfJob: Parameters<typeof followJob>[0]['send'] = ({ params, ...rest }) =>
-      subscriber.send({ ...rest, params: { ...params, _meta } });
+      subscriber.send({ ...rest, params: withLinks({ ...params, _meta }) });
     const tell = (uri: string) =>
       subscriber.send({
         jsonrpc: '2.0',

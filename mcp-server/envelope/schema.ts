@@ -1,12 +1,21 @@
 /** The envelope's published schema. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
+import { movedTo } from '../../operations/schema-references.js';
 import type { Tool } from '../../operations/tool.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../closing.js';
 import { nextActionSchema } from './next-action.js';
 import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
 
 const time = z.string().describe('ISO 8601, UTC.');
+
+/** A resource of the operation, to be read with resources/read. */
+export const linkSchema = z.object({
+  name: z.string(),
+  uri: z.string(),
+  mime_type: z.string().optional(),
+  bytes: z.number().int().optional(),
+});
 
 export const envelopeSchema = z.object({
   token: z.string().describe('What the operation is known by in every later call.'),
@@ -27,6 +36,10 @@ export const envelopeSchema = z.object({
   attempt: z.number().int().optional().describe('From 2 on when it goes on where an earlier one stopped.'),
   resumed_from: z.string().optional().describe('Token of that earlier one.'),
   result: z.unknown().optional().describe('What the tool gives, once the status is completed.'),
+  links: z
+    .array(linkSchema)
+    .optional()
+    .describe('Resources that the result does not name: a result too large to show, files of jobs.'),
   error: z
     .object({
       kind: z.string(),
@@ -64,16 +77,4 @@ export function envelopeSchemaOf(tool?: Tool): JsonSchema {
   const properties = schema['properties'] as Record<string, JsonSchema>;
   const result = movedTo('#/properties/result', tool.outputSchema) as JsonSchema;
   return { ...schema, properties: { ...properties, result } };
-}
-
-/** A schema as it reads at another place: its references to itself begin there. */
-function movedTo(place: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => {
-      const isOwn = key === '$ref' && typeof value === 'string' && /^#(\/|$)/.test(value);
-      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
-    }),
-  );
 }

@@ -2,7 +2,7 @@
 import type { Engine } from '../../engine/index.js';
 import type { MessageState, Reply } from '../../operations/mailbox.js';
 import type { Caller } from '../caller.js';
-import { longestWaitSeconds } from './client-limits.js';
+import { longestWaitSeconds } from '../known-clients.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 
 /** Stands for the agent that has yet to take a message for anyone. */

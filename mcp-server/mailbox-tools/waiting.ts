@@ -4,7 +4,7 @@ import type { Received } from '../../operations/mailbox.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Caller } from '../caller.js';
 import { onHeartbeat } from '../heartbeat.js';
-import { longestWaitSeconds } from './client-limits.js';
+import { longestWaitSeconds } from '../known-clients.js';
 import { OperationsWatch } from './operations.js';
 import { COME_BACK, NO_WORK, renderMessage, type Answer } from './reply.js';
 

@@ -1,5 +1,5 @@
 /** tools/list and tools/call: what each face needs to know of this era's calls. */
-import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import type { Tool } from '../../operations/tool.js';
@@ -13,7 +13,7 @@ import { parseParams } from '../params.js';
 import { faceOf, isShown, listingFaceOf, type Client } from '../which-face.js';
 import type { OlderEra } from './context.js';
 import { callLongTool, callOwnTool } from './plain-waits.js';
-import { featuresOf, jobsOf, operationsOf, tasksOf, type Session, type VersionFeatures } from './session.js';
+import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -48,13 +48,17 @@ export function listTools(engine: Engine, session: Session): object[] {
   ];
   const about = [...ownTools(engine).values()].map(renderOwnTool);
   return [
-    ...(long(engine) as { name: string }[]).flatMap((listed) => {
+    ...(long(engine, 'notification') as { name: string }[]).flatMap((listed) => {
       const tool = engine.tools.get(listed.name);
       if (tool && !isShown(tool, client)) return [];
       return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
     }),
     ...(face === 'operation' ? about.map(syncTool) : about),
   ];
+}
+
+function namesFor(engine: Engine, session: Session): string[] {
+  return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
 }
 
 /**
@@ -73,7 +77,7 @@ export async function callTool(
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
   const own = ownTools(era.engine).get(name);
-  const tool = own ? undefined : era.engine.tool(name);
+  const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const field = parseOperationField(operation);
@@ -106,20 +110,8 @@ export async function callTool(
       era.news.started(tasks, created.task.taskId);
       return created;
     }
-    const result = tool
+    return tool
       ? await callLongTool(era.engine, tool, args, caller, stream)
       : await callOwnTool(era.engine, own!, args, caller, stream);
-    return readable(result, featuresOf(session.version));
   });
-}
-
-/** Links to resources become text for versions that don't know them. */
-export function readable(result: CallToolResult, { resourceLinks }: VersionFeatures): CallToolResult {
-  if (resourceLinks || !result.content.some(({ type }) => type === 'resource_link')) return result;
-  return {
-    ...result,
-    content: result.content.map((block) =>
-      block.type === 'resource_link' ? { type: 'text', text: `${block.name}: ${block.uri}` } : block,
-    ),
-  };
 }

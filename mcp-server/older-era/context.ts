@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 import type { Closing } from '../closing.js';
 import { Cancellations } from '../faces/sep-1391/index.js';
+import type { Serving } from '../serving.js';
 import { SessionNews } from '../session-news.js';
 import type { EventPosition, OwnPosition } from './waits.js';
 import type { AskedQuestion } from './questions.js';
@@ -33,8 +34,7 @@ export interface OlderEra {
   rests: Map<string, Rest>;
   news: SessionNews;
   cancellations: Cancellations;
-  /** Largest resource that is sent, in bytes. */
-  resourceLimitBytes: number;
+  serving: Serving;
   /** The shutdown of the process. */
   closing: Closing;
 }
@@ -44,7 +44,7 @@ export function createOlderEra(
   engine: Engine,
   secret: Buffer,
   logger: Logger,
-  resourceLimitBytes: number,
+  serving: Serving,
   closing: Closing,
 ): OlderEra {
   return {
@@ -58,7 +58,7 @@ export function createOlderEra(
     rests: new Map(),
     news: new SessionNews(engine, logger),
     cancellations: new Cancellations(engine, logger),
-    resourceLimitBytes,
+    serving,
     closing,
   };
 }

@@ -4,6 +4,7 @@ import { associationOf, followOperation } from '../faces/sep-1391/index.js';
 import { followTask } from '../faces/tasks-2025-11-25/notifications.js';
 import { followJob, ToldJobs } from '../faces/two-stage/index.js';
 import type { OlderEra } from './context.js';
+import { linksOfSession } from './links.js';
 import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
 
@@ -16,11 +17,16 @@ import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './sessi
 export function listen(
   era: OlderEra,
   session: Session,
-  send: (message: JSONRPCMessage) => Promise<void>,
+  sendOut: (message: JSONRPCMessage) => Promise<void>,
   signal: AbortSignal,
   told: ToldJobs = new ToldJobs(),
 ): void {
   const { version, principal, elicitation } = session;
+  const withLinks = linksOfSession(era, session);
+  const send = (message: JSONRPCMessage) =>
+    sendOut(
+      'params' in message && message.params ? { ...message, params: withLinks(message.params) } : message,
+    );
   const shows = (by: AskedBy) =>
     elicitation ? { questions: () => new Questions(era, session, { send }, by, true) } : {};
   if (featuresOf(version).tasks) {

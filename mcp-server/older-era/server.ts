@@ -16,10 +16,11 @@ import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { OPT_IN_CAPABILITIES } from '../opt-ins.js';
 import { parseParams } from '../params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
-import { readResource, resourceTemplates } from '../resources.js';
-import { callTool, listTools, readable } from './call.js';
+import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
+import { callTool, listTools } from './call.js';
 import type { OlderEra } from './context.js';
 import { waitOnTask } from './plain-waits.js';
+import { linksOfSession } from './links.js';
 import { featuresOf, type Session } from './session.js';
 import { showWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
@@ -62,13 +63,14 @@ export function createOlderServer(
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
+  const withLinks = linksOfSession(era, session);
   const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
     // The SDK's own schemas would answer wrong params with -32603.
     server.setRequestHandler(
       z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
       async (request, extra) => {
         try {
-          return await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra)));
+          return withLinks(await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra))));
         } catch (error) {
           throw renderError(error);
         }
@@ -82,7 +84,7 @@ export function createOlderServer(
   on('resources/read', async (params) => {
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
-      return await readResource(engine, principal, uri, era.resourceLimitBytes);
+      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[era.serving.transport]);
     } catch (error) {
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
@@ -98,9 +100,7 @@ export function createOlderServer(
         showWithStatus(era, session, streamOf(extra), record, 'operation'),
       ),
     );
-    on('tools/async/result', (params) =>
-      operationResult(engine, principal, params, (result) => readable(result, features)),
-    );
+    on('tools/async/result', (params) => operationResult(engine, principal, params));
   }
   if (session.twoStage) {
     on(POLL_METHOD, (params, extra) =>

@@ -9,9 +9,9 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { renderError } from '../faces/tasks-2025-11-25/render.js';
 import { ToldJobs } from '../faces/two-stage/index.js';
 import { onHeartbeat } from '../heartbeat.js';
-import { readable } from './call.js';
 import type { OlderEra } from './context.js';
 import { RETRY_MS } from './exchange.js';
+import { linksOfSession } from './links.js';
 import { listen } from './listener.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
@@ -103,9 +103,9 @@ export class OpenStreams {
       const result = await withCaller(this.era, session, stream, async (caller) =>
         wait.kind === 'task'
           ? waitOnTask(this.era.engine, wait.token, caller, session)
-          : readable(await waitOn(this.era.engine, wait, caller), featuresOf(session.version)),
+          : waitOn(this.era.engine, wait, caller),
       );
-      return result && { jsonrpc: '2.0', id: requestId, result };
+      return result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.era, session)(result) };
     } catch (error) {
       const known = renderError(error);
       if (!(known instanceof ProtocolError)) this.era.logger.error({ error }, 'a wait could not go on');

@@ -184,7 +184,7 @@ function answerOf(record: OperationRecord, context: Pick<Look, 'tool' | 'why'>):
 }
 
 /** Without what other views are for. */
-function lean({ result: _result, partial: _partial, ...envelope }: Envelope): Envelope {
+function lean({ result: _result, links: _links, partial: _partial, ...envelope }: Envelope): Envelope {
   return envelope;
 }
 

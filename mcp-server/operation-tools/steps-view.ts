@@ -4,6 +4,7 @@ import type { OperationRecord, StepRecord } from '../../operations/record.js';
 import { stepReference } from '../../operations/steps.js';
 import { tokenOf } from '../../operations/wire.js';
 import { asData } from '../envelope/as-data.js';
+import { linkSchema } from '../envelope/schema.js';
 import { plainChildStatus, plainStatus, type PlainStatus } from '../envelope/status.js';
 import { artifactUri, mimeTypeOf } from '../resource-links.js';
 import { callText } from './fields.js';
@@ -32,10 +33,7 @@ export const childSchema = z.object({
   host: z.string().optional().describe('Where it runs.'),
   steps: z.array(step).optional(),
   outputs: z.record(z.string(), z.string()).optional(),
-  artifacts: z
-    .array(z.object({ name: z.string(), uri: z.string(), mime_type: z.string(), bytes: z.number().int() }))
-    .optional()
-    .describe('Files that it left, to be read as resources.'),
+  artifacts: z.array(linkSchema).optional().describe('Files that it left, to be read as resources.'),
 });
 
 export type ChildOutput = z.output<typeof childSchema>;

@@ -1,18 +1,27 @@
 /** What of a tool's documentation its author has left out: `longhaul lint` tells it. */
 import type { JsonSchema } from '../schema.js';
+import { recursiveReferences } from '../schema-references.js';
 import type { Gap, ToolExample } from './items.js';
 import { parametersOf } from './parameters.js';
 
 /** What authors may leave out of a definition in code. */
 interface Stated {
   inputSchema: JsonSchema;
+  outputSchema?: JsonSchema | undefined;
   example: ToolExample | undefined;
   cleanup?: string;
   deadlineSeconds?: number;
   retryableErrors?: string[];
 }
 
-export function gapsOf({ inputSchema, example, cleanup, deadlineSeconds, retryableErrors }: Stated): Gap[] {
+export function gapsOf({
+  inputSchema,
+  outputSchema,
+  example,
+  cleanup,
+  deadlineSeconds,
+  retryableErrors,
+}: Stated): Gap[] {
   const gaps: (Gap | false)[] = [
     !cleanup?.trim() && {
       item: 'cancel',
@@ -30,7 +39,23 @@ export function gapsOf({ inputSchema, example, cleanup, deadlineSeconds, retryab
       expected: 'types of failures after which a new call may succeed; [] if there are none',
     },
   ];
-  return [...schemaGaps(inputSchema, example, 'input'), ...gaps.filter((gap) => gap !== false)];
+  return [
+    ...schemaGaps(inputSchema, example, 'input'),
+    ...recursions(inputSchema, 'input', 'parameters'),
+    ...recursions(outputSchema, 'output', 'operation'),
+    ...gaps.filter((gap) => gap !== false),
+  ];
+}
+
+/** Schemas that contain themselves are listed as they are; some clients drop the tool, and generators its types. */
+function recursions(schema: JsonSchema | undefined, field: string, item: Gap['item']): Gap[] {
+  return recursiveReferences(schema ?? {}).map((pointer) => ({
+    item,
+    field: `${field}${pointer}`,
+    got: 'recursive, so some clients drop the tool',
+    expected:
+      'no reference to a schema that it is part of: write the levels out, and end in a schema that allows anything',
+  }));
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Gap {
   field: string;
   /** What it should say. */
   expected: string;
+  /** What it says, if it isn't missing. */
+  got?: string;
 }
 
 /** A call, and what it gives in the end. */

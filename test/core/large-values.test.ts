@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => parts?.stop());
 
 test('a result of 5 MB completes, is linked to, and can be read again and again', async () => {
-  const { client } = parts;
+  const client = parts.client.with(parts.client.capabilities, 'claude-code');
   const taskId = await client.start('large_values', { resultBytes: 5 * MB });
   const done = await client.until(taskId, 'completed');
   const [text, link] = done.result.content;

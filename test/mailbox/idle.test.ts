@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
-import { longestWaitSeconds } from '../../mcp-server/mailbox-tools/client-limits.js';
+import { longestWaitSeconds } from '../../mcp-server/known-clients.js';
 import { mailboxTools } from '../../mcp-server/mailbox-tools/index.js';
 import { OlderClient } from '../older-era/wire.js';
 import type { WireClient } from '../support/mcp.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
-import { FORMS, OlderClient, VERSIONS } from './wire.js';
+import { FORMS, OlderClient, secondServer, VERSIONS } from './wire.js';
 
 let parts: Parts;
 beforeAll(async () => {
@@ -154,11 +154,11 @@ describe('batches', () => {
 });
 
 describe('a question to a waiting call', () => {
-  const asking = async (client: OlderClient) => {
+  const asking = async (client: OlderClient, more: object = {}) => {
     const stream = await client.stream(
       client.message('tools/call', {
         name: 'confirm_delete',
-        arguments: { filename: 'notes.txt', wait: true },
+        arguments: { filename: 'notes.txt', wait: true, ...more },
       }),
     );
     const asked = await eventually('it asks', () =>
@@ -224,6 +224,41 @@ describe('a question to a waiting call', () => {
     await stream.ended;
     expect(last(stream).result.structuredContent.result.answer).toBe('decline');
     expect((await client.respond(asked.id, yes)).status).toBe(202);
+  });
+
+  test('that stays unanswered ends the call with it; an answer that comes later counts, at any server', async () => {
+    const client = await open('2025-11-25', FORMS);
+    const key = { idempotency_key: 'stays unanswered' };
+    const { stream, asked } = await asking(client, key);
+    const askedAt = Date.now();
+    const started = await client.call('confirm_delete', { filename: 'notes.txt', wait: false, ...key });
+    const { token } = started.result.structuredContent;
+    const look = client.call('operation_get', { token, wait: true, timeout: 600 });
+    await stream.ended;
+    expect(Date.now() - askedAt).toBeGreaterThan(14_000);
+    const { result } = last(stream);
+    expect(result).not.toHaveProperty('isError');
+    expect(result.structuredContent).toMatchObject({
+      token,
+      status: 'input_required',
+      next_action: { tool: 'operation_answer', args: { token }, question: { message: 'Delete notes.txt?' } },
+    });
+    expect(result.structuredContent).not.toHaveProperty('error_kind');
+    expect((await look).result.structuredContent).toMatchObject({ token, status: 'input_required' });
+    const { url, part } = await secondServer(parts);
+    try {
+      const elsewhere = new OlderClient(url, client.version, client.capabilities);
+      elsewhere.session = client.session;
+      const answer = await elsewhere.respond(asked.id, { action: 'accept', content: { confirm: true } });
+      expect(answer.status).toBe(202);
+      const done = await client.call('operation_get', { token, wait: true });
+      expect(done.result.structuredContent).toMatchObject({
+        status: 'completed',
+        result: { answer: 'accept', deleted: ['notes.txt'] },
+      });
+    } finally {
+      await part.end();
+    }
   });
 
   test('ends the call of a client that cannot show it, which may then answer with a tool', async () => {

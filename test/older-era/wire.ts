@@ -30,11 +30,18 @@ export class OlderClient {
     public url: string,
     readonly version: string = '2025-11-25',
     readonly capabilities: object = {},
+    /** Its clientInfo.name. */
+    readonly name = 'longhaul-tests',
   ) {}
 
   /** A client with a session. */
-  static async open(url: string, version?: string, capabilities?: object): Promise<OlderClient> {
-    const client = new OlderClient(url, version, capabilities);
+  static async open(
+    url: string,
+    version?: string,
+    capabilities?: object,
+    name?: string,
+  ): Promise<OlderClient> {
+    const client = new OlderClient(url, version, capabilities, name);
     await client.initialize();
     return client;
   }
@@ -50,7 +57,7 @@ export class OlderClient {
         this.message('initialize', {
           protocolVersion: this.version,
           capabilities: this.capabilities,
-          clientInfo: { name: 'longhaul-tests', version: '1' },
+          clientInfo: { name: this.name, version: '1' },
         }),
       ),
     });

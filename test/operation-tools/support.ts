@@ -1,4 +1,4 @@
-/** Calling the tools about operations as a client without tasks does, and holding them to what they publish. */
+/** Calling the tools about operations as a client that takes links and has no tasks does, and holding them to what they publish. */
 import { expect } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import type { WireClient } from '../support/mcp.js';
@@ -8,7 +8,7 @@ export class Caller {
   #tools: any[] | undefined;
 
   constructor(client: WireClient, capabilities: object = {}) {
-    this.client = client.with(capabilities);
+    this.client = client.with(capabilities, 'claude-code');
   }
 
   async tools(): Promise<any[]> {

@@ -35,12 +35,39 @@ describe('the list of tools', () => {
     expect(await namesOf({})).toEqual(expect.arrayContaining(all));
     expect(await namesOf(FORMS)).toEqual(expect.arrayContaining(all));
     const about = (names: string[]) => names.filter((name) => name.startsWith('operation_')).sort();
-    expect(about(await namesOf(TASKS_AND_FORMS))).toEqual([
-      'operation_get',
-      'operation_list',
-      'operation_resume',
-    ]);
-    expect(about(await namesOf(TASKS))).toContain('operation_answer');
+    for (const capabilities of [TASKS, TASKS_AND_FORMS])
+      expect(about(await namesOf(capabilities))).toEqual(all);
+  });
+
+  test('ends, for clients with tasks, with the tools that stand in when their tasks do not work', async () => {
+    const last = (await toolsOf(TASKS_AND_FORMS)).slice(-2);
+    expect(last.map(({ name }) => name)).toEqual(['operation_answer', 'operation_cancel']);
+    expect(last[0].description).toMatch(/tasks\/update can't be used.*taskId/);
+    expect(last[1].description).toMatch(/tasks\/cancel.*can't be used.*taskId/);
+    for (const tool of await toolsOf({})) expect(tool.description).not.toContain('tasks/');
+    const person = parts.client.with(TASKS_AND_FORMS);
+    const token = await person.start('confirm_delete', { filename: 'a' });
+    const { inputRequests } = await person.until(token, 'input_required');
+    const [key] = Object.keys(inputRequests);
+    await call(person, 'operation_answer', { token, key, content: { confirm: false } });
+    expect(await person.until(token, 'completed')).toMatchObject({
+      result: { structuredContent: { answer: 'accept', deleted: [] } },
+    });
+  });
+
+  test('says of each protocol what cancels on HTTP, and what the end of a call does not', async () => {
+    const cancelOf = async (capabilities: object) => {
+      const { description } = (await toolsOf(capabilities)).find(({ name }) => name === 'slow_compute');
+      return description.split('\n').find((line: string) => /cancel ends the work/.test(line));
+    };
+    const plain = await cancelOf({});
+    expect(plain).toMatch(/operation_cancel ends the work.*nor does the end of its stream\.$/);
+    expect(await cancelOf(TASKS)).toMatch(/tasks\/cancel ends the work.*The end of a stream does not\.$/);
+    const tokens = await cancelOf({ experimental: { asyncTools: {} } });
+    expect(tokens).toMatch(
+      /operation_cancel ends the work.*The end of a stream or connection cancels nothing\.$/,
+    );
+    for (const line of [plain, tokens]) expect(line).not.toContain('notifications/cancelled');
   });
 
   test('says of a long tool how it is followed, what cancel does, how long it takes and how to repeat it', async () => {
@@ -167,7 +194,8 @@ describe('a call', () => {
 
   test('with a result over 1 MiB gives a link to it', async () => {
     const bytes = 1024 * 1024 + 1;
-    const result = await call(client, 'large_values', { resultBytes: bytes, wait: true });
+    const taker = client.with({}, 'claude-code');
+    const result = await call(taker, 'large_values', { resultBytes: bytes, wait: true });
     expect(result.structuredContent).toMatchObject({ status: 'completed' });
     expect(result.structuredContent).not.toHaveProperty('result');
     const link = result.content.find(({ type }: any) => type === 'resource_link');

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { run as runCommand } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
-import { AsyncClient, connectSession, connectStateless, type Wire } from './client.js';
+import { AsyncClient, connectSession, connectStateless, OPTED_IN, type Wire } from './client.js';
 
 jest.setTimeout(120_000);
 
@@ -99,6 +99,26 @@ describe.each(ERAS)('in the %s', (era, connect) => {
     expect('never_ends' in tools).toBe(era === 'older era');
     const { error } = await new AsyncClient(await connect({})).call('never_ends', {});
     expect(error?.code).toBe(era === 'older era' ? -32601 : -32021);
+  });
+
+  test('the error for an unknown tool names the tools that its client is shown, and no other', async () => {
+    for (const capabilities of [OPTED_IN, {}]) {
+      const wire = await connect(capabilities);
+      const names = Object.keys(await toolsOf(wire));
+      expect(names.includes('deep_analysis')).toBe(capabilities === OPTED_IN);
+      const { error } = await new AsyncClient(wire).call('nonesuch', {});
+      expect(error).toMatchObject({
+        code: -32602,
+        message: `unknown tool "nonesuch"; known are ${names.join(', ')}`,
+      });
+    }
+  });
+
+  test('the description says what cancels on HTTP', async () => {
+    const { description } = (await toolsOf(await connect())).expensive_analysis;
+    expect(description).toContain('operation_cancel');
+    // In 2026-07-28 the notification is for stdio, and the call has no stream left to close.
+    expect(description.includes('notifications/cancelled')).toBe(era === 'older era');
   });
 
   test('a call of a hidden tool by another client is -32600', async () => {

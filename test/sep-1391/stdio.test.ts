@@ -78,6 +78,44 @@ describe.each(['older', 'current'] as const)('in the %s era', (era) => {
   });
 });
 
+describe.each(['older', 'current'] as const)('without the token, in the %s era', (era) => {
+  test('the description says that the notification cancels', async () => {
+    const { result } = await shared[era].request('tools/list');
+    const { description } = result.tools.find(({ name }: any) => name === 'expensive_analysis');
+    expect(description).toMatch(/operation_cancel, or notifications\/cancelled for the call, ends the work/);
+  });
+
+  test('notifications/cancelled for the call cancels the operation', async () => {
+    const wire = shared[era];
+    const client = new AsyncClient(wire);
+    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
+    await wire.notify('notifications/cancelled', { requestId: id });
+    await client.until(result.operation.token, ['canceled']);
+  });
+
+  test('notifications/cancelled that comes right behind the call cancels the operation too', async () => {
+    const wire = shared[era];
+    const client = new AsyncClient(wire);
+    const token = `${era}-at-once`;
+    void wire.request(
+      'tools/call',
+      { name: 'expensive_analysis', arguments: { dataset: 'a', seconds: 300 }, operation: { token } },
+      7_000,
+    );
+    await wire.notify('notifications/cancelled', { requestId: 7_000 });
+    await client.until(token, ['canceled']);
+  });
+
+  test('notifications/cancelled for another request cancels nothing', async () => {
+    const wire = shared[era];
+    const client = new AsyncClient(wire);
+    const { token } = await client.start('expensive_analysis', { dataset: 'a', seconds: 1 });
+    const { id } = await client.status(token);
+    await wire.notify('notifications/cancelled', { requestId: id });
+    expect((await client.until(token)).status).toBe('completed');
+  });
+});
+
 describe('in the older era', () => {
   test('a question comes by itself with the token, and an answer without it is refused', async () => {
     const wire = await connect('older', WITH_FORMS);
@@ -101,13 +139,5 @@ describe('in the older era', () => {
       _operation: { token },
     });
     await client.until(token, ['completed']);
-  });
-
-  test('notifications/cancelled for the call cancels the operation without the token too', async () => {
-    const wire = shared.older;
-    const client = new AsyncClient(wire);
-    const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
-    await wire.notify('notifications/cancelled', { requestId: id });
-    await client.until(result.operation.token, ['canceled']);
   });
 });

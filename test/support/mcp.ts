@@ -18,11 +18,13 @@ export class WireClient {
   constructor(
     readonly url: string,
     readonly capabilities: object = TASKS_AND_FORMS,
+    /** Its clientInfo.name. */
+    readonly name = 'longhaul-tests',
   ) {}
 
   /** The same server, seen by a client with other capabilities. */
-  with(capabilities: object): WireClient {
-    return new WireClient(this.url, capabilities);
+  with(capabilities: object, name = this.name): WireClient {
+    return new WireClient(this.url, capabilities, name);
   }
 
   envelope(method: string, params: Record<string, any> = {}) {
@@ -36,7 +38,7 @@ export class WireClient {
         _meta: {
           ...params['_meta'],
           'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-          'io.modelcontextprotocol/clientInfo': { name: 'longhaul-tests', version: '1' },
+          'io.modelcontextprotocol/clientInfo': { name: this.name, version: '1' },
           'io.modelcontextprotocol/clientCapabilities': this.capabilities,
         },
       },

@@ -4,6 +4,7 @@
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../../operations/schema.js';
+import { movedTo } from '../../../operations/schema-references.js';
 import type { Tool } from '../../../operations/tool.js';
 import { VERSION } from '../../identity.js';
 import { documentationOf, documentationText } from './documentation.js';
@@ -153,20 +154,6 @@ function withResult(
 /** Puts a schema among the components, and gives the reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
-  schemas[name] = moved(schema, pointer) as JsonSchema;
+  schemas[name] = movedTo(pointer, schema) as JsonSchema;
   return { $ref: pointer };
-}
-
-/** A schema's references to its own parts, `#/$defs/...`, as they are once it stands elsewhere. */
-function moved(value: unknown, pointer: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => moved(one, pointer));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      key === '$ref' && typeof inner === 'string' && /^#(\/|$)/.test(inner)
-        ? pointer + inner.slice(1)
-        : moved(inner, pointer),
-    ]),
-  );
 }

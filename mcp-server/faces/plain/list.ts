@@ -4,22 +4,31 @@ import { shownInput, shownResult, type FaceLines } from '../../../operations/doc
 import type { Tool } from '../../../operations/tool.js';
 import { envelopeSchemaOf } from '../../envelope.js';
 import { listedTool, shortTool, type ListedTool } from '../../listed-tool.js';
+import type { RequestCancellation } from '../../serving.js';
 import { plainInputSchema } from './schemas.js';
 
 /** The project's tools, without Longhaul's own. */
-export function plainTools(engine: Engine): ListedTool[] {
+export function plainTools(engine: Engine, cancelledBy: RequestCancellation): ListedTool[] {
   return engine.tools.values().map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)
       : {
-          ...listedTool(tool, linesOf(tool)),
+          ...listedTool(tool, linesOf(tool, cancelledBy)),
           inputSchema: plainInputSchema(tool),
           outputSchema: envelopeSchemaOf(tool),
         },
   );
 }
 
-function linesOf({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
+const END_OF_WAIT: Record<RequestCancellation, string> = {
+  notification: 'notifications/cancelled for the call',
+  'closed stream': 'the end of its stream',
+};
+
+function linesOf(
+  { name, wait, keepAliveSeconds, example }: Tool,
+  cancelledBy: RequestCancellation,
+): FaceLines {
   return {
     states:
       'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',
@@ -30,8 +39,7 @@ function linesOf({ name, wait, keepAliveSeconds, example }: Tool): FaceLines {
       'Then do what next_action says: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
       `Results stay ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
-    cancel:
-      'operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing.',
+    cancel: `operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
     idempotency:
       'The same idempotency_key and arguments give the same operation, so a call may be repeated; other arguments are a conflict.',
     rates: 'No rate limits.',

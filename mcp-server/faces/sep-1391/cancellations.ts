@@ -27,6 +27,8 @@ export class Cancellations {
   constructor(
     private readonly engine: Engine,
     private readonly logger: Logger,
+    /** Are calls' IDs stored with what they start, to be found by other processes? Default: true. */
+    private readonly areStored = true,
   ) {}
 
   /** Remembers a call while it starts an operation, and after. */
@@ -84,7 +86,10 @@ export class Cancellations {
   async #cancelListed(principal: string, session: string, requestId: RequestId, why: string): Promise<void> {
     for (const pauseMs of LOOKS_MS) {
       await delay(pauseMs, undefined, { ref: false });
-      const token = await this.#find(principal, session, requestId);
+      // The notification may have overtaken its call within this process.
+      const token =
+        (await this.#calls.get(keyOf(session, requestId))) ??
+        (this.areStored ? await this.#find(principal, session, requestId) : undefined);
       if (token === undefined) continue;
       await this.engine.cancel(principal, token, why);
       return;

@@ -95,14 +95,14 @@ export async function operationStatus(
 /**
  * tools/async/result: what the call would have given, also of work that failed; again and again until it expires.
  *
- * @param asResult the result as the client's version has it
+ * @param asResult the result as the client's version has it. Default: unchanged
  * @throws ProtocolError -32602 for an operation that has no result, or none any more; -32603
  */
 export async function operationResult(
   engine: Engine,
   principal: string,
   params: unknown,
-  asResult: (result: CallToolResult) => CallToolResult,
+  asResult: (result: CallToolResult) => CallToolResult = (result) => result,
 ): Promise<{ result: CallToolResult } & OfOperation> {
   const token = parseToken(params);
   let record: OperationRecord;

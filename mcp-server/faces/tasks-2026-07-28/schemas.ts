@@ -39,7 +39,11 @@ export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities 
 
 /** What the client that makes the request calls itself. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
-  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
-  const { name } = (envelope?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown };
+  return nameIn(mcpReq.envelope);
+}
+
+/** @param meta a request's `_meta` */
+export function nameIn(meta: Record<string, unknown> | undefined): string | undefined {
+  const { name } = (meta?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown };
   return typeof name === 'string' ? name : undefined;
 }

@@ -1,0 +1,14 @@
+/** How a process serves MCP, the same for both revisions. */
+import type { ResourceLinksSetting } from './links-as-text.js';
+
+export interface Serving {
+  transport: 'http' | 'stdio';
+  resourceLinks: ResourceLinksSetting;
+}
+
+/**
+ * How a client cancels a request that has no answer yet: over HTTP in 2026-07-28 by closing its stream, everywhere else by
+ * a notification (specs: 2026-07-28 basic/patterns/cancellation, "Transport-Specific Cancellation"; 2025-11-25
+ * basic/utilities/cancellation).
+ */
+export type RequestCancellation = 'closed stream' | 'notification';

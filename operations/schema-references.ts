@@ -1,0 +1,83 @@
+/** References within a JSON Schema: `$ref` to a part of the same document. */
+import type { JsonSchema } from './schema.js';
+
+/** Keywords whose values are data and no schemas. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'example']);
+/** Keywords whose values map names of any kind to schemas. */
+const MAP_KEYWORDS: ReadonlySet<string> = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
+
+/**
+ * The references by which a schema contains itself, as JSON Pointers of each `$ref`. Clients and generators that expand
+ * references can't use such a schema.
+ */
+export function recursiveReferences(schema: JsonSchema): string[] {
+  const found = new Set<string>();
+  const done = new Set<unknown>();
+  const visit = (at: unknown, pointer: string, within: ReadonlySet<unknown>, isMap = false): void => {
+    if (typeof at !== 'object' || at === null || done.has(at)) return;
+    const inside = new Set([...within, at]);
+    for (const [key, value] of Object.entries(at)) {
+      if (!isMap && DATA_KEYWORDS.has(key)) continue;
+      const here = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (isMap || typeof value !== 'string') visit(value, here, inside, !isMap && MAP_KEYWORDS.has(key));
+      else if (key === '$ref' || key === '$dynamicRef') {
+        const target = resolve(schema, value);
+        if (inside.has(target)) found.add(here);
+        else visit(target, pointerOf(value), inside);
+      }
+    }
+    done.add(at);
+  };
+  visit(schema, '', new Set());
+  return [...found];
+}
+
+/** A schema as it reads at another place of a document: references to its own parts begin there. @param place e.g. `#/$defs/a` */
+export function movedTo(place: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => {
+      const isOwn = key === '$ref' && typeof value === 'string' && isLocal(value);
+      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
+    }),
+  );
+}
+
+/** Undefined for what is elsewhere, or isn't there. */
+function resolve(schema: JsonSchema, reference: string): unknown {
+  if (!isLocal(reference))
+    return reference.startsWith('#') ? anchored(schema, reference.slice(1)) : undefined;
+  return reference
+    .slice(1)
+    .split('/')
+    .slice(1)
+    .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema);
+}
+
+/** The part that calls itself so, by `$anchor` or `$dynamicAnchor`. */
+function anchored(at: unknown, name: string): unknown {
+  if (typeof at !== 'object' || at === null) return undefined;
+  const { $anchor, $dynamicAnchor } = at as Record<string, unknown>;
+  if ($anchor === name || $dynamicAnchor === name) return at;
+  for (const part of Object.values(at)) {
+    const found = anchored(part, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isLocal(reference: string): boolean {
+  return /^#(\/|$)/.test(reference);
+}
+
+function pointerOf(reference: string): string {
+  return isLocal(reference) ? reference.slice(1) : reference;
+}

@@ -1,0 +1,205 @@
+/**
+ * Published schemas are of use to clients that expand references, and to generators: none of a tool that ships contains
+ * itself. Schemas of authors that do are listed as they are, and lint finds them.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { JsonSchema } from '../../operations/schema.js';
+import { movedTo, recursiveReferences } from '../../operations/schema-references.js';
+import { run } from '../cli/commands.js';
+import { OlderClient, VERSIONS } from '../older-era/wire.js';
+import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
+import { Parts } from '../support/parts.js';
+import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
+
+const CAPABILITIES: [string, object][] = [
+  ['plain', {}],
+  ['tasks', TASKS],
+  ['tasks and elicitation', TASKS_AND_FORMS],
+  ['SEP-1391', { experimental: { asyncTools: {} } }],
+  ['two-stage', { experimental: { twoStage: {} } }],
+];
+
+const data = mkdtempSync(join(tmpdir(), 'longhaul-schemas-'));
+let parts: Parts;
+let python: string;
+beforeAll(async () => {
+  writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n3,4\n');
+  python = await installPythonClient();
+  parts = await Parts.start({
+    // Nothing but what ships.
+    LONGHAUL_PROJECT: data,
+    LONGHAUL_DATA_FOLDERS: data,
+    LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines'),
+    LONGHAUL_MAILBOX: 'true',
+  });
+}, 600_000);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(data, { recursive: true, force: true });
+});
+
+async function listings(of: Parts): Promise<[string, any[]][]> {
+  const found: [string, any[]][] = [];
+  for (const [protocol, capabilities] of CAPABILITIES) {
+    const { result } = await of.client.with(capabilities).request('tools/list');
+    found.push([`2026-07-28 ${protocol}`, result.tools]);
+    for (const version of VERSIONS) {
+      const client = await OlderClient.open(of.client.url, version, capabilities);
+      found.push([`${version} ${protocol}`, (await client.request('tools/list')).result.tools]);
+    }
+  }
+  return found;
+}
+
+/** Every schema of every listing once, by a name. */
+async function schemas(): Promise<[name: string, schema: JsonSchema][]> {
+  const byText = new Map<string, [string, JsonSchema]>();
+  for (const [listing, tools] of await listings(parts))
+    for (const tool of tools)
+      for (const kind of ['inputSchema', 'outputSchema'])
+        if (tool[kind])
+          byText.set(JSON.stringify(tool[kind]), [`${tool.name} ${kind} ${listing}`, tool[kind]]);
+  return [...byText.values()].map(([name, schema]) => [name.replaceAll(/[^A-Za-z0-9]+/g, '_'), schema]);
+}
+
+const documentOf = (all: [string, JsonSchema][]) => ({
+  openapi: '3.1.0',
+  info: { title: 'tools', version: '1' },
+  paths: {},
+  components: {
+    schemas: Object.fromEntries(
+      all.map(([name, schema]) => [name, movedTo(`#/components/schemas/${name}`, schema)]),
+    ),
+  },
+});
+
+describe('of the tools that ship', () => {
+  test('no listed schema contains itself, on any protocol and revision', async () => {
+    const all = await listings(parts);
+    expect(all).toHaveLength(CAPABILITIES.length * (VERSIONS.length + 1));
+    for (const [listing, tools] of all) {
+      const names = tools.map(({ name }) => name);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          'analyze_dataset',
+          'sign_packages',
+          'operation_get',
+          'operation_cancel',
+          'wait',
+        ]),
+      );
+      for (const { name, inputSchema, outputSchema } of tools)
+        for (const schema of [inputSchema, outputSchema ?? {}])
+          expect([listing, name, recursiveReferences(schema)]).toEqual([listing, name, []]);
+    }
+  });
+
+  test('every schema becomes a zod schema, which takes a real result and refuses another', async () => {
+    for (const [name, schema] of await schemas())
+      expect([name, toZod(schema).safeParse('no object').success]).toEqual([name, false]);
+    const plain = parts.client.with({});
+    const { tools } = (await plain.request('tools/list')).result;
+    const { outputSchema } = tools.find(({ name }: any) => name === 'analyze_dataset');
+    const { result } = await plain.request('tools/call', {
+      name: 'analyze_dataset',
+      arguments: { path: 'some.csv', profile: true, wait: true },
+    });
+    const { structuredContent } = result;
+    expect(toZod(outputSchema).safeParse(structuredContent).error).toBeUndefined();
+    const wrong = { ...structuredContent, result: { ...structuredContent.result, rows: [[undefined]] } };
+    expect(toZod(outputSchema).safeParse(wrong).success).toBe(false);
+  });
+
+  test('every schema becomes TypeScript that compiles', async () => {
+    expect(await compileTypes(documentOf(await schemas()))).toBe('');
+  }, 300_000);
+
+  test('every schema becomes a Python model', async () => {
+    const all = await schemas();
+    const { warnings, models } = await pythonClientOf(python, documentOf(all));
+    expect(warnings).toEqual([]);
+    const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
+    expect(models.map(plain)).toEqual(expect.arrayContaining(all.map(([name]) => plain(name))));
+  }, 300_000);
+
+  test('the document of the HTTP jobs becomes TypeScript that compiles, and a Python client', async () => {
+    const document = (await (await fetch(`${parts.base}/openapi.json`)).json()) as object;
+    expect(await compileTypes(document)).toBe('');
+    const { warnings, models } = await pythonClientOf(python, document);
+    // Bytes of any type have no model.
+    expect(warnings.filter((line) => !line.includes('/artifacts/{name}'))).toEqual([]);
+    for (const tool of ['analyze_dataset', 'sign_packages']) expect(models).toContain(`${tool}_result`);
+  }, 300_000);
+});
+
+describe('of an author', () => {
+  const project = resolve('test/schemas/project');
+
+  test('a recursive schema is listed as it is, on every protocol, and its tool works', async () => {
+    const own = await Parts.start({ LONGHAUL_PROJECT: project });
+    try {
+      for (const [listing, tools] of await listings(own)) {
+        const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'tree');
+        expect([listing, recursiveReferences(inputSchema).length]).toEqual([listing, 1]);
+        expect(recursiveReferences(outputSchema ?? {}).length).toBeLessThanOrEqual(1);
+      }
+      const root = { name: 'a', children: [{ name: 'b', children: [] }] };
+      const args = { name: 'tree', arguments: { root, wait: true } };
+      const { result } = await own.client.with({}).request('tools/call', args);
+      expect(result.structuredContent.result).toEqual({ root });
+      const deep = { root: { name: 'a', children: [{ name: 7, children: [] }] } };
+      const refused = await own.client.with({}).request('tools/call', { name: 'tree', arguments: deep });
+      expect(refused.result.content[0].text).toContain('root.children[0].name');
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('lint names a recursive schema, where it stands and what to write instead', async () => {
+    const { code, stdout } = await run(parts, ['lint', join(project, 'tools/tree.ts')]);
+    expect(code).toBe(1);
+    for (const field of ['input', 'output'])
+      expect(stdout).toMatch(
+        new RegExp(
+          `tree\\.ts: ${field}/\\S+/\\$ref: recursive, so some clients drop the tool; expected .*write the levels out`,
+        ),
+      );
+    const shipped = await run(parts, ['lint', 'dist/tools', 'examples/pipelines']);
+    expect([shipped.code, shipped.stdout]).toEqual([0, expect.not.stringContaining('recursive')]);
+  });
+
+  test.each<[string, JsonSchema, string[]]>([
+    ['the whole', { properties: { next: { $ref: '#' } } }, ['/properties/next/$ref']],
+    [
+      'itself by way of another',
+      {
+        $ref: '#/$defs/a',
+        $defs: { a: { items: { $ref: '#/$defs/b' } }, b: { not: { $ref: '#/$defs/a' } } },
+      },
+      ['/$defs/b/not/$ref'],
+    ],
+    ['an anchor around it', { $anchor: 'top', items: { $ref: '#top' } }, ['/items/$ref']],
+    [
+      'itself under a property called default',
+      { properties: { default: { $ref: '#' } } },
+      ['/properties/default/$ref'],
+    ],
+    [
+      'one part from two places',
+      { prefixItems: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }], $defs: { a: {} } },
+      [],
+    ],
+    ['nothing: a value that looks like it', { default: { $ref: '#' }, enum: [{ $ref: '#' }] }, []],
+    ['nothing: a property of that name', { properties: { $ref: { type: 'string' } } }, []],
+    [
+      'what is elsewhere, or not there',
+      { allOf: [{ $ref: 'https://example.com/a' }, { $ref: '#/$defs/a' }] },
+      [],
+    ],
+  ])('a reference to %s', (_what, schema, expected) => {
+    expect(recursiveReferences(schema)).toEqual(expected);
+  });
+});

@@ -1,0 +1,3 @@
+export async function tree(input: { root: unknown }) {
+  return input;
+}
