@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM_PATH } from '../platform/program.js';
 import { describeExit, type Exit } from './launcher.js';
 import { openLog } from './log-files.js';
 import type { RunningProcess } from './keep-running.js';
@@ -16,8 +16,6 @@ import { messageOf, type Say } from './stack-error.js';
 const WARN = 40;
 
 export type Part = 'worker' | 'server';
-
-const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 
 /** Is this the command line of a part of this home's stack? The home is among its arguments for this very question. */
 export function isPartOf(home: string, part: Part, commandLine: string): boolean {
@@ -33,7 +31,7 @@ export function startPart(
   environment: NodeJS.ProcessEnv,
   say: Say,
 ): RunningProcess & { pid: number | undefined } {
-  const child = spawn(process.execPath, [MAIN, part, '--home', home], {
+  const child = spawn(process.execPath, [PROGRAM_PATH, part, '--home', home], {
     env: environment,
     stdio: ['pipe', 'pipe', 'pipe'],
     // A session of its own keeps a terminal's Ctrl-C from the part, and from what its activities run, until the
