@@ -45,7 +45,7 @@ export class EngineTemporal {
 
   constructor(
     private readonly home: string,
-    private readonly storage: Storage,
+    readonly storage: Storage,
     readonly taskQueue: string,
     private readonly logger: Logger,
   ) {

@@ -11,8 +11,8 @@ import { ownTools } from '../own-tools.js';
 import { isShown, listingFaceOf } from '../which-face.js';
 import type { CurrentClient } from './client.js';
 
-/** What the tasks extension doesn't give: logs and steps, lists, going on with what failed. */
-const BESIDE_TASKS = ['operation_get', 'operation_list', 'operation_resume'];
+/** What the tasks extension doesn't give: logs and steps, lists, resuming and deleting. */
+const BESIDE_TASKS = ['operation_get', 'operation_list', 'operation_resume', 'operation_delete'];
 
 /** Tools that a face lists, without Longhaul's own. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };

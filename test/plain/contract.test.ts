@@ -28,6 +28,7 @@ describe('the list of tools', () => {
     const all = [
       'operation_answer',
       'operation_cancel',
+      'operation_delete',
       'operation_get',
       'operation_list',
       'operation_resume',
@@ -36,6 +37,7 @@ describe('the list of tools', () => {
     expect(await namesOf(FORMS)).toEqual(expect.arrayContaining(all));
     const about = (names: string[]) => names.filter((name) => name.startsWith('operation_')).sort();
     expect(about(await namesOf(TASKS_AND_FORMS))).toEqual([
+      'operation_delete',
       'operation_get',
       'operation_list',
       'operation_resume',

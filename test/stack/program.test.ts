@@ -81,7 +81,9 @@ describe('on a machine without it', () => {
     });
     await new Promise<void>((settle) => registry.listen(0, '127.0.0.1', settle));
   });
-  afterAll(() => registry.close());
+  afterAll(async () => {
+    await new Promise((settle) => registry.close(settle));
+  });
   beforeEach(() => {
     requests.length = 0;
     environment = {
