@@ -12,6 +12,7 @@ import { registerAnswer } from './commands/answer.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
+import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerInbox } from './commands/inbox.js';
@@ -36,7 +37,8 @@ const COMMANDS = [
   ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
-  ...[registerLogs, registerAnswer, registerCancel, registerResume, registerList, registerDoctor],
+  ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
+  ...[registerList, registerDoctor],
   ...[registerAgents, registerSend, registerInbox],
 ];
 

@@ -18,6 +18,7 @@ import { artifactKey } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
+import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type ListFilter, type OperationPage } from './list.js';
@@ -291,6 +292,18 @@ export class Engine {
   }
 
   /**
+   * Deletes a closed operation for good: its histories in Temporal, those of its child workflows, and what storage holds of
+   * them. Every process answers `not_found` from then on; its idempotency key and token are free again. A delete that was cut
+   * off is completed by a repeated one.
+   *
+   * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it is there;
+   *   `not_found`, `unavailable`
+   */
+  delete(principal: string, token: string): Promise<void> {
+    return deleteOperation(this.temporal, this.secret, principal, token);
+  }
+
+  /**
    * Reads an artifact of an operation.
    *
    * @throws LonghaulError `not_found`, `too_large` over the limit, `unavailable`
@@ -338,7 +351,9 @@ export class Engine {
    */
   async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
     const record = await this.readLive(principal, token);
-    return readStepLog(this.storage, workflowIdOf(principal, token, this.secret), record, query);
+    const page = await readStepLog(this.storage, workflowIdOf(principal, token, this.secret), record, query);
+    if (page.totalBytes === 0 && record.closedAt) await this.#assertKept(principal, token);
+    return page;
   }
 
   /**
@@ -348,6 +363,18 @@ export class Engine {
    */
   async logText(principal: string, token: string, query: LogQuery): Promise<LogText> {
     const record = await this.readLive(principal, token);
-    return readStepLogText(this.storage, workflowIdOf(principal, token, this.secret), record, query);
+    const log = await readStepLogText(
+      this.storage,
+      workflowIdOf(principal, token, this.secret),
+      record,
+      query,
+    );
+    if (log.text === '' && record.closedAt) await this.#assertKept(principal, token);
+    return log;
+  }
+
+  /** An empty log may be one that was deleted since its operation was read. @throws LonghaulError `not_found` */
+  async #assertKept(principal: string, token: string): Promise<void> {
+    await this.read(principal, token);
   }
 }

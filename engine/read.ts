@@ -41,7 +41,12 @@ export async function readOperation(
   const kept = closedRecords.get(cacheKey);
   const isFresh = kept && Date.now() - kept.at < CLOSED_CACHE_MS && !isPastKeepAlive(kept.record);
   if (isFresh && description.status.name !== 'RUNNING') return kept.record;
-  const record = await toRecord(engine, description, marker, token);
+  const record = await toRecord(engine, description, marker, token).catch(async (error: unknown) => {
+    // Deleted since it was described: what its history or storage held is gone, and then it isn't found either.
+    if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
+      markerOf(await engine.call((client) => client.workflow.getHandle(workflowId).describe()), principal);
+    throw error;
+  });
   if (record.closedAt) {
     closedRecords.set(cacheKey, { record, at: Date.now() });
     if (closedRecords.size > CLOSED_CACHE_ENTRIES) closedRecords.delete(closedRecords.keys().next().value!);

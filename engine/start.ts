@@ -11,6 +11,8 @@ import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/wire.js';
+import { deletionIn } from '../platform/deletions.js';
+import { complete } from './delete.js';
 import { markerOf, readOperation } from './read.js';
 import type { EngineTemporal } from './temporal.js';
 
@@ -18,6 +20,8 @@ import type { EngineTemporal } from './temporal.js';
 const BACKSTOP_SECONDS = 60;
 /** For how long people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
 const PEOPLE_SECONDS = 30 * 24 * 3600;
+/** A deletion that takes longer than this was cut off, in milliseconds. */
+const DELETING_MS = 60_000;
 
 export interface StartOptions {
   /** A token of the caller's own. */
@@ -106,10 +110,11 @@ export interface Beginning {
  */
 export async function beginOperation(engine: EngineTemporal, beginning: Beginning): Promise<OperationRecord> {
   const { token, workflowId, marker } = beginning;
-  try {
-    await startWorkflow(engine, beginning);
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  let isThere = await isAlreadyStarted(engine, beginning);
+  // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
+  if (isThere && (await isDeleted(engine, workflowId)))
+    isThere = await isAlreadyStarted(engine, beginning, 'ALLOW_DUPLICATE_FAILED_ONLY');
+  if (isThere) {
     await assertSame(engine, beginning);
     return readOperation(engine, marker.principal, token, workflowId);
   }
@@ -131,6 +136,35 @@ export async function beginOperation(engine: EngineTemporal, beginning: Beginnin
   };
 }
 
+/** Starts a workflow. @returns was its ID taken, so that nothing was started? */
+async function isAlreadyStarted(...args: Parameters<typeof startWorkflow>): Promise<boolean> {
+  try {
+    await startWorkflow(...args);
+    return false;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+    throw error;
+  }
+}
+
+/**
+ * Was the operation under this ID deleted, and all of it is gone? Completes a deletion that was cut off.
+ *
+ * @throws LonghaulError `unavailable` while it is being deleted
+ */
+async function isDeleted(engine: EngineTemporal, workflowId: string): Promise<boolean> {
+  const found = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  if (!deletionIn(found)) return false;
+  if (found.closeTime) return true;
+  if (Date.now() - found.startTime.getTime() < DELETING_MS)
+    throw new LonghaulError(
+      'unavailable',
+      'the operation that had this token or key is being deleted; try again shortly',
+    );
+  await complete(engine, found);
+  return true;
+}
+
 function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): string {
   if (options.token !== undefined) {
     assertClientToken(options.token);
@@ -140,7 +174,11 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-async function startWorkflow(engine: EngineTemporal, beginning: Beginning): Promise<void> {
+async function startWorkflow(
+  engine: EngineTemporal,
+  beginning: Beginning,
+  workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
+): Promise<void> {
   const { marker, idempotencyKey } = beginning;
   const { session, deadlineSeconds } = marker;
   const attributes: SearchAttributePair[] = [
@@ -158,7 +196,7 @@ async function startWorkflow(engine: EngineTemporal, beginning: Beginning): Prom
         args: [beginning.input],
         memo: { [MARKER_MEMO]: marker },
         workflowIdConflictPolicy: 'FAIL',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdReusePolicy,
         workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
         staticSummary: beginning.summary,
         ...(marker.searchAttributes ? { typedSearchAttributes: attributes } : {}),

@@ -53,7 +53,7 @@ export class EngineTemporal {
    */
   constructor(
     private readonly home: string,
-    private readonly storage: Storage,
+    readonly storage: Storage,
     readonly taskQueue: string,
     private readonly logger: Logger,
     firstConnectionLimitMs = 0,

@@ -35,6 +35,8 @@ export function childName({ job, index }: ChildId): string {
 
 export interface OpenWorkspace {
   child: ChildId;
+  /** When the operation was created: tells it from a deleted one that had the same workflow ID. */
+  createdAt?: string;
   inputs: Record<string, unknown>;
   item?: unknown;
   /** Secrets that the job's steps will need: checked before the first one runs. */

@@ -1,6 +1,6 @@
 /**
  * The one place where settings and the environment are read. A setting comes from a flag, else from the
- * environment, else from `longhaul.config.(ts|js|json)` in the working folder, else from its default.
+ * environment, else from `longhaul.config.(ts|js|json)`, else from its default.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
@@ -138,7 +138,8 @@ export class SettingsError extends Error {
  *
  * @param flags values given on the command line; they win over everything
  * @param environment defaults to `process.env`
- * @param folder where `longhaul.config.*` is looked for; defaults to the working folder
+ * @param folder what relative paths in flags and variables start from; defaults to the working folder. If
+ *   `longhaul.config.*` isn't in the project that a flag or the environment names, it is looked for here.
  * @throws SettingsError when a value has the wrong form or a key isn't known
  */
 export async function loadSettings(
@@ -146,8 +147,10 @@ export async function loadSettings(
   environment: NodeJS.ProcessEnv = process.env,
   folder: string = process.cwd(),
 ): Promise<Settings> {
-  const file = await readConfigFile(folder);
+  const path = findConfigFile(flags.project ?? environment[SETTING_VARIABLES.project], folder);
+  const file = path === undefined ? undefined : { path, config: await readConfigFile(path) };
   const values: Partial<Record<SettingName, unknown>> = {};
+  const inFile = new Set<SettingName>();
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
     const variable = SETTING_VARIABLES[name];
     const [source, raw] =
@@ -156,6 +159,7 @@ export async function loadSettings(
         : environment[variable]
           ? [variable, environment[variable]]
           : [`"${name}" in ${file?.path}`, file?.config[name]];
+    const isOfFile = flags[name] === undefined && !environment[variable];
     if (raw === undefined) continue;
     const parsed = fileSchema.shape[name].safeParse(raw);
     if (!parsed.success) {
@@ -163,24 +167,26 @@ export async function loadSettings(
       throw new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
     }
     values[name] = parsed.data;
+    if (isOfFile) inFile.add(name);
   }
   const given = values as Partial<z.infer<typeof fileSchema>>;
-  const base = file ? dirname(file.path) : folder;
-  const project = resolve(base, given.project ?? '.');
+  const fileFolder = file ? dirname(file.path) : folder;
+  const baseOf = (name: SettingName) => (inFile.has(name) ? fileFolder : folder);
+  const project = given.project === undefined ? fileFolder : resolve(baseOf('project'), given.project);
   return {
-    home: resolve(given.home ?? join(homedir(), '.longhaul')),
+    home: resolve(baseOf('home'), given.home ?? join(homedir(), '.longhaul')),
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,
     taskQueue: given.taskQueue ?? 'longhaul',
-    binFolder: resolve(given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
+    binFolder: resolve(baseOf('binFolder'), given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
     project,
     shippedTools: given.shippedTools ?? true,
     mailbox: given.mailbox ?? false,
     resourceLinks: given.resourceLinks ?? 'auto',
-    dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(base, path)),
+    dataFolders: (given.dataFolders ?? [project]).map((path) => resolve(baseOf('dataFolders'), path)),
     pipelineFolders: (given.pipelineFolders ?? [join(project, 'pipelines')]).map((path) =>
-      resolve(base, path),
+      resolve(baseOf('pipelineFolders'), path),
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
     stepEnvironment: given.stepEnvironment ?? [],
@@ -201,9 +207,11 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   const entries: [string, string][] = [];
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
     const value = settings[name];
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
+    if (value === undefined) continue;
     const separator = name === 'corsOrigins' ? ORIGIN_SEPARATOR : delimiter;
-    entries.push([SETTING_VARIABLES[name], Array.isArray(value) ? value.join(separator) : String(value)]);
+    // A lone separator is an empty list; an empty variable would count as unset.
+    const text = Array.isArray(value) ? value.join(separator) || separator : String(value);
+    entries.push([SETTING_VARIABLES[name], text]);
   }
   return Object.fromEntries(entries);
 }
@@ -227,14 +235,26 @@ export function isSupervised(environment: NodeJS.ProcessEnv = process.env): bool
 /** Set to `1` by `longhaul up` for the processes that it starts. */
 export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';
 
-async function readConfigFile(folder: string): Promise<{ path: string; config: LonghaulConfig } | undefined> {
-  const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']
-    .map((name) => join(folder, name))
-    .filter((path) => existsSync(path));
-  const path = found[0];
-  if (!path) return undefined;
-  if (found.length > 1)
-    throw new SettingsError(`more than one configuration file: ${found.join(', ')}; keep one`);
+/**
+ * Path of the configuration file: of the project that a flag or the environment names, else of the folder.
+ *
+ * @param project the named project, absolute or relative to `folder`
+ * @throws SettingsError when a folder holds more than one
+ */
+export function findConfigFile(project: unknown, folder: string): string | undefined {
+  const folders = typeof project === 'string' && project ? [resolve(folder, project), folder] : [folder];
+  for (const candidate of folders) {
+    const found = ['longhaul.config.ts', 'longhaul.config.js', 'longhaul.config.json']
+      .map((name) => join(candidate, name))
+      .filter((path) => existsSync(path));
+    if (found.length > 1)
+      throw new SettingsError(`more than one configuration file: ${found.join(', ')}; keep one`);
+    if (found[0]) return found[0];
+  }
+  return undefined;
+}
+
+async function readConfigFile(path: string): Promise<LonghaulConfig> {
   let config: unknown;
   try {
     // Loaded only where there is a file: it takes as long as all else here.
@@ -254,7 +274,7 @@ async function readConfigFile(folder: string): Promise<{ path: string; config: L
       `${path}: unknown setting ${unknown.map((key) => `"${key}"`).join(', ')}; known are ${Object.keys(fileSchema.shape).join(', ')}`,
     );
   }
-  return { path, config };
+  return config;
 }
 
 /** What steps of pipelines get of their worker's environment: where things are, and how the network is reached. */

@@ -5,15 +5,14 @@
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { settingsToEnvironment, type Settings } from '../platform/config.js';
+import { PROGRAM_PATH, programCommand } from '../platform/program.js';
 import { isTemporalNamed, readStackState } from '../platform/temporal-address.js';
 import { logPath, logSize, logTail, openLog } from './log-files.js';
 import { readReadiness, serverUrl } from './readiness.js';
 import { StackError, type Say } from './stack-error.js';
 import { stackHolder } from './stack-lock.js';
 
-const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 const LOG = 'up';
 const POLL_INTERVAL_MS = 50;
 /** What `longhaul up` writes is passed on, so that whoever looks at the client's log sees why it takes long. */
@@ -38,11 +37,11 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
       if (holder.command === 'temporal') {
         throw new StackError(
           `\`longhaul temporal\` runs on ${home} (PID ${holder.pid}), but no server answers at ${url}: ` +
-            'start `longhaul worker` and `longhaul server` as well, or end it to have the whole stack started',
+            `start \`${programCommand()} worker\` and \`${programCommand()} server\` as well, or end it to have the whole stack started`,
         );
       }
     } else if (!started) {
-      say(`No stack is running on ${home}; starting one. End it with \`longhaul down\`.`);
+      say(`No stack is running on ${home}; starting one. End it with \`${programCommand()} down\`.`);
       started = startDetached(settings);
     } else if (started.exitCode() !== undefined) {
       throw new StackError([`the stack on ${home} did not start:`, ...started.output()].join('\n  '));
@@ -65,7 +64,7 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
 function startDetached(settings: Settings) {
   const logStart = logSize(settings.home, LOG);
   const log = openLog(settings.home, LOG);
-  const child = spawn(process.execPath, [MAIN, 'up', '--home', settings.home], {
+  const child = spawn(process.execPath, [PROGRAM_PATH, 'up', '--home', settings.home], {
     env: { ...process.env, ...settingsToEnvironment(settings) },
     stdio: ['ignore', log, log],
     detached: true,

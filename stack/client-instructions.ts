@@ -1,11 +1,40 @@
-/** How to add the server to the clients that most people have. */
-export function clientInstructions(url: string): string[] {
+/** How clients are connected to this installation, as `longhaul up` prints it. */
+import { parse } from 'node:path';
+import { loadSettings, SETTING_VARIABLES, settingFlag, settingsToEnvironment } from '../platform/config.js';
+import type { SettingName, Settings } from '../platform/config.js';
+import { PROGRAM_PATH, shellWord } from '../platform/program.js';
+import { isTemporalNamed } from '../platform/temporal-address.js';
+
+/**
+ * The command with which a client starts `longhaul stdio` for this stack from any folder, as argument vector: this
+ * Node, this installation, the project, and a flag for each setting that the project's configuration file doesn't set.
+ */
+export async function stdioCommand(settings: Settings): Promise<string[]> {
+  const { project } = settings;
+  const byDefault = settingsToEnvironment(await loadSettings({ project }, {}, parse(project).root));
+  const wanted = settingsToEnvironment(settings);
+  const flags = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
+    const value = wanted[SETTING_VARIABLES[name]];
+    const isImplied = value === undefined || value === byDefault[SETTING_VARIABLES[name]];
+    return name !== 'project' && isImplied ? [] : [settingFlag(name), value!];
+  });
+  return [process.execPath, PROGRAM_PATH, 'stdio', ...flags];
+}
+
+/** Lines that add the server to clients, over HTTP and over stdio. */
+export async function clientInstructions(url: string, settings: Settings): Promise<string[]> {
   const vsCode = JSON.stringify({ name: 'longhaul', type: 'http', url });
   const cursor = JSON.stringify({ mcpServers: { longhaul: { url } } });
+  const [command, ...args] = await stdioCommand(settings);
+  const stdio = [command!, ...args].map(shellWord).join(' ');
   return [
     'Add it to a client:',
     `  Claude Code   claude mcp add --transport http longhaul ${url}`,
     `  VS Code       code --add-mcp '${vsCode}'`,
     `  Cursor        in ~/.cursor/mcp.json: ${cursor}`,
+    '',
+    `Or over stdio, which starts the stack if none runs${isTemporalNamed() ? '; set the same TEMPORAL_ variables there' : ''}:`,
+    `  Claude Code   claude mcp add longhaul -- ${stdio}`,
+    `  as JSON       ${JSON.stringify({ mcpServers: { longhaul: { command, args } } })}`,
   ];
 }

@@ -6,7 +6,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { appendFileSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { PROGRAM_PATH } from '../platform/program.js';
 import { describeExit, type Exit } from './launcher.js';
 import { openLog } from './log-files.js';
 import { READY_MESSAGE } from './foreground.js';
@@ -17,8 +17,6 @@ import { messageOf, type Say } from './stack-error.js';
 const WARN = 40;
 
 export type Part = 'worker' | 'server';
-
-const MAIN = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 
 /** Is this the command line of a part of this home's stack? The home is among its arguments for this very question. */
 export function isPartOf(home: string, part: Part, commandLine: string): boolean {
@@ -34,7 +32,7 @@ export function startPart(
   environment: NodeJS.ProcessEnv,
   say: Say,
 ): RunningProcess & { pid: number | undefined } {
-  const child = spawn(process.execPath, [MAIN, part, '--home', home], {
+  const child = spawn(process.execPath, [PROGRAM_PATH, part, '--home', home], {
     env: environment,
     // The last one is the channel on which it says that it is ready.
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],

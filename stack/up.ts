@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
 import { readStackState } from '../platform/temporal-address.js';
+import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, serverUrl, waitUntilReady } from './readiness.js';
@@ -77,7 +78,7 @@ function alreadyRunning(home: string, { pid, command }: StackHolder): string {
     command === 'up'
       ? `a stack is already running on ${home}${state.mcpUrl ? `: ${state.mcpUrl}` : ''}`
       : `\`longhaul temporal\` is already running on ${home}${state.temporalAddress ? `: ${state.temporalAddress}` : ''}`;
-  return `${what} (PID ${pid}). End it with \`longhaul down\`, or choose another folder with --home.`;
+  return `${what} (PID ${pid}). End it with \`${programCommand()} down\`, or choose another folder with --home.`;
 }
 
 async function announce(
@@ -105,7 +106,7 @@ async function announce(
       ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl}`] : []),
       `Tools:             ${tools.join(', ') || 'none'}`,
       '',
-      ...clientInstructions(url),
+      ...(await clientInstructions(url, settings)),
       '',
       'Ctrl-C ends it; operations go on at the next start.',
     ].join('\n'),

@@ -1,5 +1,6 @@
 /** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
 import type { Client } from '@temporalio/client';
+import { completeDeletions } from '../platform/deletions.js';
 import { MAILBOX_PREFIX, OPERATION_PREFIXES, prefixesOf, workflowIdIn } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import { CALL_LIMIT_MS, findWorkflow } from '../platform/find-workflow.js';
@@ -14,7 +15,7 @@ const NAMESPACES_PREFIX = 'namespaces/';
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
- * Removes the artifacts, logs and large values of operations that Temporal doesn't know and that nothing was added to for
+ * Completes deletions that were cut off, and removes the artifacts, logs and large values of operations that Temporal doesn't know and that nothing was added to for
  * {@link UNCHANGED_LIMIT_MS}, and the texts of messages that are as old: none is kept for so long. Storage that several namespaces
  * have used is left as it is: what one doesn't know may be another's.
  *
@@ -24,6 +25,7 @@ export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   if (!(await isOnlyNamespace(storage, client))) return 0;
   const limit = new Date(now - UNCHANGED_LIMIT_MS);
+  await completeDeletions(client, storage);
   await removeOlder(storage, MAILBOX_PREFIX, limit);
   const gone = await goneOperations(storage, client, limit);
   for (const prefix of gone.flatMap(prefixesOf)) await removeOlder(storage, prefix, limit);

@@ -29,6 +29,8 @@ export interface ChildPaths {
   artifacts: string;
   tmp: string;
   steps: string;
+  /** Names the operation that has the folder: see ownerOf. */
+  owner: string;
   /** Names the operation that took the folder over. */
   takenOverBy: string;
 }
@@ -55,6 +57,7 @@ export function childPaths(home: string, workflowId: string, child: ChildId): Ch
     artifacts: join(folder, 'artifacts'),
     tmp: join(folder, 'tmp'),
     steps: join(folder, 'steps'),
+    owner: join(folder, 'owner.json'),
     takenOverBy: join(folder, 'taken-over-by.json'),
   };
 }

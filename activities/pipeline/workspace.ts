@@ -23,31 +23,44 @@ export interface WorkspaceSurroundings {
  * @throws LonghaulError `not_found` when an artifact is no longer stored
  */
 export async function openWorkspace(
-  { child, inputs, item, artifacts, takeOverFrom }: OpenWorkspace,
+  { child, createdAt, inputs, item, artifacts, takeOverFrom }: OpenWorkspace,
   { home, storage, workflowId, namespace, signal }: WorkspaceSurroundings,
 ): Promise<boolean> {
   const paths = childPaths(home, workflowId, child);
   const operation = operationFolder(home, workflowId);
   await mkdir(operation, { recursive: true, mode: 0o700 });
   await writeJson(operationFile(operation), { workflowId, namespace } satisfies OperationFile);
+  const owner = createdAt === undefined ? workflowId : `${workflowId} ${createdAt}`;
+  await removeAnothers(paths, workflowId, owner);
   const isTakenOver = takeOverFrom
-    ? await takeOver(childPaths(home, takeOverFrom, child), paths, workflowId)
+    ? await takeOver(childPaths(home, takeOverFrom, child), paths, owner)
     : false;
   for (const folder of [paths.workspace, paths.tmp, paths.steps]) await mkdir(folder, { recursive: true });
+  await writeJson(paths.owner, owner);
   await writeJson(paths.inputs, inputs);
   if (item !== undefined) await writeJson(paths.item, item);
   await fetchArtifacts(artifacts, paths.artifacts, storage, signal);
   return isTakenOver;
 }
 
+/** Removes the folder of a deleted operation that had the same workflow ID, its journal of finished steps above all. */
+async function removeAnothers(paths: ChildPaths, workflowId: string, owner: string): Promise<void> {
+  const had = await readJson<string>(paths.owner);
+  // A folder that is being taken over still names the one before; the ID alone is what older workers wrote.
+  const isOwn = had === undefined || [owner, workflowId].includes(had) || owner === workflowId;
+  if (isOwn || (await readJson<string>(paths.takenOverBy)) === owner) return;
+  for (const attempt of await findAttempts(paths)) await awaitEnd(attempt);
+  await rm(paths.folder, { recursive: true, force: true });
+}
+
 /** Moves a child's folder from one operation to another. */
-async function takeOver(from: ChildPaths, to: ChildPaths, workflowId: string): Promise<boolean> {
+async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promise<boolean> {
   // The note goes along, so that a repeated call knows what the first one did.
-  const isMine = async () => (await readJson<string>(to.takenOverBy)) === workflowId;
+  const isMine = async () => (await readJson<string>(to.takenOverBy)) === owner;
   if (await isMine()) return true;
   for (const attempt of await findAttempts(from)) await awaitEnd(attempt);
   try {
-    await writeJson(from.takenOverBy, workflowId);
+    await writeJson(from.takenOverBy, owner);
     // The journal says nothing about what this operation has run, and needed jobs may have left other artifacts.
     for (const stale of [from.steps, from.artifacts]) await rm(stale, { recursive: true, force: true });
     await mkdir(dirname(to.folder), { recursive: true });

@@ -1,14 +1,16 @@
 /** The checks of `longhaul doctor`, one a function: what was found, and what to do about it. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import {
+  findConfigFile,
   loadSettings,
   SETTING_VARIABLES,
   settingFlag,
   type SettingName,
   type Settings,
 } from '../../platform/config.js';
+import { programCommand } from '../../platform/program.js';
 import { isTemporalNamed, temporalConnectConfig } from '../../platform/temporal-address.js';
 import { cachedBinaryPath } from '../../stack/temporal-binary.js';
 import { databaseMadeBy, readTemporalVersion } from '../../stack/temporal-version.js';
@@ -44,9 +46,10 @@ export function checkNode(): Finding {
  * @param flags the command's flags
  */
 export async function checkSettings(settings: Settings, flags: Record<string, unknown>): Promise<Finding> {
-  const folder = process.cwd();
-  const types = ['ts', 'js', 'json'];
-  const file = types.map((type) => `longhaul.config.${type}`).find((name) => existsSync(join(folder, name)));
+  const workingFolder = process.cwd();
+  const path = findConfigFile(flags['project'] ?? process.env[SETTING_VARIABLES.project], workingFolder);
+  const folder = path === undefined ? workingFolder : dirname(path);
+  const file = path === undefined ? undefined : relative(workingFolder, path);
   const elsewhere = await loadSettings({}, {}, join(folder, 'no-such-folder'));
   const withoutFile = { ...elsewhere, project: folder, dataFolders: [folder] };
   const withFile = file === undefined ? withoutFile : await loadSettings({}, {}, folder);
@@ -71,7 +74,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   const path = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].find(
     existsSync,
   );
-  const advice = 'longhaul up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS';
+  const advice = `${programCommand()} up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS`;
   if (!path) return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
   try {
     const { server } = await readTemporalVersion(path);
@@ -95,7 +98,7 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
   const check = 'temporal';
   const config = temporalConnectConfig(home);
   if (!config) {
-    const advice = 'run longhaul up, or set TEMPORAL_ADDRESS';
+    const advice = `run ${programCommand()} up, or set TEMPORAL_ADDRESS`;
     return [
       { check, status: 'fail', detail: `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice },
     ];
@@ -148,7 +151,7 @@ function workerFinding(taskQueue: string, count: number): Finding {
         check,
         status: 'fail',
         detail: `none polls the task queue ${taskQueue}`,
-        advice: 'run longhaul up or longhaul worker, with the same --task-queue as the server',
+        advice: `run ${programCommand()} up or ${programCommand()} worker, with the same --task-queue as the server`,
       };
 }
 
@@ -172,7 +175,7 @@ export async function checkServer(url: URL): Promise<Finding[]> {
         check: 'server',
         status: 'fail',
         detail,
-        advice: 'run longhaul up, or name the right one with --url',
+        advice: `run ${programCommand()} up, or name the right one with --url`,
       },
     ];
   }

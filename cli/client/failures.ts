@@ -1,5 +1,6 @@
 /** What went wrong between command and server, as one line and an exit code. */
 import { CommanderError } from 'commander';
+import { programCommand } from '../../platform/program.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 
@@ -46,7 +47,7 @@ export function toFailure(error: unknown, url?: URL): Error {
   switch (name) {
     case 'Unreachable':
       return new CommandFailure(
-        `no server at ${url?.href ?? 'that address'}: ${message}; start one with \`longhaul up\`, or name another with --url`,
+        `no server at ${url?.href ?? 'that address'}: ${message}; start one with \`${programCommand()} up\`, or name another with --url`,
         EXIT.unreachable,
       );
     case 'SettingsError':

@@ -1,5 +1,6 @@
 /** Which server a command talks to, and the calls that it makes there. */
 import type { Command } from 'commander';
+import { programCommand, shellWord } from '../../platform/program.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { mcpUrl } from '../../stack/readiness.js';
 import { settingsOf } from '../settings-flags.js';
@@ -60,7 +61,7 @@ export class Session {
     const words = token.startsWith('-')
       ? [...this.#flags, ...flags, '--', ...operands]
       : [...operands, ...this.#flags, ...flags];
-    return ['longhaul', name, ...words.map(quoted)].join(' ');
+    return [programCommand(), name, ...words.map(shellWord)].join(' ');
   }
 
   request<Result>(
@@ -109,8 +110,4 @@ export class Session {
 export function asTask(answer: Task & { resultType?: string }): Task {
   const { resultType: _resultType, ...task } = answer;
   return task;
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

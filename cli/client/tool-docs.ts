@@ -9,8 +9,17 @@ import { Unreachable } from './connection.js';
  * @param type `text/markdown` or `application/json`
  * @throws CommandFailure, Unreachable
  */
-export async function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<string> {
-  const address = new URL(`v1/tools/${encodeURIComponent(tool)}`, mcpUrl);
+export function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<string> {
+  return fetchJobsApi(mcpUrl, `v1/tools/${encodeURIComponent(tool)}`, type);
+}
+
+/**
+ * Reads an address of the HTTP jobs API, which is beside the MCP endpoint.
+ *
+ * @throws CommandFailure, Unreachable
+ */
+export async function fetchJobsApi(mcpUrl: URL, path: string, type: string): Promise<string> {
+  const address = new URL(path, mcpUrl);
   let response: Response;
   try {
     response = await fetch(address, { headers: { accept: type } });

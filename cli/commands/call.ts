@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { programCommand } from '../../platform/program.js';
 import { clientCommand, isJson, printJson, runs } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
@@ -70,7 +71,10 @@ async function call(
   const leaving = new AbortController();
   const leave = () =>
     leaving.abort(
-      new CommandFailure(`${tool.name}: left before the server answered; see longhaul list`, EXIT.detached),
+      new CommandFailure(
+        `${tool.name}: left before the server answered; see ${programCommand()} list`,
+        EXIT.detached,
+      ),
     );
   process.once('SIGINT', leave);
   const answer = await callTool(session, tool.name, args, !isJson(command), leaving.signal).finally(() =>

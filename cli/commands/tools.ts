@@ -14,9 +14,15 @@ export function registerTools(program: Command): void {
       new Option('--estimates', 'how long your latest runs of each took, and what was estimated').conflicts(
         'doc',
       ),
+    )
+    .addOption(
+      new Option('--format <api>', 'print the tools as definitions for a model API, as JSON')
+        .choices(['openai', 'anthropic'])
+        .conflicts(['doc', 'estimates']),
     );
   runs(command, async (session) => {
-    const { doc, estimates } = command.opts<{ doc?: string; estimates?: true }>();
+    const { doc, estimates, format } = command.opts<{ doc?: string; estimates?: true; format?: string }>();
+    if (format !== undefined) return define(session, format);
     const json = isJson(command);
     await (doc !== undefined
       ? document(session, doc, json)
@@ -45,6 +51,12 @@ async function compare(session: Session, json: boolean): Promise<void> {
   const estimates = await compareEstimates(session, names);
   if (json) return printJson({ estimates });
   print(estimates.length ? estimatesTable(estimates) : NONE);
+}
+
+async function define({ url }: Session, format: string): Promise<number> {
+  const { fetchJobsApi } = await import('../client/tool-docs.js');
+  printJson(JSON.parse(await fetchJobsApi(url, `v1/tools?format=${format}`, 'application/json')));
+  return 0;
 }
 
 async function document({ url }: Session, tool: string, json: boolean): Promise<void> {

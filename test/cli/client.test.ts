@@ -122,7 +122,7 @@ describe('questions', () => {
     const token = await detached('confirm_delete', '--filename', 'a b.txt');
     const running = start(parts, ['watch', token]);
     await eventually('it asks', () => running.stderr.includes('decline:'));
-    const [, line] = /answer: +longhaul (.*)$/m.exec(running.stderr)!;
+    const [, line] = /answer: +\S*longhaul (.*)$/m.exec(running.stderr)!;
     expect(line).toBe(`answer ${token} input-1 --field=confirm=true`);
     expect(await run(parts, line!.split(' '))).toMatchObject({ code: 0, stdout: 'input-1: accept\n' });
     const { code, stdout } = await running.ended;
@@ -284,7 +284,7 @@ describe('doctor', () => {
       environment,
     });
     expect(stdout).toMatch(/^fail +temporal .*\n +-> start it, or correct TEMPORAL_ADDRESS/m);
-    expect(stdout).toMatch(/^fail +server .*ECONNREFUSED.*\n +-> run longhaul up/m);
+    expect(stdout).toMatch(/^fail +server .*ECONNREFUSED.*\n +-> run \S*longhaul up/m);
     expect(code).toBe(1);
     const asDocument = await run(parts, ['doctor', '--json'], { environment });
     expect(documents(asDocument)).toMatchObject([{ ok: false }]);

@@ -276,6 +276,25 @@ describe('a workspace', () => {
     expect(String(await home.storage.read('logs/operation-3/build/1'))).toBe('empty\n');
   });
 
+  test('of a deleted operation with the same workflow ID is removed, with its journal', async () => {
+    const [first, second] = [
+      { createdAt: '2026-01-01T00:00:00.000Z' },
+      { createdAt: '2026-01-02T00:00:00.000Z' },
+    ];
+    const workflowId = 'operation-again';
+    const around = { workflowId };
+    await home.openWorkspace(first, workflowId);
+    await home.run('echo first > left.txt; ls', {}, around);
+    await home.openWorkspace(first, workflowId);
+    await home.run('echo not again', {}, around);
+    const log = async () => String(await home.storage.read(`logs/${workflowId}/build/1`));
+    expect(await log()).toBe('left.txt\n');
+    await home.storage.remove(`logs/${workflowId}/build/1`);
+    await home.openWorkspace(second, workflowId);
+    await home.run('ls; echo second', {}, around);
+    expect(await log()).toBe('second\n');
+  });
+
   test('has room for any workflow ID and any item', async () => {
     const workflowId = `a/../${'ü'.repeat(80)}:*`;
     await home.openWorkspace({ item: { a: [1] }, child: { job: 'each', index: 2 } }, workflowId);

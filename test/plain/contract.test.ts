@@ -28,6 +28,7 @@ describe('the list of tools', () => {
     const all = [
       'operation_answer',
       'operation_cancel',
+      'operation_delete',
       'operation_get',
       'operation_list',
       'operation_resume',

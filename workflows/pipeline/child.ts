@@ -25,6 +25,7 @@ import {
   type StepDone,
 } from '../../pipelines/run.js';
 import { progress, stage } from '../shell/index.js';
+import { marker } from '../shell/state.js';
 import { awaitApproval } from './questions.js';
 import { ENDING_WAIT_MS, rootOf, runStep, StartJobAgain, troubleOf, type StepOwner } from './step.js';
 
@@ -153,9 +154,11 @@ export class Child implements StepOwner {
         : { taskQueue: hostTaskQueue(taskQueue, host), scheduleToStartTimeout: TAKE_OVER_WAIT_MS }),
       summary: `${this.record.name}: workspace`,
     });
+    const createdAt = marker()?.createdAt;
     const request = {
       ...this.workspace(artifacts),
       ...(workflowId === undefined ? {} : { takeOverFrom: workflowId }),
+      ...(createdAt === undefined ? {} : { createdAt }),
     };
     try {
       const opened = await openPipelineWorkspace(request);

@@ -8,6 +8,7 @@ import { bodyLimit } from '../../body-limit.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest } from './body.js';
 import { registerCancel } from './cancel.js';
+import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
 import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './face.js';
 import { registerEvents } from './events.js';
@@ -52,6 +53,7 @@ const EXPOSED_HEADERS = [
 const ROUTES: RegisterRoutes[] = [
   registerCancel,
   registerResume,
+  registerDelete,
   registerKickoff,
   registerList,
   registerStatus,

@@ -6,6 +6,7 @@ import { documentationOf, documentationText } from './documentation.js';
 import type { JobsFace } from './face.js';
 import { RATE_HEADERS } from './rates.js';
 import { json, responses } from './schemas.js';
+import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';
 
 const path = z.string();
 
@@ -31,6 +32,18 @@ const tool = toolSummary
   })
   .openapi('Tool');
 
+const definitions = z
+  .object({
+    format: z.enum(DEFINITION_FORMATS),
+    tools: z.array(schema).describe("What the model API takes as its request's tools."),
+    calls: z
+      .record(z.string(), z.object({ method: z.enum(['GET', 'POST']), path, query: z.array(z.string()) }))
+      .describe(
+        'By name of the tool: the request that executes a call. Arguments named in path replace their braces, those in query go there, the others are the JSON body of a POST.',
+      ),
+  })
+  .openapi('ToolDefinitions');
+
 export function registerTools(face: JobsFace): void {
   const { app, engine, rates } = face;
   const limit = rates.limit('status');
@@ -40,14 +53,28 @@ export function registerTools(face: JobsFace): void {
     operationId: 'listTools',
     tags: ['Tools'],
     summary: 'The tools',
+    description:
+      'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), those included that follow jobs.',
     middleware: [limit],
-    request: { query: z.strictObject({}) },
+    request: { query: z.strictObject({ format: z.enum(DEFINITION_FORMATS).optional() }) },
     responses: responses(
-      { 200: json(z.object({ tools: z.array(toolSummary) }), 'The tools.', RATE_HEADERS) },
+      {
+        200: json(
+          z.union([z.object({ tools: z.array(toolSummary) }), definitions]),
+          'The tools.',
+          RATE_HEADERS,
+        ),
+      },
       ['rate-limited'],
     ),
   });
-  app.openapi(list, (c) => c.json({ tools: engine.tools.values().map(summaryOf) }, 200));
+  app.openapi(list, (c) => {
+    const { format } = c.req.valid('query');
+    const tools = engine.tools.values();
+    return format === undefined
+      ? c.json({ tools: tools.map(summaryOf) }, 200)
+      : c.json(toolDefinitions(tools, format) as z.output<typeof definitions>, 200);
+  });
 
   const one = createRoute({
     method: 'get',

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { print } from '../console.js';
+
+/** `longhaul delete`. */
+export function registerDelete(program: Command): void {
+  const command = clientCommand(
+    program,
+    'delete',
+    'delete an operation that has ended, with its result, files and logs',
+  )
+    .argument('<token>')
+    .addHelpText(
+      'after',
+      '\nAn open operation is refused: cancel it first. What is deleted is gone for good.\n',
+    );
+  runs(command, async (session, token: string) => {
+    const { callOperationTool } = await import('../client/operation-tools.js');
+    const deleted = await callOperationTool(session, 'operation_delete', { token });
+    if (isJson(command)) printJson(deleted);
+    else print(`${token} is deleted`);
+    return EXIT.ok;
+  });
+}

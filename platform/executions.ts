@@ -1,0 +1,106 @@
+/** The workflow executions that an operation consists of, read from their histories. */
+import { isGrpcServiceError, type Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { MARKER_MEMO } from '../operations/wire.js';
+import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
+
+const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
+/** gRPC status codes for a run that there isn't. */
+const MISSING: readonly number[] = [3, 5];
+
+export interface Run {
+  workflowId: string;
+  runId: string;
+}
+
+/** The executions of one operation. */
+export interface Executions {
+  /** Child workflows' runs first, then the operation's own, the given one last. */
+  runs: Run[];
+  /** The workflow IDs that are the operation's alone. */
+  workflowIds: string[];
+}
+
+/**
+ * Finds all runs under a workflow ID (those before a reset or a continue-as-new too) and those of its closed child
+ * workflows. Children that are still open, which their parent left behind, and those that are operations themselves are
+ * not among them.
+ *
+ * @param except runs to leave out
+ * @throws when Temporal can't be reached
+ */
+export async function executionsOf(client: Client, root: Run, except: string[]): Promise<Executions> {
+  const runs = new Map<string, Run>();
+  const workflowIds = new Set([root.workflowId]);
+  const queue: Run[] = [root, ...(await listedRuns(client, root.workflowId))];
+  for (let run = queue.shift(); run; run = queue.shift()) {
+    if (runs.has(run.runId) || except.includes(run.runId)) continue;
+    runs.set(run.runId, run);
+    const { earlier, children } = await referencesOf(client, run);
+    queue.push(...earlier);
+    for (const child of children) {
+      const current = await findWorkflow(client, child.workflowId);
+      const isOwn = current?.raw.workflowExecutionInfo?.parentExecution?.runId === run.runId;
+      if (current && isOwn && (!current.closeTime || current.memo?.[MARKER_MEMO])) continue;
+      // Another parent may have used the child's workflow ID again: then only this run is the operation's.
+      queue.push(current && isOwn ? { workflowId: child.workflowId, runId: current.runId } : child);
+      if (isOwn || !current) workflowIds.add(child.workflowId);
+    }
+  }
+  const rank = (run: Run) => (run.runId === root.runId ? 2 : run.workflowId === root.workflowId ? 1 : 0);
+  return {
+    runs: [...runs.values()].sort((a, b) => rank(a) - rank(b)),
+    workflowIds: [...workflowIds],
+  };
+}
+
+/** What visibility lists under an ID: also runs that no later history names, such as those of several resets of one run. */
+async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
+  return client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
+    const runs: Run[] = [];
+    for await (const { runId } of client.workflow.list({
+      query: `WorkflowId = ${JSON.stringify(workflowId)}`,
+    }))
+      runs.push({ workflowId, runId });
+    return runs;
+  });
+}
+
+/** The runs that a history names: those that it continues, and child workflows. None for a run that is gone. */
+async function referencesOf(client: Client, run: Run): Promise<{ earlier: Run[]; children: Run[] }> {
+  const earlier: Run[] = [];
+  const children: Run[] = [];
+  const addEarlier = (runId: string | null | undefined) => {
+    if (runId) earlier.push({ workflowId: run.workflowId, runId });
+  };
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await historyPage(client, run, nextPageToken);
+    for (const event of page?.history?.events ?? []) {
+      addEarlier(event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
+      const failed = event.workflowTaskFailedEventAttributes;
+      if (failed?.cause === WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW)
+        addEarlier(failed.baseRunId);
+      const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
+      if (child?.workflowId && child.runId)
+        children.push({ workflowId: child.workflowId, runId: child.runId });
+    }
+    nextPageToken = page?.nextPageToken?.length ? page.nextPageToken : undefined;
+  } while (nextPageToken);
+  return { earlier, children };
+}
+
+async function historyPage(client: Client, execution: Run, nextPageToken: Uint8Array | undefined) {
+  try {
+    return await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      }),
+    );
+  } catch (error) {
+    if (isGrpcServiceError(error) && MISSING.includes(error.code)) return undefined;
+    throw error;
+  }
+}

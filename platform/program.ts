@@ -1,0 +1,47 @@
+/** The path of this installation's command line, and how a shell runs it. Never `npx`, which may fetch a package. */
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Absolute path of the running `dist/cli/main.js`. */
+export const PROGRAM_PATH = fileURLToPath(new URL('../cli/main.js', import.meta.url));
+
+const NAME = 'longhaul';
+const LOCAL_BIN = join('node_modules', '.bin', NAME);
+
+/**
+ * Shell words that run this installation from `folder`: `longhaul` if PATH resolves to it,
+ * `node_modules/.bin/longhaul` if the folder holds that link, else `node` with the absolute path.
+ *
+ * Folders of PATH named `node_modules/.bin` don't count: `npm run` adds them for its child processes only.
+ *
+ * @param program path of the program; symbolic links on the way to it are resolved
+ */
+export function programCommand(
+  folder = process.cwd(),
+  path = process.env['PATH'] ?? '',
+  program = PROGRAM_PATH,
+): string {
+  const own = realPath(program);
+  const isOwn = (candidate: string) => own !== undefined && realPath(candidate) === own;
+  const onPath = path
+    .split(delimiter)
+    .filter((entry) => entry && !(basename(entry) === '.bin' && basename(dirname(entry)) === 'node_modules'))
+    .map((entry) => join(entry, NAME))
+    .find((candidate) => realPath(candidate) !== undefined);
+  if (onPath !== undefined && isOwn(onPath)) return NAME;
+  return isOwn(join(folder, LOCAL_BIN)) ? LOCAL_BIN : `node ${shellWord(program)}`;
+}
+
+/** A word as POSIX shells read it: quoted if it holds characters that they interpret. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
