@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { INSTALL_LIMIT_MS, installOnce } from '../support/install-once.js';
+import { cacheFolder, INSTALL_LIMIT_MS, installOnce } from '../support/install-once.js';
 import { installVenv } from '../support/python.js';
 
 const run = promisify(execFile);
@@ -21,10 +21,10 @@ export type Environment = 'mcp-1' | 'mcp-2' | 'go' | 'node';
 /** Runs an environment's driver with one argument, and gives what it prints. */
 type Start = (driver: string, argument: string) => Promise<string>;
 
-/** What runs a driver is quiet: no telemetry, no looking for updates, no files beside the sources. */
+/** No telemetry, no look for updates, no compiled files beside the sources. */
 const QUIET = {
   NODE_OPTIONS: '',
-  PYTHONDONTWRITEBYTECODE: '1',
+  PYTHONPYCACHEPREFIX: join(cacheFolder(), 'pycache'),
   PYTHONWARNINGS: 'ignore',
   FASTMCP_CHECK_FOR_UPDATES: 'off',
   LANGSMITH_TRACING: 'false',

@@ -10,14 +10,17 @@ const run = promisify(execFile);
  * Installs the packages of a requirements file, unless that has been done for its very content. Needs Python 3 with venv.
  *
  * @param name of the environment, e.g. `schemathesis`
- * @param requirements path of the file, every package pinned
+ * @param requirements path of the file, which pins every package, also those that others need
  * @returns the environment's folder of executables
  */
 export async function installVenv(name: string, requirements: string): Promise<string> {
   const folder = await installOnce(name, [requirements], async (venv) => {
     await run('python3', ['-m', 'venv', venv], { timeout: INSTALL_LIMIT_MS });
-    const pip = ['install', '--quiet', '--disable-pip-version-check', '-r', requirements];
-    await run(join(venv, 'bin/pip'), pip, { timeout: INSTALL_LIMIT_MS, maxBuffer: 64 * 1024 * 1024 });
+    const limits = { timeout: INSTALL_LIMIT_MS, maxBuffer: 64 * 1024 * 1024 };
+    // The file names every package, so nothing is resolved; modules are compiled as they are first imported.
+    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--no-compile'];
+    await run(join(venv, 'bin/pip'), ['install', ...options, '-r', requirements], limits);
+    await run(join(venv, 'bin/pip'), ['check'], limits);
   });
   return join(folder, 'bin');
 }

@@ -12,7 +12,7 @@ AGENT = Agent(name="driver")
 
 async def main():
     async with MCPServerStreamableHttp({"url": driver.URL}) as server:
-        listed = await MCPUtil.get_all_function_tools([server], True, RunContextWrapper(None), AGENT)
+        listed = await MCPUtil.get_all_function_tools([server], False, RunContextWrapper(None), AGENT)
         tools = {tool.name: tool for tool in listed}
 
         async def call(tool, arguments):
