@@ -19,13 +19,23 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.js', '**/*.cjs'],
+    files: ['**/*.js', '**/*.cjs', '**/*.mjs'],
     ...tseslint.configs.disableTypeChecked,
     languageOptions: {
-      globals: { process: 'readonly', console: 'readonly', module: 'writable', globalThis: 'readonly' },
+      ...tseslint.configs.disableTypeChecked.languageOptions,
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        module: 'writable',
+        globalThis: 'readonly',
+        URL: 'readonly',
+      },
     },
   },
-  { files: ['bench/**', 'test/**', 'cli/**', '**/*.js', '**/*.cjs'], rules: { 'no-console': 'off' } },
+  {
+    files: ['bench/**', 'test/**', 'cli/**', '**/*.js', '**/*.cjs', '**/*.mjs'],
+    rules: { 'no-console': 'off' },
+  },
   {
     // Tests look at whatever came over the wire.
     files: ['test/**/*.ts'],

@@ -25,6 +25,7 @@ import { BACK_AFTER_SECONDS, Closing, refusedByShutdown } from './closing.js';
 import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './current-era/subscriptions.js';
+import { withTaskName } from './current-era/task-name-header.js';
 import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './heartbeat.js';
@@ -117,7 +118,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       await cancellations.take(ANONYMOUS, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
-      handler.fetch(c.req.raw, body === undefined ? {} : { parsedBody: body }),
+      handler.fetch(withTaskName(c.req.raw, body), body === undefined ? {} : { parsedBody: body }),
     );
   });
   app.get('/mcp', (c) =>

@@ -10,6 +10,7 @@ import type { OperationRecord } from '../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
+import { withoutNulls } from '../null-arguments.js';
 import type { OwnTool } from '../own-tool.js';
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
@@ -52,7 +53,10 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
     inputSchema,
     outputSchema: toJsonSchema(output, 'output'),
     async call(engine, caller, args) {
-      const filled = withDefaults(inputSchema, args ?? {});
+      const filled = withDefaults(
+        inputSchema,
+        withoutNulls(inputSchema, (args ?? {}) as Record<string, unknown>),
+      );
       const problems = check(inputSchema, filled, 'arguments');
       if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
       const answer = await run(engine, caller, filled as z.output<Input>);

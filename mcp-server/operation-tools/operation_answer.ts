@@ -22,6 +22,8 @@ const input = z.strictObject({
     ),
   content: z
     .record(z.string(), z.unknown())
+    // By default it is {}, which means the same, but LlamaIndex shows that to its model as text values only.
+    .meta({ additionalProperties: true })
     .optional()
     .describe("The answer, as the question's schema says. Only with accept."),
 });

@@ -2,6 +2,7 @@
 import { LonghaulError } from '../../../operations/errors.js';
 import type { JsonSchema } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
+import { withoutNulls } from '../../null-arguments.js';
 import { LONGEST_WAIT_SECONDS } from '../../wait.js';
 
 const LONGEST_KEY = 200;
@@ -50,7 +51,12 @@ export function takeOptions(
   tool: Tool,
   given: Record<string, unknown>,
 ): { options: CallOptions; args: Record<string, unknown> } {
-  const { wait = tool.wait, timeout = tool.timeoutSeconds, idempotency_key: key, ...args } = given;
+  const {
+    wait = tool.wait,
+    timeout = tool.timeoutSeconds,
+    idempotency_key: key,
+    ...args
+  } = withoutNulls(plainInputSchema(tool), given);
   const problems = [
     typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
     isDuration(timeout) ||

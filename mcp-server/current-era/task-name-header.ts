@@ -1,0 +1,28 @@
+/**
+ * Mcp-Name on tasks/* requests. The tasks extension obliges clients to send it (specs: ext-tasks, "Streamable HTTP"), and
+ * the SDK refuses requests without it, but clients that leave it out exist, and the body names the task in any case.
+ */
+const TASK_METHODS: ReadonlySet<unknown> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+
+/**
+ * Adds the header to a tasks/* request that lacks it, from `params.taskId`. A header that is present stays as it is, for
+ * the SDK to compare with the body; so do requests of other methods.
+ *
+ * @param request the HTTP request; its body may have been read
+ * @param body the request's parsed body, as received
+ * @returns `request` itself, or a request with the same URL, headers and abort signal, the added header, and no body
+ */
+export function withTaskName(request: Request, body: unknown): Request {
+  if (request.headers.has('mcp-name')) return request;
+  const { method, params } = (body ?? {}) as { method?: unknown; params?: { taskId?: unknown } | null };
+  const taskId = params?.taskId;
+  if (!TASK_METHODS.has(method) || typeof taskId !== 'string') return request;
+  const headers = new Headers(request.headers);
+  headers.set('mcp-name', encoded(taskId));
+  return new Request(request.url, { method: request.method, headers, signal: request.signal });
+}
+
+/** The Base64 sentinel format, which holds any text (specs: 2026-07-28 streamable-http, "Value Encoding"). */
+function encoded(value: string): string {
+  return `=?base64?${Buffer.from(value).toString('base64')}?=`;
+}
