@@ -18,9 +18,9 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
+import { isUnfinished, unfinishedPath } from './unfinished-files.js';
 
 /** Values are for the user alone. */
 const FILE_MODE = 0o600;
@@ -64,7 +64,7 @@ export function folderStorage(folder: string): Storage {
     async put(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const unfinished = `${path}.${randomUUID()}.tmp`;
+      const unfinished = unfinishedPath(path);
       const file = await open(unfinished, 'wx', FILE_MODE);
       try {
         await file.writeFile(bytes);
@@ -84,7 +84,7 @@ export function folderStorage(folder: string): Storage {
         await rename(from, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-        const unfinished = `${path}.${randomUUID()}.tmp`;
+        const unfinished = unfinishedPath(path);
         await copyFile(from, unfinished);
         await rename(unfinished, path);
         await unlink(from);
@@ -141,6 +141,7 @@ export function folderStorage(folder: string): Storage {
     },
     async *list(prefix = '') {
       for await (const path of filesUnder(prefix ? pathOf(prefix) : root)) {
+        if (isUnfinished(path)) continue;
         const key = relative(root, path).split(sep).join('/');
         const about = await this.about(key);
         if (about) yield { key, changedAt: about.changedAt };
