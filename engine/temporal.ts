@@ -39,7 +39,8 @@ export class EngineTemporal {
   #client: Client | undefined;
   #connection: NativeConnection | undefined;
   #facts: TemporalFacts | undefined;
-  #factsReadAt = 0;
+  /** On the process's own clock, in milliseconds. */
+  #factsReadAtMs = 0;
   #reading: Promise<TemporalFacts> | undefined;
   #closing = new AbortController();
 
@@ -59,7 +60,7 @@ export class EngineTemporal {
       this.#connection = connection;
       this.#client = new Client({ connection, namespace, dataConverter: dataConverterOf(this.storage) });
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.logger.error({ error }, 'connecting to Temporal failed');
+      if (!this.#closing.signal.aborted) this.logger.error({ err: error }, 'connecting to Temporal failed');
     }
   }
 
