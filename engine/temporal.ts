@@ -99,7 +99,7 @@ export class EngineTemporal {
 
   /** What this Temporal offers; read once a minute, once for all who ask meanwhile. */
   async facts(): Promise<TemporalFacts> {
-    if (this.#facts && Date.now() - this.#factsReadAt < FACTS_FRESH_MS) return this.#facts;
+    if (this.#facts && performance.now() - this.#factsReadAtMs < FACTS_FRESH_MS) return this.#facts;
     this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
@@ -119,7 +119,7 @@ export class EngineTemporal {
       );
     }
     this.#facts = facts;
-    this.#factsReadAt = Date.now();
+    this.#factsReadAtMs = performance.now();
     return facts;
   }
 

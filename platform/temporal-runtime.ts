@@ -1,0 +1,49 @@
+/** Temporal's runtime, one a process: its connections and workers share it, and all that it logs goes to our logger. */
+import { makeTelemetryFilterString, Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
+import type { Logger } from './log.js';
+
+let isInstalled = false;
+
+/** Installs the runtime unless the process has one; the first caller's logger serves all. */
+export function installRuntime(logger: Logger): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  Runtime.install({
+    logger: asTemporalLogger(logger),
+    shutdownSignals: [],
+    // Without `forward`, the SDK's native core prints to the console itself, in colour.
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+    },
+  });
+}
+
+type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+
+/** What the native core reports, by its level: it retries by itself, and Longhaul says what that means for users. */
+const CORE_LEVELS: Record<Level, Level> = {
+  trace: 'trace',
+  debug: 'trace',
+  info: 'debug',
+  warn: 'debug',
+  error: 'info',
+};
+
+/** Temporal's logger interface over ours. */
+export function asTemporalLogger(logger: Logger): TemporalLogger {
+  const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
+    const isOfCore = meta?.['sdkComponent'] === 'core';
+    logger[isOfCore ? CORE_LEVELS[level] : level](meta ?? {}, message);
+  };
+  return {
+    log: (level, message, meta) => write(level.toLowerCase() as Level, message, meta),
+    trace: (message, meta) => write('trace', message, meta),
+    // Temporal's own news are details here.
+    debug: (message, meta) => write('trace', message, meta),
+    info: (message, meta) => write('debug', message, meta),
+    // Each of a worker's task queues has what it needs.
+    warn: (message, meta) =>
+      write(/^No (workflows|activities) registered/.test(message) ? 'trace' : 'warn', message, meta),
+    error: (message, meta) => write('error', message, meta),
+  };
+}
