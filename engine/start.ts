@@ -12,7 +12,7 @@ import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from
 import type { Tool } from '../operations/tool.js';
 import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/wire.js';
 import { markerOf, readOperation } from './read.js';
-import type { EngineTemporal } from './temporal.js';
+import { DiskFullError, type EngineTemporal } from './temporal.js';
 
 /** How much later than the tool's own deadline Temporal would end the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
@@ -168,7 +168,8 @@ async function startWorkflow(engine: EngineTemporal, beginning: Beginning): Prom
     await start();
   } catch (error) {
     // The answer may have been lost and not the start; a second one finds the first, by its digest.
-    if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+    const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
+    if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start();
   }
 }

@@ -20,6 +20,15 @@ export function installRuntime(logger: Logger): void {
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
+/** What the SDK reports, by its level: its progress reports are details here. */
+const SDK_LEVELS: Record<Level, Level> = {
+  trace: 'trace',
+  debug: 'trace',
+  info: 'debug',
+  warn: 'warn',
+  error: 'error',
+};
+
 /** What the native core reports, by its level: it retries by itself, and Longhaul says what that means for users. */
 const CORE_LEVELS: Record<Level, Level> = {
   trace: 'trace',
@@ -33,17 +42,16 @@ const CORE_LEVELS: Record<Level, Level> = {
 export function asTemporalLogger(logger: Logger): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
     const isOfCore = meta?.['sdkComponent'] === 'core';
-    logger[isOfCore ? CORE_LEVELS[level] : level](meta ?? {}, message);
+    // Each of a worker's task queues has what it needs.
+    const isExpected = /^No (workflows|activities) registered/.test(message);
+    logger[isExpected ? 'trace' : isOfCore ? CORE_LEVELS[level] : SDK_LEVELS[level]](meta ?? {}, message);
   };
   return {
     log: (level, message, meta) => write(level.toLowerCase() as Level, message, meta),
     trace: (message, meta) => write('trace', message, meta),
-    // Temporal's own news are details here.
-    debug: (message, meta) => write('trace', message, meta),
-    info: (message, meta) => write('debug', message, meta),
-    // Each of a worker's task queues has what it needs.
-    warn: (message, meta) =>
-      write(/^No (workflows|activities) registered/.test(message) ? 'trace' : 'warn', message, meta),
+    debug: (message, meta) => write('debug', message, meta),
+    info: (message, meta) => write('info', message, meta),
+    warn: (message, meta) => write('warn', message, meta),
     error: (message, meta) => write('error', message, meta),
   };
 }

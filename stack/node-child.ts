@@ -3,12 +3,11 @@
  * from here, and ends when that closes, so that it can't outlive the stack.
  */
 import { spawn } from 'node:child_process';
-import { appendFileSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { describeExit, type Exit } from './launcher.js';
-import { openLog } from './log-files.js';
+import { LogFile } from './log-files.js';
 import type { RunningProcess } from './keep-running.js';
 import { messageOf, type Say } from './stack-error.js';
 
@@ -41,16 +40,16 @@ export function startPart(
     detached: true,
   });
   child.stdin.on('error', () => undefined);
-  const log = openLog(home, part);
+  const log = new LogFile(home, part);
   const take = (stream: Readable) =>
     createInterface({ input: stream }).on('line', (line) => {
-      appendFileSync(log, `${line}\n`);
+      log.append(line);
       const notice = noticeOf(line);
       if (notice) say(`${part}: ${notice}`);
     });
   take(child.stdout);
   take(child.stderr);
-  child.once('close', () => closeSync(log));
+  child.once('close', () => log.close());
   let isOver = false;
   const exited = new Promise<Exit>((resolve) => {
     child.once('error', (error) => resolve({ how: messageOf(error) }));
