@@ -40,7 +40,7 @@ export interface PlannedWork {
 }
 
 export class Estimates {
-  readonly #known = new Map<string, { runs: KnownRun[]; at: number }>();
+  readonly #known = new Map<string, { runs: KnownRun[]; readAtMs: number }>();
   #lookUps: Promise<void> = Promise.resolve();
 
   /** @param firstPatienceMs how long a tool's first call waits for its past runs at most, in milliseconds */
@@ -65,9 +65,9 @@ export class Estimates {
   async #runs(tool: Tool): Promise<readonly KnownRun[]> {
     const known = this.#known.get(tool.name);
     const freshMs = known && known.runs.length === SAMPLE ? FRESH_MS : FEW_FRESH_MS;
-    if (known && Date.now() - known.at <= freshMs) return known.runs;
+    if (known && performance.now() - known.readAtMs <= freshMs) return known.runs;
     // At once, so that nobody else looks them up meanwhile.
-    this.#known.set(tool.name, { runs: known?.runs ?? [], at: Date.now() });
+    this.#known.set(tool.name, { runs: known?.runs ?? [], readAtMs: performance.now() });
     const lookUp = this.#lookUps.then(() => this.#lookUp(tool));
     this.#lookUps = lookUp.then(() => delay(PAUSE_MS, undefined, { ref: false }));
     // Processes that serve one client are young at every call: they would never tell what is known.
@@ -77,7 +77,7 @@ export class Estimates {
 
   async #lookUp(tool: Tool): Promise<void> {
     try {
-      this.#known.set(tool.name, { runs: await this.#read(tool), at: Date.now() });
+      this.#known.set(tool.name, { runs: await this.#read(tool), readAtMs: performance.now() });
     } catch {
       // An estimate is a courtesy; what is known stands in, and a later start tries again.
     }

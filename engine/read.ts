@@ -22,7 +22,15 @@ import { troubleOf } from './trouble.js';
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
-const closedRecords = new Map<string, { record: OperationRecord; at: number }>();
+interface KeptRecord {
+  record: OperationRecord;
+  /** Had its result expired when it was read? */
+  isPastKeepAlive: boolean;
+  /** On the process's own clock: the system's may be set. */
+  readAtMs: number;
+}
+
+const closedRecords = new Map<string, KeptRecord>();
 
 /**
  * Reads an operation.
@@ -39,7 +47,10 @@ export async function readOperation(
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);
-  const isFresh = kept && Date.now() - kept.at < CLOSED_CACHE_MS && !isPastKeepAlive(kept.record);
+  const isFresh =
+    kept &&
+    performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
+    isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
   if (isFresh && description.status.name !== 'RUNNING') return kept.record;
   const record = await toRecord(engine, description, marker, token).catch(async (error: unknown) => {
     // Deleted since it was described: what its history or storage held is gone, and then it isn't found either.
@@ -48,7 +59,11 @@ export async function readOperation(
     throw error;
   });
   if (record.closedAt) {
-    closedRecords.set(cacheKey, { record, at: Date.now() });
+    closedRecords.set(cacheKey, {
+      record,
+      isPastKeepAlive: isPastKeepAlive(record),
+      readAtMs: performance.now(),
+    });
     if (closedRecords.size > CLOSED_CACHE_ENTRIES) closedRecords.delete(closedRecords.keys().next().value!);
   }
   return record;

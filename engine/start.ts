@@ -14,7 +14,7 @@ import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/w
 import { deletionIn } from '../platform/deletions.js';
 import { complete } from './delete.js';
 import { markerOf, readOperation } from './read.js';
-import type { EngineTemporal } from './temporal.js';
+import { DiskFullError, type EngineTemporal } from './temporal.js';
 
 /** How much later than the tool's own deadline Temporal would end the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
@@ -206,7 +206,8 @@ async function startWorkflow(
     await start();
   } catch (error) {
     // The answer may have been lost and not the start; a second one finds the first, by its digest.
-    if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+    const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
+    if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start();
   }
 }

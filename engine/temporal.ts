@@ -12,11 +12,17 @@ import {
   missingSearchAttributes,
   SEARCH_ATTRIBUTE_NAMES,
 } from '../platform/search-attributes.js';
+import { isDiskFull } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
+import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 
 /** How long a call to Temporal may take before it counts as out of reach, in milliseconds. */
 export const CALL_DEADLINE_MS = 2_000;
+
+/** How much later than its deadline a call is given up, in milliseconds: the SDK's core may retry for longer. */
+const DEADLINE_SLACK_MS = 100;
+const OVERDUE = new Error('a call took longer than its deadline');
 
 /** gRPC status codes that mean "not now". */
 const DEADLINE_EXCEEDED = 4;
@@ -34,13 +40,25 @@ export interface TemporalFacts {
   searchAttributes: boolean;
 }
 
+/** The embedded Temporal answers nothing, since its database can't grow. */
+export class DiskFullError extends LonghaulError {
+  constructor(folder: string, cause: unknown) {
+    super(
+      'unavailable',
+      `the disk of ${folder} is full: Temporal stores nothing until there is room; running work continues then. Try again later`,
+      { cause },
+    );
+  }
+}
+
 export class EngineTemporal {
   /** Decodes what describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;
   #connection: NativeConnection | undefined;
   #facts: TemporalFacts | undefined;
-  #factsReadAt = 0;
+  /** On the process's own clock, in milliseconds. */
+  #factsReadAtMs = 0;
   #reading: Promise<TemporalFacts> | undefined;
   #closing = new AbortController();
   /** Fires when nobody shall wait for the first connection any more. */
@@ -72,7 +90,7 @@ export class EngineTemporal {
       this.#connection = connection;
       this.#client = new Client({ connection, namespace, dataConverter: dataConverterOf(this.storage) });
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.logger.error({ error }, 'connecting to Temporal failed');
+      if (!this.#closing.signal.aborted) this.logger.error({ err: error }, 'connecting to Temporal failed');
     }
   }
 
@@ -105,24 +123,34 @@ export class EngineTemporal {
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
     await this.#firstConnection;
     const { client } = this;
+    const answer = client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
     try {
-      return await client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
+      return await within(answer, deadlineMs + DEADLINE_SLACK_MS);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
-      if (isOutOfReach(error)) {
-        throw new LonghaulError(
-          'unavailable',
-          'Temporal did not answer in time; the work goes on, try again shortly',
-          { cause: error },
-        );
-      }
+      if (error === OVERDUE || isOutOfReach(error)) throw await this.#unavailable(error);
       throw error;
     }
   }
 
+  async #unavailable(cause: unknown): Promise<LonghaulError> {
+    if (this.#isEmbedded && (await isDiskFull(this.home))) return new DiskFullError(this.home, cause);
+    return new LonghaulError(
+      'unavailable',
+      'Temporal did not answer in time; the work goes on, try again shortly',
+      { cause },
+    );
+  }
+
+  /** Is it this home's own Temporal, with its database on this home's disk? */
+  get #isEmbedded(): boolean {
+    const address = temporalConnectConfig(this.home)?.connectionOptions.address;
+    return address !== undefined && address === readStackState(this.home).temporalAddress;
+  }
+
   /** What this Temporal offers; read once a minute, once for all who ask meanwhile. */
   async facts(): Promise<TemporalFacts> {
-    if (this.#facts && Date.now() - this.#factsReadAt < FACTS_FRESH_MS) return this.#facts;
+    if (this.#facts && performance.now() - this.#factsReadAtMs < FACTS_FRESH_MS) return this.#facts;
     this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
@@ -142,7 +170,7 @@ export class EngineTemporal {
       );
     }
     this.#facts = facts;
-    this.#factsReadAt = Date.now();
+    this.#factsReadAtMs = performance.now();
     return facts;
   }
 
@@ -185,6 +213,19 @@ export class EngineTemporal {
     this.stopWaiting();
     this.#closing.abort(new Error('closing'));
     await this.#connection?.close();
+  }
+}
+
+/** What is awaited; rejects with {@link OVERDUE} when that takes longer. */
+async function within<T>(awaited: Promise<T>, limitMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(OVERDUE), limitMs);
+  });
+  try {
+    return await Promise.race([awaited, overdue]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -17,9 +17,11 @@ export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response):
     const length = c.req.header('content-length');
     // Node's parser holds a body to the length that it declares.
     if (length !== undefined && Number(length) <= limitBytes) return next();
+    const { body } = c.req.raw;
+    if (body === null) return next();
     const chunks: Uint8Array[] = [];
     let bytes = 0;
-    for await (const chunk of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
       bytes += chunk.length;
       if (bytes <= limitBytes) chunks.push(chunk);
       else if (bytes > limitBytes * DRAIN_FACTOR) break;
@@ -28,7 +30,8 @@ export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response):
       c.header('Connection', 'close');
       return refuse(c);
     }
-    if (bytes > 0) c.req.raw = new Request(c.req.raw, { body: Buffer.concat(chunks) });
+    // Also when nothing came: a body can be read once.
+    c.req.raw = new Request(c.req.raw, { body: Buffer.concat(chunks) });
     return next();
   };
 }

@@ -129,7 +129,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.delete('/mcp', methodNotAllowed);
   app.route('/', jobs.app);
   app.onError((error, c) => {
-    logger.error({ error }, 'a request failed');
+    logger.error({ err: error }, 'a request failed');
     return c.json(rpcError(null, ProtocolErrorCode.InternalError, 'Internal error'), 500);
   });
   return {

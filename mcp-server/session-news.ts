@@ -121,7 +121,7 @@ export class SessionNews {
     } catch (error) {
       // Purged while it was followed: there is nothing more to tell.
       if (!(error instanceof LonghaulError || error instanceof ProtocolError))
-        this.logger.error({ error }, 'following an operation failed');
+        this.logger.error({ err: error }, 'following an operation failed');
     } finally {
       follower.close?.();
       listener.active -= 1;

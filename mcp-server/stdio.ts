@@ -128,7 +128,7 @@ function withSubscriptions(
       await serve({ send: (message) => inner.send(message), signal: gone.signal });
     } catch (error) {
       const known = error instanceof ProtocolError;
-      if (!known) logger.error({ error }, 'a subscription failed');
+      if (!known) logger.error({ err: error }, 'a subscription failed');
       const { code, message, data } = known
         ? error
         : { code: ProtocolErrorCode.InternalError, message: 'Internal error', data: undefined };

@@ -235,6 +235,15 @@ export function isSupervised(environment: NodeJS.ProcessEnv = process.env): bool
 /** Set to `1` by `longhaul up` for the processes that it starts. */
 export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';
 
+/** The umask that the user's processes have, in octal: steps get it. Set by a process that changes its own. */
+export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
+
+/** The umask of steps, in octal, e.g. `0022`. */
+export function stepUmask(environment: NodeJS.ProcessEnv = process.env): string {
+  const given = environment[UMASK_VARIABLE] ?? '';
+  return /^[0-7]{1,4}$/.test(given) ? given : process.umask().toString(8).padStart(4, '0');
+}
+
 /**
  * Path of the configuration file: of the project that a flag or the environment names, else of the folder.
  *

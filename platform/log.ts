@@ -2,7 +2,7 @@
  * The one logger. It writes JSON lines to standard error: standard output belongs to stdio transports and to
  * what commands print.
  */
-import { pino, type Logger } from 'pino';
+import { pino, stdSerializers, type Logger } from 'pino';
 
 export type { Logger };
 
@@ -11,5 +11,9 @@ export type { Logger };
  * @param level least severe level that is written. Default: `info`
  */
 export function createLogger(process: string, level: string = 'info'): Logger {
-  return pino({ name: process, level }, pino.destination({ dest: 2, sync: true }));
+  return pino(
+    // Errors are `err` here, as pino's own convention is, and `error` in what Temporal's SDK logs.
+    { name: process, level, serializers: { err: stdSerializers.err, error: stdSerializers.err } },
+    pino.destination({ dest: 2, sync: true }),
+  );
 }

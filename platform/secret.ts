@@ -4,28 +4,30 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { SettingsError } from './config.js';
 
+/** Shortest key, and the length of one that is made here. */
+const KEY_BYTES = 32;
+
 /**
  * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the key file of the home, which is made at first use.
  *
- * @throws SettingsError when LONGHAUL_SECRET is too short
+ * @throws SettingsError when either is too short
  */
 export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
   const given = environment['LONGHAUL_SECRET'];
   if (given) {
     const secret = Buffer.from(given, 'base64');
-    if (secret.length < 32)
-      throw new SettingsError(`LONGHAUL_SECRET: expected 32 bytes or more in base64; got ${secret.length}`);
+    if (secret.length < KEY_BYTES)
+      throw new SettingsError(
+        `LONGHAUL_SECRET: expected ${KEY_BYTES} bytes or more in base64; got ${secret.length}`,
+      );
     return secret;
   }
   const path = join(home, 'secret');
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  mkdirSync(home, { recursive: true });
+  const known = readKey(path);
+  if (known) return known;
+  mkdirSync(home, { recursive: true, mode: 0o700 });
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(mine, randomBytes(32), { mode: 0o600, flag: 'wx' });
+  writeFileSync(mine, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' });
   try {
     linkSync(mine, path); // fails if another process was first: then its key is the key
   } catch (error) {
@@ -33,5 +35,25 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
   } finally {
     unlinkSync(mine);
   }
-  return readFileSync(path);
+  return readKey(path)!;
+}
+
+/**
+ * @returns undefined when there is no such file
+ * @throws SettingsError when it is too short to be a key
+ */
+function readKey(path: string): Buffer | undefined {
+  let key: Buffer;
+  try {
+    key = readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (key.length >= KEY_BYTES) return key;
+  throw new SettingsError(
+    `${path}: expected a key of ${KEY_BYTES} bytes or more; got ${key.length}, so the file is damaged. Restore it from a ` +
+      `backup, or delete it to have a new key made: open sessions, cursors, questions and event IDs that clients hold ` +
+      `are then invalid, and an idempotency key no longer finds what it started. Operations, tokens and results stay.`,
+  );
 }

@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs';
 import {
   appendFile,
+  chmod,
   copyFile,
   mkdir,
   open,
@@ -17,9 +18,13 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
+import { isUnfinished, unfinishedPath } from './unfinished-files.js';
+
+/** Values are for the user alone. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
 
 export interface Storage {
   /** Stores bytes under a key: all of them or nothing. */
@@ -58,9 +63,9 @@ export function folderStorage(folder: string): Storage {
   return {
     async put(key, bytes) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true });
-      const unfinished = `${path}.${randomUUID()}.tmp`;
-      const file = await open(unfinished, 'wx', 0o600);
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      const unfinished = unfinishedPath(path);
+      const file = await open(unfinished, 'wx', FILE_MODE);
       try {
         await file.writeFile(bytes);
         await file.sync();
@@ -71,14 +76,15 @@ export function folderStorage(folder: string): Storage {
     },
     async putFile(key, from) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true });
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       // A file may be older than its place here; sweeps go by when it came.
       await utimes(from, new Date(), new Date());
+      await chmod(from, FILE_MODE);
       try {
         await rename(from, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-        const unfinished = `${path}.${randomUUID()}.tmp`;
+        const unfinished = unfinishedPath(path);
         await copyFile(from, unfinished);
         await rename(unfinished, path);
         await unlink(from);
@@ -86,8 +92,8 @@ export function folderStorage(folder: string): Storage {
     },
     async append(key, bytes) {
       const path = pathOf(key);
-      await mkdir(dirname(path), { recursive: true });
-      await appendFile(path, bytes, { mode: 0o600 });
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      await appendFile(path, bytes, { mode: FILE_MODE });
     },
     async read(key, range) {
       let file;
@@ -135,6 +141,7 @@ export function folderStorage(folder: string): Storage {
     },
     async *list(prefix = '') {
       for await (const path of filesUnder(prefix ? pathOf(prefix) : root)) {
+        if (isUnfinished(path)) continue;
         const key = relative(root, path).split(sep).join('/');
         const about = await this.about(key);
         if (about) yield { key, changedAt: about.changedAt };

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Logger } from './log.js';
 import { temporalConnectConfig } from './temporal-address.js';
+import { installRuntime } from './temporal-runtime.js';
 
 /** Pause between attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
@@ -27,6 +28,7 @@ export async function connectTemporal(
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<ConnectedTemporal> {
+  installRuntime(logger);
   let said = '';
   for (;;) {
     signal?.throwIfAborted();

@@ -1,5 +1,14 @@
 /** The logs of a stack's processes: `LONGHAUL_HOME/logs/<name>.log`, the one before as `<name>.log.1`. */
-import { copyFileSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** Size from which a log becomes the one before. */
@@ -16,6 +25,34 @@ export function openLog(home: string, name: string): number {
   const path = logPath(home, name);
   mkdirSync(join(home, 'logs'), { recursive: true });
   return openSync(path, 'a');
+}
+
+/** A log that lines are appended to. What can't be written is dropped and counted: logging never ends a process. */
+export class LogFile {
+  #descriptor: number | undefined;
+  #dropped = 0;
+
+  constructor(
+    private readonly home: string,
+    private readonly name: string,
+  ) {}
+
+  append(line: string): void {
+    const lost = this.#dropped ? `\n${this.#dropped} lines were lost: they could not be written whole\n` : '';
+    // On a line of its own: a part of the last one may have been written.
+    try {
+      this.#descriptor ??= openLog(this.home, this.name);
+      appendFileSync(this.#descriptor, `${lost}${line}\n`);
+      this.#dropped = 0;
+    } catch {
+      this.#dropped += 1;
+    }
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
 }
 
 /**

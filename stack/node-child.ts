@@ -3,13 +3,12 @@
  * from here, and ends when that closes, so that it can't outlive the stack.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
-import { appendFileSync, closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { PROGRAM_PATH } from '../platform/program.js';
 import { describeExit, type Exit } from './launcher.js';
-import { openLog } from './log-files.js';
 import { READY_MESSAGE } from './foreground.js';
+import { LogFile } from './log-files.js';
 import type { RunningProcess } from './keep-running.js';
 import { messageOf, type Say } from './stack-error.js';
 
@@ -44,16 +43,16 @@ export function startPart(
   stdin.on('error', () => undefined);
   let isReady = false;
   child.on('message', (message) => (isReady ||= message === READY_MESSAGE));
-  const log = openLog(home, part);
+  const log = new LogFile(home, part);
   const take = (stream: Readable) =>
     createInterface({ input: stream }).on('line', (line) => {
-      appendFileSync(log, `${line}\n`);
+      log.append(line);
       const notice = noticeOf(line);
       if (notice) say(`${part}: ${notice}`);
     });
   take(stdout);
   take(stderr);
-  child.once('close', () => closeSync(log));
+  child.once('close', () => log.close());
   let isOver = false;
   const exited = new Promise<Exit>((resolve) => {
     child.once('error', (error) => resolve({ how: messageOf(error) }));

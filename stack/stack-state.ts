@@ -2,7 +2,10 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readStackState, stackFile, type StackState } from '../platform/temporal-address.js';
 
-/** Changes some fields, atomically; a field set to undefined is removed, and the file with its last field. */
+/**
+ * Changes some fields, atomically; a field set to undefined is removed, and the file with its last field. On a full disk the
+ * file stays as it was.
+ */
 export function updateStackState(
   home: string,
   change: { [Name in keyof StackState]: StackState[Name] | undefined },
@@ -15,8 +18,14 @@ export function updateStackState(
   }
   mkdirSync(home, { recursive: true });
   const written = `${path}.${process.pid}`;
-  writeFileSync(written, `${JSON.stringify(state, null, 2)}\n`);
-  renameSync(written, path);
+  try {
+    writeFileSync(written, `${JSON.stringify(state, null, 2)}\n`);
+    renameSync(written, path);
+  } catch (error) {
+    rmSync(written, { force: true });
+    // A process that was started has to be kept track of, and it is, by its supervisor.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
 }
 
 /** Forgets the stack: nothing of it runs any more. */

@@ -1,6 +1,7 @@
 /** `longhaul up`: the whole stack of a home, in one command. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
+import { loadSecret } from '../platform/secret.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
@@ -22,11 +23,14 @@ const PATIENCE_MS = 5_000;
  * @param print what people came for: the addresses and how to add them to a client
  * @param say notices on the way
  * @returns the exit code
- * @throws StackError when a stack runs already, a port is in use, or Temporal can't be started
+ * @throws StackError when a stack runs already, a port is in use, or Temporal can't be started; SettingsError when the
+ *   home's key is damaged
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {
   const release = holdHome(settings.home, 'up');
   try {
+    // A damaged key would end server and worker again and again.
+    loadSecret(settings.home);
     await endLeftOvers(settings.home, say);
     const { host, port } = settings;
     await requireFreePort(host, port, 'the MCP server', SETTING_VARIABLES.port, settingFlag('port'));

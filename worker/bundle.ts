@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
 import { SettingsError, type Settings } from '../platform/config.js';
 import { CODE_ROOT, filesOf, ownModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { unfinishedPath } from '../platform/unfinished-files.js';
 import { problemOf, problemsOf } from './bundle-problems.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
@@ -126,7 +127,7 @@ function changedAt(path: string): number {
 
 /** Two workers may bundle at once: each file appears whole. */
 function writeWhole(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}.tmp`;
+  const unfinished = unfinishedPath(path);
   writeFileSync(unfinished, text);
   renameSync(unfinished, path);
 }

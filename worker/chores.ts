@@ -8,6 +8,7 @@ import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
+import { removeUnfinished } from '../platform/unfinished-files.js';
 import { sweepStorage } from './sweep-storage.js';
 
 const RECOVERY_INTERVAL_MS = 30_000;
@@ -38,6 +39,10 @@ export function startChores(
       if (count) logger.info({ count }, 'reported steps whose worker had died');
     }),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, client)),
+    every(SWEEP_INTERVAL_MS, logger, async () => {
+      const count = await removeUnfinished(settings.home);
+      if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');
+    }),
     every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {
       const count = await sweepStorage(storage, client);
       if (count) logger.info({ count }, 'removed what storage held of purged operations');

@@ -1,6 +1,5 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
 import { Context } from '@temporalio/activity';
-import { Runtime, type Logger as TemporalLogger } from '@temporalio/worker';
 import { REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
@@ -8,6 +7,7 @@ import type { Logger } from '../platform/log.js';
 import { loadActivities } from '../platform/project.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
+import { asTemporalLogger } from '../platform/temporal-runtime.js';
 import { activityInterceptor } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
 import { startChores, temporalContact } from './chores.js';
@@ -26,11 +26,9 @@ export interface RunningWorker {
  * @throws SettingsError when a tool's file can't be loaded
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
-  const temporalLogger = asTemporalLogger(logger);
-  installRuntime(temporalLogger);
   const stopping = new AbortController();
   const [codePath, activities, { connection, namespace }] = await Promise.all([
-    workflowBundle(settings, temporalLogger),
+    workflowBundle(settings, asTemporalLogger(logger)),
     loadActivities(settings),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
@@ -86,31 +84,4 @@ async function requestCancel(reason?: string): Promise<void> {
     requestId: info.activityId + info.workflowExecution!.runId,
     ...(reason ? { reason } : {}),
   });
-}
-
-let isInstalled = false;
-
-/** The runtime is one a process; the first worker's logger serves all. */
-function installRuntime(logger: TemporalLogger): void {
-  if (isInstalled) return;
-  isInstalled = true;
-  Runtime.install({ logger, shutdownSignals: [] });
-}
-
-/** Temporal's logger interface over ours. */
-export function asTemporalLogger(logger: Logger): TemporalLogger {
-  const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error', message: string, meta?: object) => {
-    logger[level](meta ?? {}, message);
-  };
-  return {
-    log: (level, message, meta) => write(level.toLowerCase() as 'info', message, meta),
-    trace: (message, meta) => write('trace', message, meta),
-    // Temporal's own news are details here.
-    debug: (message, meta) => write('trace', message, meta),
-    info: (message, meta) => write('debug', message, meta),
-    // Each of a worker's task queues has what it needs.
-    warn: (message, meta) =>
-      write(/^No (workflows|activities) registered/.test(message) ? 'trace' : 'warn', message, meta),
-    error: (message, meta) => write('error', message, meta),
-  };
 }

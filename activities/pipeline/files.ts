@@ -1,11 +1,11 @@
 /** Files that others must find whole, also after a loss of power. */
-import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { unfinishedPath } from '../../platform/unfinished-files.js';
 
 /** Writes JSON so that it appears whole, and is on the disk once this resolves. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  const unfinished = `${path}.${randomUUID()}.tmp`;
+  const unfinished = unfinishedPath(path);
   try {
     const file = await open(unfinished, 'wx', 0o600);
     try {

@@ -14,11 +14,11 @@
  * - PATH may be the step's own: what the launcher itself calls is found on the worker's.
  *
  * Arguments: folder of the run, which holds `script.sh`; tenths of a second between SIGTERM and SIGKILL; PATH of the
- * worker.
+ * worker; umask of the step.
  */
 export const LAUNCHER_SCRIPT = String.raw`
 set +o posix
-folder=$1 grace=$2 tools=$3
+folder=$1 grace=$2 tools=$3 umask=$4
 exec 3<&0 </dev/null 5>&2 2>"$folder/how" || exit 1
 : >"$folder/running" || exit 1
 exec 4> >(
@@ -27,7 +27,7 @@ exec 4> >(
 )
 exec >/dev/null
 set -m
-"$BASH" --noprofile --norc -eo pipefail "$folder/script.sh" 3<&- 5>&- >&4 2>&4 4>&- &
+(umask "$umask"; exec "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- >&4 2>&4 4>&- &
 step=$!
 set +m
 exec 4>&-

@@ -28,6 +28,8 @@ export interface LaunchOptions {
   bash: string;
   /** PATH of the worker. */
   tools: string;
+  /** Of the step, in octal. */
+  umask: string;
   graceMs: number;
 }
 
@@ -51,11 +53,12 @@ export function launchStep({
   environment,
   bash,
   tools,
+  umask,
   graceMs,
 }: LaunchOptions): LaunchedStep {
   const graceTenths = String(Math.max(1, Math.round(graceMs / 100)));
   // Privileged mode (-p) takes nothing from the step's environment: no BASH_ENV, no shell options.
-  const launcher = execa(bash, ['-p', join(folder, LAUNCHER_FILE), folder, graceTenths, tools], {
+  const launcher = execa(bash, ['-p', join(folder, LAUNCHER_FILE), folder, graceTenths, tools, umask], {
     cwd: workingDirectory,
     env: { ...environment, [STEP_MARKER]: stepId },
     extendEnv: false,

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
-import { stepVariables, type Settings } from '../../platform/config.js';
+import { stepUmask, stepVariables, type Settings } from '../../platform/config.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
@@ -153,6 +153,7 @@ async function prepare(step: RunStep, around: StepSurroundings, preparing: Prepa
         environment,
         bash,
         tools: base['PATH'] ?? '',
+        umask: stepUmask(),
         graceMs,
       });
     return { folder, stepId, log, masking: hidden, launch };

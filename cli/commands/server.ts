@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { keepHomePrivate } from '../../platform/private-home.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul server`. */
@@ -14,6 +15,7 @@ export function registerServer(program: Command): void {
         import('../../mcp-server/index.js'),
       ]);
       const logger = createLogger('server', settings.logLevel);
+      keepHomePrivate(settings.home, (line) => logger.warn(line));
       process.exit(await runInForeground(() => startServer(settings, logger)));
     });
 }

@@ -42,7 +42,8 @@ export class Presence {
   /** Signs, if the last sign is old. One that doesn't get through is tried with the next tick. */
   sign(present: Present): void {
     const { principal, name, epoch, signedAt } = present;
-    if (Date.now() - signedAt < this.signIntervalMs) return;
+    // A sign from the future is old too: the clock was set back.
+    if (Math.abs(Date.now() - signedAt) < this.signIntervalMs) return;
     present.signedAt = Date.now();
     const sign: Sign = { epoch };
     this.workflows.signalInbox(principal, name, SIGN, sign).catch(() => (present.signedAt = signedAt));

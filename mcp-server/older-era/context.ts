@@ -12,7 +12,7 @@ import type { Session } from './session.js';
 
 /** How long a question isn't shown again. */
 export interface Rest {
-  /** Epoch milliseconds. */
+  /** By `performance.now()`, in milliseconds. */
   until: number;
   /** How long it rests the next time, in milliseconds. Default: as after the first. */
   nextMs?: number;

@@ -29,7 +29,7 @@ export async function showWithStatus(
   const isListening = era.news.isListening(listed);
   const due = Object.entries(record.inputRequests).filter(([key]) => {
     const rest = era.rests.get(questionId(session, record.token, key));
-    return rest ? rest.until <= Date.now() : !isListening;
+    return rest ? rest.until <= performance.now() : !isListening;
   });
   for (const [key] of due) rest(era, questionId(session, record.token, key));
   const questions = new Questions(era, session, stream, by);
@@ -44,6 +44,6 @@ function rest({ rests }: OlderEra, question: string): void {
   const restMs = rests.get(question)?.nextMs ?? FIRST_REST_MS;
   // At the end of the map, which is in the order of insertion.
   rests.delete(question);
-  rests.set(question, { until: Date.now() + restMs, nextMs: Math.min(LONGEST_REST_MS, restMs * 2) });
+  rests.set(question, { until: performance.now() + restMs, nextMs: Math.min(LONGEST_REST_MS, restMs * 2) });
   if (rests.size > REMEMBERED) rests.delete(rests.keys().next().value!);
 }

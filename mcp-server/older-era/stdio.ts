@@ -64,7 +64,7 @@ export class OlderStdio {
   #enqueue(work: () => Promise<void>): void {
     this.#last = this.#last
       .then(work)
-      .catch((error: unknown) => this.era.logger.error({ error }, 'a message could not be handled'));
+      .catch((error: unknown) => this.era.logger.error({ err: error }, 'a message could not be handled'));
   }
 
   readonly #send = (message: JSONRPCMessage): Promise<void> => this.#batches.pass(message);
@@ -98,7 +98,7 @@ export class OlderStdio {
   async #refuse(error: unknown): Promise<void> {
     if (error instanceof LonghaulError && error.kind === 'invalid_answer')
       await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
-    else this.era.logger.warn({ error }, 'an answer was lost; its question stays open');
+    else this.era.logger.warn({ err: error }, 'an answer was lost; its question stays open');
   }
 
   #sendError(id: RequestId | null, code: number, message: string): Promise<void> {

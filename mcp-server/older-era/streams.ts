@@ -108,7 +108,7 @@ export class OpenStreams {
       return result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.era, session)(result) };
     } catch (error) {
       const known = renderError(error);
-      if (!(known instanceof ProtocolError)) this.era.logger.error({ error }, 'a wait could not go on');
+      if (!(known instanceof ProtocolError)) this.era.logger.error({ err: error }, 'a wait could not go on');
       const { code, message, data } =
         known instanceof ProtocolError
           ? known

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Engine, EngineTemporal } from '../../engine/index.js';
 import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
@@ -77,6 +77,19 @@ describe('tokens', () => {
       'expected 1 to 200 characters',
     );
   });
+});
+
+test('a clock that is set forward by a day and back leaves no closed operation expired', async () => {
+  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+  await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
+  const clock = jest.spyOn(Date, 'now');
+  try {
+    clock.mockReturnValue(Date.now() + 25 * 3600_000);
+    expect((await engine.read(ANNA, token)).status).toBe('expired');
+  } finally {
+    clock.mockRestore();
+  }
+  expect((await engine.read(ANNA, token)).status).toBe('completed');
 });
 
 describe('a repeated start', () => {

@@ -114,7 +114,7 @@ async function* shown(
   } catch (error) {
     // It has been purged meanwhile: whoever comes back is told.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
-    face.logger.error({ error }, 'a stream of events failed');
+    face.logger.error({ err: error }, 'a stream of events failed');
     throw error;
   }
 }

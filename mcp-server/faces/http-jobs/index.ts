@@ -94,7 +94,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   registerFallback(app);
   app.onError((error, c) => {
     const problem = problemOf(error);
-    if (PROBLEMS[problem.type].status === 500) logger.error({ error }, 'a request failed');
+    if (PROBLEMS[problem.type].status === 500) logger.error({ err: error }, 'a request failed');
     return renderProblem(c, problem);
   });
   void warnOfRetention(engine, logger, closing.signal);

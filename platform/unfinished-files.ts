@@ -1,0 +1,45 @@
+/**
+ * Files that are written under another name first and renamed once they are whole. A process that is killed in between
+ * leaves such a file behind; workers remove those.
+ */
+import { randomUUID } from 'node:crypto';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { glob } from 'tinyglobby';
+
+const UNFINISHED = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
+/** How long nothing was written to a file that counts as left behind, in milliseconds: a day. */
+export const LEFT_BEHIND_MS = 24 * 3600_000;
+
+/** Where a file is written until it is whole. */
+export function unfinishedPath(path: string): string {
+  return `${path}.${randomUUID()}.tmp`;
+}
+
+/** Is this the path of a file that isn't whole? */
+export function isUnfinished(path: string): boolean {
+  return UNFINISHED.test(path);
+}
+
+/**
+ * Removes the files in a home that killed processes left unfinished. Workspaces, where steps have files of any name, are
+ * left alone: each is removed as a whole.
+ *
+ * @returns how many there were
+ */
+export async function removeUnfinished(home: string, now = Date.now()): Promise<number> {
+  const paths = await glob('**/*.tmp', {
+    cwd: home,
+    dot: true,
+    ignore: ['workspaces/**'],
+    followSymbolicLinks: false,
+  });
+  const left: string[] = [];
+  for (const path of paths.filter(isUnfinished).map((path) => join(home, path))) {
+    const file = await stat(path).catch(() => undefined);
+    if (file && now - file.mtimeMs > LEFT_BEHIND_MS) left.push(path);
+  }
+  await Promise.all(left.map((path) => rm(path, { force: true })));
+  return left.length;
+}

@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { folderStorage } from '../../platform/storage.js';
+import { LEFT_BEHIND_MS, removeUnfinished, unfinishedPath } from '../../platform/unfinished-files.js';
+
+function write(path: string, ageMs: number): string {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'half');
+  const changed = new Date(Date.now() - ageMs);
+  utimesSync(path, changed, changed);
+  return path;
+}
+
+test('files that killed processes left unfinished are removed after a day; all else stays', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-unfinished-'));
+  const old = 2 * LEFT_BEHIND_MS;
+  const left = [
+    write(unfinishedPath(join(home, 'storage/payloads/w/abc')), old),
+    write(unfinishedPath(join(home, 'running-steps/1.json')), old),
+    write(unfinishedPath(join(home, 'cache/bundle.js')), old),
+  ];
+  const kept = [
+    write(unfinishedPath(join(home, 'storage/artifacts/w/being-written.csv')), 0),
+    write(join(home, 'storage/artifacts/w/named.tmp'), old),
+    write(unfinishedPath(join(home, 'workspaces/w/work/data')), old),
+  ];
+  expect(await removeUnfinished(home)).toBe(left.length);
+  expect(left.filter((path) => existsSync(path))).toEqual([]);
+  expect(kept.filter((path) => !existsSync(path))).toEqual([]);
+
+  const keys: string[] = [];
+  for await (const { key } of folderStorage(join(home, 'storage')).list()) keys.push(key);
+  expect(keys).toEqual(['artifacts/w/named.tmp']);
+});

@@ -1,0 +1,67 @@
+/** Requests without a body, in every way that HTTP/1.1 has of sending none: `curl -X POST` sends no Content-Length. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+import { JobsClient } from './support.js';
+
+const JSON_TYPE = 'Content-Type: application/json';
+const WAYS: [name: string, headers: string[], body: string][] = [
+  ['no header', [], ''],
+  ['a JSON content type alone', [JSON_TYPE], ''],
+  ['Content-Length: 0', ['Content-Length: 0'], ''],
+  ['Content-Length: 0 and a JSON content type', ['Content-Length: 0', JSON_TYPE], ''],
+  ['empty chunks', ['Transfer-Encoding: chunked'], '0\r\n\r\n'],
+  ['empty chunks and a JSON content type', ['Transfer-Encoding: chunked', JSON_TYPE], '0\r\n\r\n'],
+];
+
+let parts: Parts;
+let jobs: JobsClient;
+beforeAll(async () => {
+  parts = await Parts.start();
+  jobs = new JobsClient(parts.base);
+});
+afterAll(() => parts?.stop());
+
+/** Sends a POST byte for byte, as no client library would. */
+async function post(
+  path: string,
+  headers: string[],
+  body: string,
+): Promise<{ status: number; text: string }> {
+  const socket = connect(parts.port, '127.0.0.1');
+  const head = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${parts.port}`, 'Connection: close', ...headers];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(socket, 'close');
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]), text };
+}
+
+test.each(WAYS)(
+  'with %s, a job is cancelled and a tool without arguments starts',
+  async (_name, headers, body) => {
+    const isJson = headers.includes(JSON_TYPE);
+    const id = await jobs.start('slow_compute', { seconds: 600 });
+    const cancelled = await post(`/v1/jobs/${id}:cancel`, headers, body);
+    // An empty text is no JSON, and a request that says it sends JSON is held to it.
+    expect(cancelled).toMatchObject({ status: isJson ? 400 : 202 });
+    if (isJson) await jobs.post(`/v1/jobs/${id}:cancel`);
+    else await jobs.until(id, 'canceled');
+    const started = await post('/v1/tools/multi_input/jobs', headers, body);
+    expect(started).toMatchObject({ status: isJson ? 400 : 202 });
+  },
+);
+
+test.each(WAYS)(
+  'with %s, the other verbs and POST /mcp give their documented refusals',
+  async (_name, headers, body) => {
+    const { status: resumed } = await post(`/v1/jobs/${'0'.repeat(32)}:resume`, headers, body);
+    expect([400, 404]).toContain(resumed);
+    expect((await post(`/v1/jobs/${'0'.repeat(32)}/input`, headers, body)).status).toBe(400);
+    expect((await post('/v1/jobs', headers, body)).status).toBe(400);
+    const mcp = await post('/mcp', headers, body);
+    expect(mcp.status).toBe(headers.includes(JSON_TYPE) ? 400 : 415);
+    expect(mcp.text).toContain('"jsonrpc":"2.0"');
+  },
+);
