@@ -1,8 +1,8 @@
 /** Foreign clients drive a long tool with a question to its end, on a real server, worker and Temporal. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATA_FOLDERS } from '../clients/support.js';
-import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { FIXTURES, Parts } from '../support/parts.js';
 import { CLIENTS, type ForeignClient, type Way } from './clients.js';
 import { install, pinnedVersion } from './environments.js';
 import { selectClients } from './passed.js';
@@ -141,6 +141,26 @@ testOf('FastMCP with fastmcp-tasks', 'cancels a task', async ({ cancelled }) => 
 // A resource_link becomes a file block, which the APIs of models refuse.
 testOf('LangChain', 'gets nothing but text blocks from a tool that leaves a file', async ({ blocks }) => {
   expect(new Set(blocks)).toEqual(new Set(['text']));
+});
+
+const RESTART = 'Python SDK 1.x gets the result of a wait during which the supervised server was killed';
+if (isWhole) tested.add(RESTART);
+(isWhole ? test : test.skip)(RESTART, async () => {
+  const home = await TestHome.create();
+  try {
+    await home.up({ LONGHAUL_PROJECT: FIXTURES });
+    const serverPid = home.parts().server;
+    const start = await install('mcp-1');
+    const given = { url: `${home.url}/mcp`, serverPid, packages: ['mcp'], ...JOB };
+    const printed = await start('python_sdk_1_restart.py', JSON.stringify(given));
+    expect(JSON.parse(printed.trim().split('\n').at(-1)!)).toMatchObject({
+      kills: [serverPid],
+      result: { status: 'completed', result: { label: 'killed' } },
+    });
+    tested.delete(RESTART);
+  } finally {
+    await home.remove();
+  }
 });
 
 test('no client has started a job twice', async () => {
