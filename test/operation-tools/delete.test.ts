@@ -279,9 +279,9 @@ test('a record in a reader that was quicker than the delete turns into not found
   expect(error).toMatchObject({ kind: 'not_found' });
 });
 
-test('clients with tasks are shown the tool, last of the tools about operations', async () => {
+test('clients with tasks are shown the tool', async () => {
   const names = (await new Caller(parts.client, TASKS).tools()).map(({ name }) => name);
-  expect(names.filter((name) => name.startsWith('operation_')).at(-1)).toBe('operation_delete');
+  expect(names).toContain('operation_delete');
 });
 
 test('`longhaul delete` says what it did', async () => {
