@@ -96,7 +96,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.use(async (c, next) => {
     if (closing.hasBegun) refuse(c);
     else await next();
-    // A connection that goes on is none to send another request into.
+    // Clients must not reuse the connection.
     if (closing.hasBegun) c.header('Connection', 'close');
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
