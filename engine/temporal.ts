@@ -111,6 +111,16 @@ export class EngineTemporal {
     return this.#client;
   }
 
+  /**
+   * The client, once there is a connection: waits for the first one for as long as the constructor was told.
+   *
+   * @throws LonghaulError `unavailable` when there is none by then
+   */
+  async connectedClient(): Promise<Client> {
+    await this.#firstConnection;
+    return this.client;
+  }
+
   get namespace(): string {
     return this.client.options.namespace;
   }
@@ -121,8 +131,7 @@ export class EngineTemporal {
    * @throws LonghaulError `unavailable` when Temporal doesn't answer in time, `not_found` when it has no such workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
-    await this.#firstConnection;
-    const { client } = this;
+    const client = await this.connectedClient();
     const answer = client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
     try {
       return await within(answer, deadlineMs + DEADLINE_SLACK_MS);

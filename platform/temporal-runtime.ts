@@ -3,14 +3,20 @@ import type { Logger as TemporalLogger } from '@temporalio/worker';
 // The package's index loads the whole worker, which servers don't need.
 import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import { makeTelemetryFilterString } from '@temporalio/worker/lib/runtime-options.js';
+import { IllegalStateError } from '@temporalio/common';
 import type { Logger } from './log.js';
-
-let isInstalled = false;
 
 /** Installs the runtime unless the process has one; the first caller's logger serves all. */
 export function installRuntime(logger: Logger): void {
-  if (isInstalled) return;
-  isInstalled = true;
+  try {
+    install(logger);
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
+}
+
+/** @throws IllegalStateError when the process has a runtime, which may be its own: Longhaul also runs as a library */
+function install(logger: Logger): void {
   Runtime.install({
     logger: asTemporalLogger(logger),
     shutdownSignals: [],

@@ -214,7 +214,7 @@ export class MailboxWorkflows {
       const deadline = Date.now() + UPDATE_PATIENCE_MS;
       for (;;) {
         try {
-          const { client } = this.temporal;
+          const client = await this.temporal.connectedClient();
           return await client.connection.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () => run(client));
         } catch (error) {
           if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
