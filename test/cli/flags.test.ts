@@ -64,7 +64,7 @@ test('6: the maximum duration of the tool passed', async () => {
 
 test('a form of every kind of field is filled in at a terminal', async () => {
   const terminal = new Terminal(parts, ['call', 'survey']);
-  await terminal.at('What would you like?', KEYS.enter);
+  await terminal.at('◆  What would you like?', KEYS.enter);
   await terminal.at('name', 'A', KEYS.enter);
   await terminal.at('minLength 2', 'l', KEYS.enter);
   await terminal.at('age', 'x', KEYS.enter);

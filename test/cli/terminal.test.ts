@@ -37,7 +37,7 @@ describe('at a terminal', () => {
 
   test('a question is asked, and its answer ends the wait', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
-    await terminal.at('Delete old.txt?', KEYS.enter);
+    await terminal.at('◆  Delete old.txt?', KEYS.enter);
     await terminal.at('Delete it?', KEYS.left, KEYS.enter);
     await terminal.shows('"old.txt"');
     expect(await terminal.ended).toBe(0);
@@ -45,18 +45,18 @@ describe('at a terminal', () => {
 
   test('a question can be declined', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
-    await terminal.at('Delete old.txt?', KEYS.down, KEYS.enter);
+    await terminal.at('◆  Delete old.txt?', KEYS.down, KEYS.enter);
     await terminal.shows('"answer": "decline"');
     expect(await terminal.ended).toBe(0);
   });
 
   test('Ctrl-C at a question detaches as well, and answer asks it again', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
-    await terminal.at('Delete old.txt?', KEYS.interrupt);
+    await terminal.at('◆  Delete old.txt?', KEYS.interrupt);
     const [, token] = /longhaul watch (\S+)/.exec(await terminal.shows('detached'))!;
     expect(await terminal.ended).toBe(130);
     const again = open('answer', token!);
-    await again.at('Delete old.txt?', KEYS.enter);
+    await again.at('◆  Delete old.txt?', KEYS.enter);
     await again.at('Delete it?', KEYS.enter);
     expect(await again.ended).toBe(0);
     const { stdout } = await run(parts, ['result', token!, '--wait']);
@@ -74,7 +74,7 @@ describe('at a terminal', () => {
 
   test('what a tool wants to know before it starts is asked', async () => {
     const terminal = open('call', 'test_tool_with_task');
-    await terminal.at('Who is there?', KEYS.enter);
+    await terminal.at('◆  Who is there?', KEYS.enter);
     await terminal.at('name', 'Zoe', KEYS.enter);
     await terminal.shows('Hello Zoe, the task is done');
     expect(await terminal.ended).toBe(0);
