@@ -1,12 +1,15 @@
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Parts } from '../support/parts.js';
 import { KEYS, run, Terminal } from './commands.js';
 
 let parts: Parts;
+let terminal: Terminal | undefined;
 beforeAll(async () => {
   parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/cli/project') });
 });
+// One that a failed test leaves open keeps Jest running.
+afterEach(() => terminal?.kill());
 afterAll(() => parts.stop());
 
 /** What the tool got. */
@@ -63,7 +66,7 @@ test('6: the maximum duration of the tool passed', async () => {
 });
 
 test('a form of every kind of field is filled in at a terminal', async () => {
-  const terminal = new Terminal(parts, ['call', 'survey']);
+  terminal = new Terminal(parts, ['call', 'survey']);
   await terminal.at('◆  What would you like?', KEYS.enter);
   await terminal.at('name', 'A', KEYS.enter);
   await terminal.at('minLength 2', 'l', KEYS.enter);
