@@ -27,8 +27,7 @@ export async function describeClosed(
 ): Promise<void> {
   const { workflowId, runId, closeTime } = description;
   record.closedAt = (closeTime ?? new Date()).toISOString();
-  record.updatedAt = record.closedAt;
-  if (state.progress) record.progress = state.progress;
+  if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
   if (isPastKeepAlive(record)) {

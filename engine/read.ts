@@ -3,20 +3,14 @@
  * failure is read too, and the record kept for a few seconds.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError } from '../operations/errors.js';
-import { mergeProgress, type OperationRecord } from '../operations/record.js';
-import {
-  MARKER_MEMO,
-  STATE_MEMO,
-  type ActivityReport,
-  type MarkerMemo,
-  type StateMemo,
-} from '../operations/wire.js';
+import type { OperationRecord } from '../operations/record.js';
+import { MARKER_MEMO, STATE_MEMO, type MarkerMemo, type StateMemo } from '../operations/wire.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
-import { cancelRequestOf, toDate } from './history.js';
+import { cancelRequestOf } from './history.js';
+import { standingOf } from './progress.js';
 import type { EngineTemporal } from './temporal.js';
-import { troubleOf } from './trouble.js';
+import { retriesOf, troubleOf } from './trouble.js';
 
 /** How long a closed operation's record is kept, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
@@ -85,14 +79,15 @@ async function toRecord(
 ): Promise<OperationRecord> {
   const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const createdAt = marker.createdAt ?? description.startTime.toISOString();
+  const standing = await standingOf(engine, description, state, state.updatedAt ?? createdAt);
   const record: OperationRecord = {
     token,
     runId: description.runId,
     tool: marker.tool,
     principal: marker.principal,
     createdAt,
-    updatedAt: state.updatedAt ?? createdAt,
     status: 'working',
+    ...standing,
     inputRequests: {},
     keepAliveSeconds: marker.keepAliveSeconds,
     attempt: marker.attempt,
@@ -119,25 +114,12 @@ async function describeOpen(
   record: OperationRecord,
 ): Promise<void> {
   const { pendingWorkflowTask: task } = raw;
-  const isUntouched = Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= 3 && Boolean(task);
+  // A run that continues another one starts with that one's state.
+  const isUntouched =
+    Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= 3 && Boolean(task) && !state.inputRequests;
   const open = state.inputRequests ?? {};
   record.status = isUntouched ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
   record.inputRequests = open;
-
-  const reports = await Promise.all(
-    (raw.pendingActivities ?? []).map(async ({ heartbeatDetails }) => {
-      const [details] = await decodeArrayFromPayloads(engine.dataConverter, heartbeatDetails?.payloads);
-      return (details as ActivityReport | undefined)?.longhaul === 'report'
-        ? (details as ActivityReport).progress
-        : undefined;
-    }),
-  );
-  const progress = mergeProgress(state.progress, reports);
-  if (progress) record.progress = progress;
-  record.updatedAt = latest(
-    record.updatedAt,
-    ...(raw.pendingActivities ?? []).map(({ lastHeartbeatTime }) => lastHeartbeatTime),
-  );
 
   if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
     const request = await cancelRequestOf(engine, workflowId);
@@ -148,12 +130,14 @@ async function describeOpen(
     record.inputRequests = {};
   }
   const trouble = await troubleOf(engine, raw, workflowId);
+  const live = line(record);
+  const retries = retriesOf(raw);
   const message =
     trouble ??
     (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
-    line(record);
+    (retries ? `${live ?? 'working'} (${retries})` : live);
   if (message) record.statusMessage = message;
 }
 
@@ -168,13 +152,4 @@ function line({ stage, progress }: OperationRecord): string | undefined {
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
-}
-
-function latest(
-  first: string,
-  ...others: ({ seconds?: unknown; nanos?: number | null } | null | undefined)[]
-): string {
-  return [first, ...others.filter((one) => one != null).map((one) => toDate(one).toISOString())]
-    .sort()
-    .at(-1)!;
 }

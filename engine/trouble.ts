@@ -11,6 +11,9 @@ const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.en
 /** How long a workflow task or activity may wait before it is said that no worker takes it, in milliseconds. */
 const NO_WORKER_MS = 10_000;
 
+/** How long after its start a new attempt of an activity is announced with why there is one, in milliseconds. */
+const ANNOUNCED_MS = 5_000;
+
 /** What keeps the work from going on, in a line; undefined when nothing does. */
 export async function troubleOf(
   engine: EngineTemporal,
@@ -35,7 +38,7 @@ export async function troubleOf(
   for (const activity of activities) {
     const name = activity.activityType?.name ?? 'an activity';
     const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
-    if ((activity.attempt ?? 1) > 1) {
+    if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < ANNOUNCED_MS)) {
       const failure = await decodeOptionalFailureToOptionalError(engine.dataConverter, activity.lastFailure);
       return `${name} is tried again (attempt ${activity.attempt})${failure ? `: ${failure.message}` : ''}`;
     }
@@ -44,4 +47,17 @@ export async function troubleOf(
     }
   }
   return undefined;
+}
+
+/** Which attempts are under way, in a few words; undefined while each is the first. */
+export function retriesOf({ pendingActivities }: WorkflowExecutionDescription['raw']): string | undefined {
+  const activities = pendingActivities ?? [];
+  const retried = activities.filter(isRetried);
+  if (retried.length === 0) return undefined;
+  if (activities.length === 1) return `attempt ${retried[0]!.attempt}`;
+  return retried.map(({ activityType, attempt }) => `${activityType?.name}: attempt ${attempt}`).join(', ');
+}
+
+function isRetried({ attempt }: proto.temporal.api.workflow.v1.IPendingActivityInfo): boolean {
+  return (attempt ?? 1) > 1;
 }

@@ -54,7 +54,7 @@ export class Watches {
   constructor(private readonly engine: EngineTemporal) {}
 
   /**
-   * The operation as it is now, then each time it reads differently, until it is closed. Progress never goes back.
+   * The operation as it is now, then each time it reads differently, until it is closed.
    *
    * @param read reads the operation, and checks whose it is
    */
@@ -78,24 +78,20 @@ export class Watches {
     const stop = () => wake();
     signal.addEventListener('abort', stop);
     let last = '';
-    let furthest = 0;
     try {
       while (!signal.aborted) {
         if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
         if (signal.aborted) return;
         isChanged = false;
-        let current: OperationRecord;
+        let record: OperationRecord;
         try {
-          current = await read();
+          record = await read();
         } catch (error) {
           if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
           await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
           isChanged = true;
           continue;
         }
-        const { progress } = current;
-        furthest = Math.max(furthest, progress?.progress ?? 0);
-        const record = progress ? { ...current, progress: { ...progress, progress: furthest } } : current;
         const { updatedAt: _updatedAt, ...telling } = record;
         const text = JSON.stringify(telling);
         if (text !== last) {

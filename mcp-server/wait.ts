@@ -28,7 +28,7 @@ export interface Waited {
 /**
  * Waits until an operation has ended, or asks something that this call can't bring to a person or that stays unanswered
  * for {@link UNANSWERED_SECONDS}, or the time has passed.
- * Progress goes to the caller meanwhile and never goes back.
+ * Progress goes to the caller meanwhile.
  *
  * @param started the operation as it was read before
  */
@@ -41,7 +41,6 @@ export async function waitFor(
   const { onProgress, principal, closing } = caller;
   const unfinished = () => ({ record, why: closing.hasBegun ? ('stopping' as const) : ('budget' as const) });
   let record = started;
-  let furthest = -1;
   const unanswered = new Unanswered();
   const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
     for await (record of engine.watch(principal, started.token, {
@@ -49,10 +48,7 @@ export async function waitFor(
       progress: onProgress !== undefined,
     })) {
       const { progress } = record;
-      if (onProgress && progress && progress.progress > furthest) {
-        furthest = progress.progress;
-        await onProgress(progress);
-      }
+      if (progress) await onProgress?.(progress);
       if (isOver(plainStatus(record))) return 'over';
       const isOpen = isAsking(record, caller);
       if (isOpen && caller.questions?.kind !== 'stream') return 'question';

@@ -123,25 +123,26 @@ export interface OperationRecord {
   live: boolean;
 }
 
-/** The shell's own progress plus what running activities report. */
+/** The workflow's own progress plus what activities report that aren't part of it yet. */
 export function mergeProgress(
-  own: Progress | undefined,
-  reports: (Progress | undefined)[],
+  { progress: own, unreached }: { progress?: Progress; unreached?: number },
+  reports: Progress[],
 ): Progress | undefined {
-  const running = reports.filter((report) => report !== undefined);
-  if (!own && running.length === 0) return undefined;
-  const totals = running.map(({ total }) => total);
-  const total =
-    own?.total ??
-    (totals.length && totals.every((one) => one !== undefined)
-      ? (own?.progress ?? 0) + sum(totals)
-      : undefined);
-  const message = running.findLast((report) => report.message)?.message ?? own?.message;
+  if (!own && reports.length === 0) return undefined;
+  const total = own?.total ?? totalOf(own?.progress ?? 0, unreached, reports);
+  const message = reports.findLast((report) => report.message)?.message ?? own?.message;
   return {
-    progress: (own?.progress ?? 0) + sum(running.map((report) => report.progress)),
+    progress: (own?.progress ?? 0) + sum(reports.map((report) => report.progress)),
     ...(total === undefined ? {} : { total }),
     ...(message === undefined ? {} : { message }),
   };
+}
+
+/** What activities announce, as long as each of them does. */
+function totalOf(done: number, unreached: number | undefined, reports: Progress[]): number | undefined {
+  const totals = reports.map(({ total }) => total);
+  if (!totals.every((one) => one !== undefined)) return undefined;
+  return totals.length === 0 && unreached === undefined ? undefined : done + (unreached ?? 0) + sum(totals);
 }
 
 function sum(values: number[]): number {

@@ -67,6 +67,11 @@ export interface MarkerMemo {
 export interface StateMemo {
   stage?: string;
   progress?: Progress;
+  /**
+   * Units that ended activities had announced as their total and not reached: they count in the total while the workflow
+   * itself has named none. Missing until an activity with a total has ended.
+   */
+  unreached?: number;
   inputRequests?: Record<string, InputRequest>;
   /** Input requests made so far: the next key's number, so that no key is used twice. */
   inputRequestCount?: number;
@@ -109,19 +114,6 @@ export interface ProvidedInput {
   /** The same answer sent twice (an update and then a signal) counts once. */
   answerId: string;
   answer: Answer;
-}
-
-/** What an activity heartbeats: read by the engine through describe. */
-export interface ActivityReport {
-  longhaul: 'report';
-  progress?: Progress;
-}
-
-/** What an activity that reported progress gives back, so that the shell can fold its progress into its own. */
-export interface ReportedResult {
-  longhaul: 'result';
-  progress: Progress;
-  result: unknown;
 }
 
 /** Detail of the failure or cancellation that ends an operation's workflow. */

@@ -2,11 +2,13 @@
  * What the worker does around every activity: keep it alive with heartbeats, so that authors report only when they
  * have something to say, and hand its last progress to the shell as it ends.
  */
-import { Context } from '@temporalio/activity';
+import { CompleteAsyncError, Context } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
-import { defaultPayloadConverter } from '@temporalio/common';
-import { OPERATION_HEADER, type ActivityReport, type ReportedResult } from '../operations/wire.js';
+import { CancelledFailure, defaultPayloadConverter, ensureApplicationFailure } from '@temporalio/common';
+import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
+import type { Progress } from '../operations/record.js';
+import { OPERATION_HEADER } from '../operations/wire.js';
 
 /**
  * How often an activity that says nothing heartbeats, in milliseconds. It is also how soon a cancel is seen: the
@@ -24,13 +26,13 @@ export function activityInterceptor({
       const context = Context.current();
       const header = input.headers[OPERATION_HEADER];
       if (!header) return next(input);
-      const last = context.info.heartbeatDetails as ActivityReport | undefined;
+      const last: unknown = context.info.heartbeatDetails;
       const around: ActivitySurroundings = {
         settings,
         storage,
         contact,
         token: defaultPayloadConverter.fromPayload<string>(header),
-        progress: last?.longhaul === 'report' ? last.progress : undefined,
+        progress: reportIn(last),
       };
       const beat = () => {
         const details: ActivityReport = {
@@ -45,9 +47,24 @@ export function activityInterceptor({
         const result = await surroundings.run(around, () => next(input));
         if (!around.progress) return result;
         return { longhaul: 'result', progress: around.progress, result } satisfies ReportedResult;
+      } catch (error) {
+        throw around.progress ? reporting(error, around.progress, context.cancellationSignal) : error;
       } finally {
         clearInterval(keepAlive);
       }
     },
   };
+}
+
+/** The error as Temporal will keep it, with what the activity has reported as its last detail. */
+function reporting(error: unknown, progress: Progress, { aborted }: AbortSignal): unknown {
+  if (error instanceof CompleteAsyncError) return error;
+  const isAbort = aborted && (error as Error | undefined)?.name === 'AbortError';
+  const failure =
+    error instanceof CancelledFailure
+      ? error
+      : isAbort
+        ? new CancelledFailure((error as Error).message)
+        : ensureApplicationFailure(error);
+  return Object.assign(failure, { details: withReport(failure.details, progress) });
 }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
-import type { ActivityReport } from '../../operations/wire.js';
+import type { ActivityReport } from '../../operations/report.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import { current, surroundings } from './context.js';
 

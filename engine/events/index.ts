@@ -102,7 +102,6 @@ class EventReader {
   isStale = false;
   #position: EventPosition | undefined;
   #children: ChildRecord[] | undefined;
-  #furthest = -1;
   #lastProgress = '';
   #askedSince: number | undefined;
 
@@ -162,12 +161,10 @@ class EventReader {
 
   async *#progress({ progress }: OperationRecord): AsyncGenerator<OperationEvent> {
     if (!progress) return;
-    this.#furthest = Math.max(this.#furthest, progress.progress);
-    const shown = { ...progress, progress: this.#furthest };
-    const text = JSON.stringify(shown);
+    const text = JSON.stringify(progress);
     if (text === this.#lastProgress) return;
     this.#lastProgress = text;
-    yield { kind: 'progress', progress: shown };
+    yield { kind: 'progress', progress };
   }
 
   /** Which parts there are, only their workflow knows while it is open. */

@@ -17,6 +17,7 @@ import { parseKeepAlive, startJob } from '../faces/two-stage/index.js';
 import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
 import type { OwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
+import { increasing } from '../increasing.js';
 import { renderRefusal } from '../results.js';
 import { faceOf, type Face } from '../which-face.js';
 import type { Serving } from '../serving.js';
@@ -179,6 +180,7 @@ export class Calls {
     const { progressToken } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
     const clientName = clientNameOf(context);
+    const isHigher = increasing();
     return {
       principal: this.principal,
       signal: mcpReq.signal,
@@ -187,8 +189,13 @@ export class Calls {
       ...(progressToken === undefined
         ? {}
         : {
-            onProgress: (progress) =>
-              mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }),
+            onProgress: async (progress) => {
+              if (!isHigher(progress.progress)) return;
+              await mcpReq.notify({
+                method: 'notifications/progress',
+                params: { progressToken, ...progress },
+              });
+            },
           }),
       ...(elicitation ? { questions: { kind: 'result', answered } } : {}),
     };

@@ -131,9 +131,22 @@ describe("a session's stream", () => {
     const client = await listening();
     const jobId = await start(client, 'slow_compute', { seconds: 1 }, { _meta: { progressToken: 'p1' } });
     await resultOf(client, jobId);
-    for (const params of toldOf(client, jobId).progress)
-      expect(params).toMatchObject({ progressToken: 'p1', total: 1 });
+    expect(toldOf(client, jobId).progress[0]).toMatchObject({ progressToken: 'p1', total: 1 });
     await client.close();
+  });
+
+  test("is MCP's only as it rises: a question without more progress comes without the token", async () => {
+    const client = await listening();
+    const jobId = await start(client, 'confirm_delete', { filename: 'p2' }, { _meta: { progressToken: 'p2' } });
+    const told = () => toldOf(client, jobId).progress;
+    await eventually('it asks', () => told().some(({ questions }: any) => questions?.length));
+    await complete(client, await start(client, 'slow_compute', { seconds: 0 }));
+    await client.request('tools/cancel_job', { job_id: jobId });
+    await resultOf(client, jobId);
+    const marked = told().filter(({ progressToken }: any) => progressToken === 'p2');
+    const shares: number[] = marked.map(({ progress }: any) => progress);
+    expect(shares.length).toBeGreaterThan(0);
+    expect(shares).toEqual([...new Set(shares)].sort((a, b) => a - b));
   });
 
   test('goes on after its server was killed', async () => {

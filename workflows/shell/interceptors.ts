@@ -4,20 +4,18 @@
  * Longhaul's marker are left alone.
  */
 import {
+  ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   ContinueAsNew,
   defaultPayloadConverter,
   ParentClosePolicy,
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import {
-  MARKER_MEMO,
-  OPERATION_HEADER,
-  STATE_MEMO,
-  tokenOf,
-  type ReportedResult,
-} from '../../operations/wire.js';
+import { MARKER_MEMO, OPERATION_HEADER, STATE_MEMO, tokenOf } from '../../operations/wire.js';
+import { isReportedResult, reportInFailure, withoutReport } from '../../operations/report.js';
 import { canceled, failed, isFinalFailure, timedOut } from './closing.js';
 import { isTimeUp, runDeadline, saveRemaining } from './deadline.js';
 import { registerHandlers } from './handlers.js';
@@ -116,9 +114,15 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
     options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
     options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
     const headers = { ...input.headers, [OPERATION_HEADER]: defaultPayloadConverter.toPayload(ownToken()) };
-    const result: unknown = await next({ ...input, options, headers });
-    if (!isReported(result)) return result;
-    foldProgress(result.progress);
+    let result: unknown;
+    try {
+      result = await next({ ...input, options, headers });
+    } catch (error) {
+      takeReport(error);
+      throw error;
+    }
+    if (!isReportedResult(result)) return result;
+    foldProgress(result.progress, true);
     return result.result;
   });
 
@@ -148,6 +152,11 @@ function ownToken(): string {
   return tokenOf(marker()!.principal, workflowInfo().workflowId);
 }
 
-function isReported(result: unknown): result is ReportedResult {
-  return typeof result === 'object' && result !== null && (result as ReportedResult).longhaul === 'result';
+/** What an activity had reported when it failed counts; its author's code sees only the details that are its own. */
+function takeReport(error: unknown): void {
+  const failure = error instanceof ActivityFailure ? error.cause : undefined;
+  const progress = reportInFailure(failure);
+  if (progress) foldProgress(progress, false);
+  if (failure instanceof ApplicationFailure || failure instanceof CancelledFailure)
+    Object.assign(failure, { details: withoutReport(failure.details) });
 }

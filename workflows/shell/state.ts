@@ -123,12 +123,19 @@ export function setProgress(next: Partial<Progress>): void {
   });
 }
 
-/** Adds what a finished activity had reported to the shell's own progress. */
-export function foldProgress(reported: Progress): void {
+/**
+ * Adds what an activity that has ended had reported to the workflow's own progress.
+ *
+ * @param isDone has it completed? What it left of its total is no work then
+ */
+export function foldProgress(reported: Progress, isDone: boolean): void {
   const before = state().progress;
+  const { progress, total, message } = reported;
+  if (total !== undefined)
+    state().unreached = (state().unreached ?? 0) + (isDone ? 0 : Math.max(0, total - progress));
   setProgress({
-    progress: (before?.progress ?? 0) + reported.progress,
-    ...(reported.message === undefined ? {} : { message: reported.message }),
+    progress: (before?.progress ?? 0) + progress,
+    ...(message === undefined ? {} : { message }),
   });
 }
 

@@ -1,5 +1,6 @@
 /** What a session is told of its operations on its own stream: progress, if the call asked for it, and questions. */
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { increasing } from '../../increasing.js';
 import type { Follower } from '../../session-news.js';
 import { ofOperation } from './render.js';
 
@@ -12,19 +13,17 @@ export interface OperationListener {
 /** Tells a listener of one operation until it has ended, or is being cancelled. */
 export function followOperation({ send, questions: make }: OperationListener): Follower {
   const questions = make?.();
-  let furthest = -1;
+  const isHigher = increasing();
   return {
     async tell(record) {
       const { token, status, cancelRequestedAt, progress, progressToken } = record;
       if (isTerminal(status) || cancelRequestedAt !== undefined) return true;
-      if (progressToken !== undefined && progress && progress.progress > furthest) {
-        furthest = progress.progress;
+      if (progressToken !== undefined && progress && isHigher(progress.progress))
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',
           params: { progressToken, ...progress, ...ofOperation(token) },
         });
-      }
       await questions?.show(record);
       return false;
     },

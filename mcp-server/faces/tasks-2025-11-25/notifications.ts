@@ -3,6 +3,7 @@
  * Notifications"; basic/utilities/progress).
  */
 import type { OperationRecord } from '../../../operations/record.js';
+import { increasing } from '../../increasing.js';
 import type { Follower } from '../../session-news.js';
 import { isTerminalTask, renderTask, type RenderContext } from './render.js';
 
@@ -17,20 +18,18 @@ export function followTask(listener: TaskListener): Follower {
   const { send } = listener;
   const questions = listener.questions?.();
   let told = '';
-  let furthest = -1;
+  const isHigher = increasing();
   return {
     async tell(record) {
       const task = renderTask(record, listener);
       const { progress, progressToken } = record;
       const isOver = isTerminalTask(task);
-      if (!isOver && progressToken !== undefined && progress && progress.progress > furthest) {
-        furthest = progress.progress;
+      if (!isOver && progressToken !== undefined && progress && isHigher(progress.progress))
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',
           params: { progressToken, ...progress },
         });
-      }
       const { lastUpdatedAt: _lastUpdatedAt, ...telling } = task;
       if (JSON.stringify(telling) !== told)
         await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });

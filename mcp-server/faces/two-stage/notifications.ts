@@ -49,8 +49,9 @@ export function followJob({
     waiting = undefined;
   };
   const sendProgress = async (record: OperationRecord): Promise<void> => {
-    const before = told.of(record.token);
-    const progress = Math.max(progressShare(record), before === true ? 1 : (before ?? 0));
+    const toldBefore = told.of(record.token);
+    const before = toldBefore === true ? 1 : toldBefore;
+    const progress = Math.max(progressShare(record), before ?? 0);
     const message = progressText(record);
     const open = questionsField(record);
     const saying = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
@@ -58,7 +59,8 @@ export function followJob({
     last = saying;
     lastAt = Date.now();
     told.tell(record.token, progress);
-    const { progressToken } = record;
+    // MCP's own notification of this name needs the token, and a number above the last; without them it is this document's.
+    const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
     await send({
       jsonrpc: '2.0',
       method: 'notifications/progress',
@@ -69,7 +71,6 @@ export function followJob({
         timestamp: record.updatedAt,
         ...open,
         ...fields(record),
-        // MCP's own notification of this name needs the token; without one it is this document's alone.
         ...(progressToken === undefined ? {} : { progressToken, total: 1 }),
       },
     });

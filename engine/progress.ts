@@ -1,0 +1,176 @@
+/**
+ * How far an operation is. The number and the time of its last change never go back, for any reader on any server: the
+ * event that closes an activity holds what it had reported, and counts from there until the workflow has added it to its
+ * own progress.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
+import { mergeProgress, type Progress } from '../operations/record.js';
+import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
+import type { StateMemo } from '../operations/wire.js';
+import { toDate } from './history.js';
+import type { EngineTemporal } from './temporal.js';
+
+const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
+type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
+
+/** How far back open activities are looked for, in pages and in events a page. */
+const MAX_PAGES = 5;
+const PAGE_EVENTS = 100;
+/** Events of a run that no worker has taken yet: the start and its first workflow task. */
+const UNTOUCHED_EVENTS = 3;
+/** Runs whose furthest progress one process remembers. */
+const REMEMBERED_RUNS = 5_000;
+
+export interface Standing {
+  /** Missing when there is none, or when it can't be read at this moment and would be lower than it was. */
+  progress?: Progress;
+  /** ISO 8601, UTC. */
+  updatedAt: string;
+}
+
+/**
+ * Reads how far an operation is from its description, and from its history's end while events wait for a worker.
+ *
+ * @param updatedAt ISO 8601; when the rest of its state changed last
+ */
+export async function standingOf(
+  engine: EngineTemporal,
+  description: WorkflowExecutionDescription,
+  state: StateMemo,
+  updatedAt: string,
+): Promise<Standing> {
+  const { raw, runId } = description;
+  const running = await Promise.all(
+    (raw.pendingActivities ?? []).map(async ({ heartbeatDetails, lastHeartbeatTime }) => {
+      const [details] = await decodeArrayFromPayloads(engine.dataConverter, heartbeatDetails?.payloads);
+      return { progress: reportIn(details), time: lastHeartbeatTime };
+    }),
+  );
+  const { closed, isIncomplete } = await untakenReports(engine, description);
+  const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
+  const progress = mergeProgress(
+    state,
+    reports.map((report) => report.progress!),
+  );
+  const times = reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt));
+  return neverBack(engine, runId, {
+    ...(progress && !isIncomplete ? { progress } : {}),
+    updatedAt: [updatedAt, ...times].sort().at(-1)!,
+  });
+}
+
+interface ClosedReport {
+  progress: Progress | undefined;
+  time: HistoryEvent['eventTime'];
+}
+
+interface Untaken {
+  /** Of activities that have closed since the workflow ran last. */
+  closed: ClosedReport[];
+  /** An activity has closed, and Temporal doesn't show how before the running workflow task ends. */
+  isIncomplete: boolean;
+}
+
+async function untakenReports(
+  engine: EngineTemporal,
+  { raw, runId, workflowId, historyLength, status }: WorkflowExecutionDescription,
+): Promise<Untaken> {
+  const { pendingWorkflowTask: task } = raw;
+  const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
+  const isUntouched = historyLength <= UNTOUCHED_EVENTS;
+  if (isUntouched || (!task && !wasCutOff)) return { closed: [], isIncomplete: false };
+  // Temporal holds back what happens during a workflow task; a killed worker's lasts until its time-out.
+  const isHeldBack =
+    wasCutOff || task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
+  const pending = new Set((raw.pendingActivities ?? []).map(({ activityId }) => activityId));
+  /** Scheduled event ID -> the event that closed the activity. */
+  const closing = new Map<string, HistoryEvent>();
+  const untaken: HistoryEvent[] = [];
+  let isTaken = false;
+  let isIncomplete = false;
+  search: for await (const event of eventsFromEnd(engine, workflowId, runId)) {
+    const isInDescription = Number(event.eventId) <= historyLength;
+    const scheduledEventId = scheduledEventOf(event);
+    if (scheduledEventId !== undefined) {
+      closing.set(scheduledEventId, event);
+      if (!isTaken && isInDescription) untaken.push(event);
+    }
+    switch (event.eventType) {
+      case EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
+        isTaken ||= isInDescription;
+        if (isTaken && !isHeldBack) break search;
+        break;
+      case EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: {
+        if (!isInDescription || pending.has(event.activityTaskScheduledEventAttributes?.activityId)) break;
+        const end = closing.get(String(event.eventId));
+        if (!end) isIncomplete = true;
+        else if (Number(end.eventId) > historyLength) untaken.push(end);
+      }
+    }
+  }
+  return { closed: await Promise.all(untaken.map((event) => reportOf(engine, event))), isIncomplete };
+}
+
+async function* eventsFromEnd(engine: EngineTemporal, workflowId: string, runId: string) {
+  let nextPageToken: Uint8Array | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const response = await engine.call((client) =>
+      client.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace: engine.namespace,
+        execution: { workflowId, runId },
+        maximumPageSize: PAGE_EVENTS,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      }),
+    );
+    yield* response.history?.events ?? [];
+    if (!response.nextPageToken?.length) return;
+    nextPageToken = response.nextPageToken;
+  }
+}
+
+/** The scheduled event of the activity that this event closes. */
+function scheduledEventOf(event: HistoryEvent): string | undefined {
+  return (
+    event.activityTaskCompletedEventAttributes ??
+    event.activityTaskCanceledEventAttributes ??
+    event.activityTaskFailedEventAttributes ??
+    event.activityTaskTimedOutEventAttributes
+  )?.scheduledEventId?.toString();
+}
+
+async function reportOf({ dataConverter }: EngineTemporal, event: HistoryEvent): Promise<ClosedReport> {
+  const result = event.activityTaskCompletedEventAttributes?.result;
+  const details = event.activityTaskCanceledEventAttributes?.details;
+  const failure =
+    event.activityTaskFailedEventAttributes?.failure ?? event.activityTaskTimedOutEventAttributes?.failure;
+  const payloads = (result ?? details)?.payloads;
+  const progress = failure
+    ? reportInFailure(await decodeOptionalFailureToOptionalError(dataConverter, failure))
+    : (await decodeArrayFromPayloads(dataConverter, payloads)).map(result ? reportInResult : reportIn).at(-1);
+  return { progress, time: event.eventTime };
+}
+
+const furthest = new WeakMap<EngineTemporal, Map<string, Standing>>();
+
+/**
+ * Holds what this process has read of a run against what it reads now: of two reads at once the later answer may be the
+ * older one, and a clock may be set back.
+ */
+function neverBack(engine: EngineTemporal, runId: string, now: Standing): Standing {
+  const runs = furthest.get(engine) ?? new Map<string, Standing>();
+  furthest.set(engine, runs);
+  const before = runs.get(runId);
+  const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
+  const progress = isBehind ? before.progress : now.progress;
+  const updatedAt = before && before.updatedAt > now.updatedAt ? before.updatedAt : now.updatedAt;
+  const standing = { ...(progress ? { progress } : {}), updatedAt };
+  runs.delete(runId);
+  runs.set(runId, standing);
+  if (runs.size > REMEMBERED_RUNS) runs.delete(runs.keys().next().value!);
+  return standing;
+}

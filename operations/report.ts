@@ -1,0 +1,60 @@
+/**
+ * What an activity reports of its progress, and how it travels: in its heartbeats while it runs, and with its end, in its
+ * result, in the details of its failure or cancellation, or in the time-out's last heartbeat.
+ */
+import type { Progress } from './record.js';
+
+/** Heartbeat details of an activity; also the last detail of a failure or cancellation. */
+export interface ActivityReport {
+  longhaul: 'report';
+  progress?: Progress;
+}
+
+/** Result of an activity that reported progress. */
+export interface ReportedResult {
+  longhaul: 'result';
+  progress: Progress;
+  result: unknown;
+}
+
+/** Progress in heartbeat details, or in one detail of a failure. */
+export function reportIn(detail: unknown): Progress | undefined {
+  return isReport(detail) ? detail.progress : undefined;
+}
+
+/** Progress in an activity's result. */
+export function reportInResult(result: unknown): Progress | undefined {
+  return isReportedResult(result) ? result.progress : undefined;
+}
+
+export function isReportedResult(result: unknown): result is ReportedResult {
+  return (result as ReportedResult | null | undefined)?.longhaul === 'result';
+}
+
+/** The fields of Temporal's failures that hold what an activity reported. */
+interface Reporting {
+  /** Of an application failure or a cancellation. */
+  details?: unknown[] | null;
+  /** Of a time-out. */
+  lastHeartbeatDetails?: unknown;
+}
+
+/** Progress in the failure that ended an activity: an application failure, a cancellation or a time-out. */
+export function reportInFailure(failure: unknown): Progress | undefined {
+  const { details, lastHeartbeatDetails } = (failure ?? {}) as Reporting;
+  return reportIn(details?.at(-1)) ?? reportIn(lastHeartbeatDetails);
+}
+
+/** A failure's details with a report as the last one. */
+export function withReport(details: readonly unknown[] | null | undefined, progress: Progress): unknown[] {
+  return [...withoutReport(details), { longhaul: 'report', progress } satisfies ActivityReport];
+}
+
+/** A failure's details as its author gave them. */
+export function withoutReport(details: readonly unknown[] | null | undefined): unknown[] {
+  return (details ?? []).filter((detail) => !isReport(detail));
+}
+
+function isReport(detail: unknown): detail is ActivityReport {
+  return (detail as ActivityReport | null | undefined)?.longhaul === 'report';
+}

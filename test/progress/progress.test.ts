@@ -1,0 +1,204 @@
+/** How far an operation is, as every reader on every server sees it: the number and its time never go back. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Engine, EngineTemporal } from '../../engine/index.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { storageOf } from '../../platform/storage.js';
+import { Tools } from '../../platform/tools.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts, type Part } from '../support/parts.js';
+
+const ANONYMOUS = 'anonymous';
+const logger = createLogger('test', 'warn');
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
+
+let parts: Parts;
+/** What another server process would be: it has seen nothing before. */
+let fresh: Engine[] = [];
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
+});
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(async () => {
+  if (worker().process.signalCode !== null) parts.worker();
+  await Promise.all(fresh.splice(0).map((engine) => engine.temporal.close()));
+});
+
+async function newEngine(): Promise<Engine> {
+  const home = process.env['LONGHAUL_HOME']!;
+  const storage = storageOf({ home });
+  const engine = new Engine(
+    new EngineTemporal(home, storage, parts.taskQueue, logger),
+    new Tools(new Map(), [], logger),
+    loadSecret(home),
+    storage,
+  );
+  fresh.push(engine);
+  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+  return engine;
+}
+
+interface Run {
+  token: string;
+  /** Opens the gate: how the activity ends. */
+  open: (how: 'done' | 'fail') => void;
+  record: () => Promise<OperationRecord>;
+}
+
+async function start(engine: Engine, args: object = {}): Promise<Run> {
+  const gate = join(folder, randomUUID());
+  const token = await parts.client.start('paced', { gate, progress: 40, ...args });
+  return {
+    token,
+    open: (how) => writeFileSync(gate, how),
+    record: () => engine.read(ANONYMOUS, token),
+  };
+}
+
+/** Waits until the activity's report is read. */
+const reported = ({ record }: Run, progress = 40) =>
+  eventually('the report is read', async () => {
+    const now = await record();
+    return now.progress?.progress === progress ? now : undefined;
+  });
+
+/** The activity that is open. */
+async function activityOf(token: string) {
+  const { workflow } = await parts.temporal();
+  const { raw } = await workflow.getHandle(token).describe();
+  return { workflowId: token, activityId: raw.pendingActivities![0]!.activityId! };
+}
+
+/** What the worker gives back for an activity that has reported. */
+const RESULT = {
+  longhaul: 'result',
+  progress: { progress: 40, total: 100, message: '40 reported' },
+  result: 'done',
+};
+
+const worker = (): Part => parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
+
+describe('progress that an activity has reported stays', () => {
+  test('when it completes and no worker is there to go on', async () => {
+    const run = await start(await newEngine());
+    const before = await reported(run);
+    await worker().end('SIGKILL');
+    await (await parts.temporal()).activity.complete(await activityOf(run.token), RESULT);
+    for (const engine of [await newEngine(), fresh[0]!]) {
+      const now = await engine.read(ANONYMOUS, run.token);
+      expect(now.progress).toEqual(before.progress);
+      expect(now.updatedAt >= before.updatedAt).toBe(true);
+    }
+    parts.worker();
+    await parts.client.until(run.token, 'completed');
+    expect((await run.record()).progress).toEqual({ ...before.progress, total: 40 });
+  }, 120_000);
+
+  test('when it completes while a killed worker still has the workflow task', async () => {
+    const run = await start(await newEngine());
+    const before = await reported(run);
+    await worker().end('SIGKILL');
+    const temporal = await parts.temporal();
+    // What a worker that was killed in the middle of a workflow task has done: taken it, and nothing after that.
+    await temporal.workflow.getHandle(run.token).signal('nothing_that_matters');
+    await temporal.connection.withDeadline(Date.now() + 30_000, () =>
+      temporal.workflowService.pollWorkflowTaskQueue({
+        namespace: 'default',
+        taskQueue: { name: parts.taskQueue },
+        identity: 'killed',
+      }),
+    );
+    await temporal.activity.complete(await activityOf(run.token), RESULT);
+    expect((await run.record()).progress).toEqual(before.progress);
+    // Nothing that can be read says how far it is: another server says nothing rather than a lower number.
+    expect(await (await newEngine()).read(ANONYMOUS, run.token)).not.toHaveProperty('progress');
+    parts.worker();
+    await parts.client.until(run.token, 'completed');
+    expect((await run.record()).progress?.progress).toBe(40);
+  }, 120_000);
+
+  test("when it fails; the tool's own code sees only its author's details", async () => {
+    const run = await start(await newEngine(), { thenWaitSeconds: 3600 });
+    await reported(run);
+    run.open('fail');
+    const after = await eventually('the workflow goes on', async () => {
+      const now = await (await newEngine()).read(ANONYMOUS, run.token);
+      return now.stage === 'after the gate: kept detail' ? now : undefined;
+    });
+    expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
+    await fresh[0]!.cancel(ANONYMOUS, run.token);
+  }, 120_000);
+
+  test('when it is cancelled', async () => {
+    const run = await start(await newEngine());
+    await reported(run);
+    await fresh[0]!.cancel(ANONYMOUS, run.token);
+    const after = await eventually('it is canceled', async () => {
+      const now = await (await newEngine()).read(ANONYMOUS, run.token);
+      return now.status === 'canceled' ? now : undefined;
+    });
+    expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
+  }, 120_000);
+
+  test('when its worker is killed and it is not tried again', async () => {
+    const run = await start(await newEngine(), { heartbeatSeconds: 2, attempts: 1, thenWaitSeconds: 3600 });
+    const before = await reported(run);
+    await worker().end('SIGKILL');
+    parts.worker();
+    const after = await eventually('the workflow goes on', async () => {
+      const now = await run.record();
+      expect(now.progress!.progress).toBe(40);
+      expect(now.updatedAt >= before.updatedAt).toBe(true);
+      return now.stage?.startsWith('after the gate') ? now : undefined;
+    });
+    expect((await (await newEngine()).read(ANONYMOUS, run.token)).progress).toEqual(after.progress);
+    await fresh[0]!.cancel(ANONYMOUS, run.token);
+  }, 120_000);
+
+  test('when an operator terminates the operation', async () => {
+    const run = await start(await newEngine());
+    const before = await reported(run);
+    await (await parts.temporal()).workflow.getHandle(run.token).terminate('enough');
+    expect(await run.record()).toMatchObject({ status: 'failed', progress: before.progress });
+    const elsewhere = await (await newEngine()).read(ANONYMOUS, run.token);
+    expect([undefined, 40]).toContain(elsewhere.progress?.progress);
+  }, 120_000);
+});
+
+test('a run that continues another one is working, not submitted again', async () => {
+  const run = await start(await newEngine(), { continuesOn: `${parts.taskQueue}-of-nobody` });
+  const { workflow } = await parts.temporal();
+  await eventually('it has continued', async () => {
+    const { runId, raw } = await workflow.getHandle(run.token).describe();
+    return runId !== raw.workflowExecutionInfo?.firstRunId;
+  });
+  expect((await run.record()).status).toBe('working');
+  await workflow.getHandle(run.token).terminate('enough');
+});
+
+test('a retry is said once; then stage and message are back, with the attempt beside them', async () => {
+  const run = await start(await newEngine(), { heartbeatSeconds: 2 });
+  await reported(run);
+  await worker().end('SIGKILL');
+  parts.worker();
+  const lines: string[] = [];
+  await eventually(
+    () => `the live line is back; it was ${lines.at(-1)}`,
+    async () => {
+      const { statusMessage = '' } = await run.record();
+      if (lines.at(-1) !== statusMessage) lines.push(statusMessage);
+      return statusMessage === 'at the gate: 80 of 100, 80 reported (attempt 2)';
+    },
+  );
+  expect(lines).toContainEqual(expect.stringMatching(/is tried again \(attempt 2\): .*[Hh]eartbeat/));
+  run.open('done');
+  await parts.client.until(run.token, 'completed');
+}, 120_000);

@@ -1,0 +1,40 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  makeContinueAsNewFunc,
+  proxyActivities,
+  sleep,
+} from '@temporalio/workflow';
+import { stage } from 'longhaul/workflow';
+import type * as activities from '../activities/paced.js';
+
+interface Input {
+  gate: string;
+  progress: number;
+  heartbeatSeconds: number;
+  attempts: number;
+  continuesOn: string;
+  thenWaitSeconds: number;
+}
+
+export async function paced(input: Input) {
+  const { waitAtGate } = proxyActivities<typeof activities>({
+    startToCloseTimeout: '1h',
+    heartbeatTimeout: input.heartbeatSeconds * 1000,
+    retry: { initialInterval: '200ms', maximumAttempts: input.attempts },
+  });
+  const { continuesOn: taskQueue } = input;
+  if (taskQueue) await makeContinueAsNewFunc<typeof paced>({ taskQueue })({ ...input, continuesOn: '' });
+  stage('at the gate');
+  let ended = 'done';
+  try {
+    ended = await waitAtGate(input.gate, input.progress);
+  } catch (error) {
+    const cause = error instanceof ActivityFailure ? error.cause : undefined;
+    if (!(cause instanceof ApplicationFailure || cause?.name === 'TimeoutFailure')) throw error;
+    ended = String(cause instanceof ApplicationFailure ? cause.details : cause.message);
+  }
+  stage(`after the gate: ${ended}`);
+  await sleep(input.thenWaitSeconds * 1000);
+  return { ended };
+}
