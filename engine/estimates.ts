@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
+import { priorOf, type CallEstimate } from '../operations/tool-estimate.js';
 import {
   MARKER_MEMO,
   SEARCH_ATTRIBUTES,
@@ -27,6 +28,7 @@ const FIRST_PATIENCE_MS = 1_000;
 const PAUSE_MS = 250;
 
 interface KnownRun extends PastRun {
+  variant: string | undefined;
   principal: string;
   argumentsDigest: string;
 }
@@ -37,6 +39,10 @@ export interface PlannedWork {
   argumentsDigest: string;
   /** Size of the work; undefined where nobody knows it. */
   size: number | undefined;
+  /** Name of the kind of call; undefined for the usual one. */
+  variant: string | undefined;
+  /** What the author says of this kind of call. */
+  line: CallEstimate;
 }
 
 export class Estimates {
@@ -50,21 +56,24 @@ export class Estimates {
   ) {}
 
   /**
-   * What the tool's last completed runs say, in seconds, people's time to answer not counted; undefined until there are
-   * any to tell. Work whose size nobody knows beforehand has the one that the same call of the same principal had.
+   * Estimates a call from the tool's last completed runs of its kind, in seconds, people's time to answer and time in queue
+   * not counted; undefined until there are any. Work whose size nobody knows beforehand has the one that the same call of the same principal had.
    */
-  async of(tool: Tool, { principal, argumentsDigest, size }: PlannedWork): Promise<number | undefined> {
-    const runs = await this.#runs(tool);
+  async of(
+    tool: Tool,
+    { principal, argumentsDigest, size, variant, line }: PlannedWork,
+  ): Promise<number | undefined> {
+    const runs = (await this.#runs(tool)).filter((run) => run.variant === variant).slice(0, SAMPLE);
     const before = runs.find(
       (run) =>
         run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
     );
-    return estimateFrom(runs, size ?? before?.size);
+    return estimateFrom(runs, size ?? before?.size, priorOf(line));
   }
 
   async #runs(tool: Tool): Promise<readonly KnownRun[]> {
     const known = this.#known.get(tool.name);
-    const freshMs = known && known.runs.length === SAMPLE ? FRESH_MS : FEW_FRESH_MS;
+    const freshMs = known && known.runs.length >= SAMPLE ? FRESH_MS : FEW_FRESH_MS;
     if (known && performance.now() - known.readAtMs <= freshMs) return known.runs;
     // At once, so that nobody else looks them up meanwhile.
     this.#known.set(tool.name, { runs: known?.runs ?? [], readAtMs: performance.now() });
@@ -92,6 +101,8 @@ export class Estimates {
       `ExecutionStatus = 'Completed'`,
       `TaskQueue = ${quote(this.engine.taskQueue)}`,
     ].join(' AND ');
+    // Kinds of calls share what is read.
+    const wanted = tool.estimate.variants?.length ? MAX_PAGES * PAGE_RUNS : SAMPLE;
     return this.engine.call(async (client) => {
       const found: KnownRun[] = [];
       let seen = 0;
@@ -102,7 +113,7 @@ export class Estimates {
         const run = runOf(tool.name, startTime, closeTime, memo);
         if (run) found.push(run);
         seen += 1;
-        if (found.length === SAMPLE || seen === MAX_PAGES * PAGE_RUNS) break;
+        if (found.length === wanted || seen === MAX_PAGES * PAGE_RUNS) break;
       }
       return found;
     }, CALL_DEADLINE_MS);
@@ -122,7 +133,8 @@ function runOf(
   const size = state.size ?? marker.size;
   const createdAt = marker.createdAt === undefined ? startTime : new Date(marker.createdAt);
   return {
-    seconds: workedSeconds(createdAt, closeTime, state.awaitedMs),
+    seconds: workedSeconds(createdAt, closeTime, state),
+    variant: marker.variant,
     principal: marker.principal,
     argumentsDigest: marker.argumentsDigest,
     ...(size === undefined ? {} : { size }),

@@ -11,7 +11,12 @@ import { isTerminal, type Answer, type OperationRecord } from '../operations/rec
 import { check, withDefaults } from '../operations/schema.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
-import { fixedEstimateSeconds, sizeInArguments } from '../operations/tool-estimate.js';
+import {
+  fixedEstimateSeconds,
+  kindOf,
+  sizeInArguments,
+  type CallEstimate,
+} from '../operations/tool-estimate.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { fileBytes } from '../platform/data-folders.js';
 import { artifactKey } from '../platform/storage-keys.js';
@@ -120,10 +125,11 @@ export class Engine {
     const tool = this.tool(toolName);
     const checked = this.checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
-    const size = await this.#sizeOf(tool, checked);
+    const { line, variant } = kindOf(tool.estimate, checked);
+    const size = await this.#sizeOf(line, checked);
     const thought =
-      (await this.#estimates.of(tool, { principal, argumentsDigest, size })) ??
-      fixedEstimateSeconds(tool.estimate, size);
+      (await this.#estimates.of(tool, { principal, argumentsDigest, size, variant, line })) ??
+      fixedEstimateSeconds(line, size);
     // More digits would say more than anybody knows.
     const estimateSeconds = Math.max(0.1, Math.round(thought * 10) / 10);
     return startOperation(this.temporal, this.secret, {
@@ -132,16 +138,17 @@ export class Engine {
       args: checked,
       argumentsDigest,
       size,
+      variant,
       estimateSeconds,
       options,
     });
   }
 
   /** The size of the work. A file's is asked of the disk, unless that takes longer than a start may be held up. */
-  async #sizeOf(tool: Tool, args: Record<string, unknown>): Promise<number | undefined> {
-    const { per } = tool.estimate;
+  async #sizeOf(line: CallEstimate, args: Record<string, unknown>): Promise<number | undefined> {
+    const { per } = line;
     const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
-    if (typeof path !== 'string') return sizeInArguments(tool.estimate, args);
+    if (typeof path !== 'string') return sizeInArguments(line, args);
     const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
     return Promise.race([fileBytes(path, this.dataFolders), late]);
   }

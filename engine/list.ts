@@ -109,7 +109,8 @@ export async function listOperations(
       const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
       const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
       if (marker?.principal !== principal) return undefined;
-      const { stage, cancelRequestedAt, awaitedMs } = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+      const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+      const { stage, cancelRequestedAt } = state;
       const createdAt = marker.createdAt ?? toDate(info.startTime ?? {}).toISOString();
       const closedAt = info.closeTime && toDate(info.closeTime);
       return {
@@ -128,7 +129,7 @@ export async function listOperations(
         ...(closedAt
           ? {
               closedAt: closedAt.toISOString(),
-              workedSeconds: workedSeconds(new Date(createdAt), closedAt, awaitedMs),
+              workedSeconds: workedSeconds(new Date(createdAt), closedAt, state),
             }
           : {}),
       };

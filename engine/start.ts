@@ -48,6 +48,8 @@ interface Start {
   argumentsDigest: string;
   /** Size of the work, if it is known. */
   size: number | undefined;
+  /** Kind of call that estimates tell apart; undefined for the usual one. */
+  variant: string | undefined;
   estimateSeconds: number;
   options: StartOptions;
 }
@@ -61,7 +63,7 @@ export async function startOperation(
   secret: Buffer,
   start: Start,
 ): Promise<OperationRecord> {
-  const { principal, tool, args, argumentsDigest, size, estimateSeconds, options } = start;
+  const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await engine.facts();
   return beginOperation(engine, {
@@ -79,6 +81,7 @@ export async function startOperation(
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
       ...(size === undefined ? {} : { size }),
+      ...(variant === undefined ? {} : { variant }),
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),

@@ -1,11 +1,12 @@
 /**
- * How long work takes, told from past runs: a line over the size of the work where enough runs have one, else their
- * median. Theil and Sen's line goes through medians only, so that a few runs that were held up don't bend it.
+ * How long work takes, estimated from past runs: a line over the size of the work where enough runs have one, else their
+ * median. Theil and Sen's line goes through medians only, so that a few runs that were held up don't bend it. Beyond the sizes
+ * that past runs cover, the line that the tool's author gave counts.
  */
 
 /** A run that completed. */
 export interface PastRun {
-  /** How long it took, in seconds, people's time to answer not counted. */
+  /** How long it took, in seconds; people's time to answer and time in queue not counted. */
   seconds: number;
   /** Size of its work, in whatever its tool counts; missing where nobody could tell. */
   size?: number;
@@ -14,23 +15,57 @@ export interface PastRun {
 /** Runs and different sizes from which on a line says more than a median. */
 const FIT_RUNS = 5;
 const FIT_SIZES = 3;
+/** Sizes are alike when the largest is below this many times the smallest: a line through them has any slope. */
+const ALIKE_FACTOR = 2;
+/** How far beyond the largest size a line through past runs is followed, as a factor. */
+const REACH_FACTOR = 10;
 /** Shortest estimate, in seconds. */
 const SHORTEST_SECONDS = 0.1;
 
 /**
- * What past runs say of work of this size, in seconds.
+ * Estimates work of this size from past runs, in seconds.
  *
  * @param size undefined where nobody knows it before the start
+ * @param prior the author's line over the size; undefined where the author named no size
  * @returns undefined when there are no past runs; never below 0.1
  */
-export function estimateFrom(runs: readonly PastRun[], size: number | undefined): number | undefined {
+export function estimateFrom(
+  runs: readonly PastRun[],
+  size: number | undefined,
+  prior?: DurationLine,
+): number | undefined {
   if (runs.length === 0) return undefined;
-  const line = size === undefined ? undefined : fitLine(runs);
-  const seconds =
-    line && size !== undefined
-      ? line.seconds + line.secondsPerUnit * size
-      : median(runs.map((run) => run.seconds));
+  const seconds = size === undefined ? middleOf(runs) : ofSize(runs, size, prior);
   return Math.max(SHORTEST_SECONDS, seconds);
+}
+
+function ofSize(runs: readonly PastRun[], size: number, prior: DurationLine | undefined): number {
+  const sized = runs.filter(isSized);
+  const line = fitLine(runs);
+  const sizes = sized.map((run) => run.size);
+  const [smallest, largest] = [Math.min(...sizes), Math.max(...sizes)];
+  const isCovered = size >= smallest && size <= largest;
+  const isInReach = isCovered || (largest >= ALIKE_FACTOR * smallest && size <= REACH_FACTOR * largest);
+  if (line && (!prior || isInReach)) return at(line, size);
+  if (!prior || sized.length === 0) return middleOf(runs);
+  // Larger work is never taken for quicker than what was seen, nor smaller for slower.
+  if (size > largest) return Math.max(at(prior, size), line ? at(line, largest) : middleOf(sized));
+  if (size < smallest) return Math.min(at(prior, size), line ? at(line, smallest) : middleOf(sized));
+  const took = sized.map((run) => run.seconds);
+  const shifted = median(sized.map((run) => run.seconds + prior.secondsPerUnit * (size - run.size)));
+  return Math.min(Math.max(...took), Math.max(Math.min(...took), shifted));
+}
+
+function at({ seconds, secondsPerUnit }: DurationLine, size: number): number {
+  return seconds + secondsPerUnit * size;
+}
+
+function middleOf(runs: readonly PastRun[]): number {
+  return median(runs.map((run) => run.seconds));
+}
+
+function isSized(run: PastRun): run is Required<PastRun> {
+  return run.size !== undefined;
 }
 
 /** Seconds that work of no size takes, and what each unit adds; neither is below 0. */
@@ -41,7 +76,7 @@ export interface DurationLine {
 
 /** Undefined while there are too few runs, or too few sizes among them, to tell. */
 export function fitLine(runs: readonly PastRun[]): DurationLine | undefined {
-  const sized = runs.filter((run): run is Required<PastRun> => run.size !== undefined);
+  const sized = runs.filter(isSized);
   if (sized.length < FIT_RUNS || new Set(sized.map(({ size }) => size)).size < FIT_SIZES) return undefined;
   const slopes = sized.flatMap((one, index) =>
     sized
@@ -65,10 +100,15 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * How long a run took, in seconds, people's time to answer not counted.
+ * How long a run took, in seconds; people's time to answer and time in queue not counted.
  *
- * @param awaitedMs milliseconds for which only people were awaited
+ * @param idle.awaitedMs milliseconds for which only people were awaited
+ * @param idle.queuedMs milliseconds for which all of its work waited for a worker
  */
-export function workedSeconds(createdAt: Date, closedAt: Date, awaitedMs = 0): number {
-  return Math.max(0, closedAt.getTime() - createdAt.getTime() - awaitedMs) / 1000;
+export function workedSeconds(
+  createdAt: Date,
+  closedAt: Date,
+  { awaitedMs = 0, queuedMs = 0 }: { awaitedMs?: number; queuedMs?: number } = {},
+): number {
+  return Math.max(0, closedAt.getTime() - createdAt.getTime() - awaitedMs - queuedMs) / 1000;
 }

@@ -10,10 +10,12 @@ export interface ActivityReport {
   progress?: Progress;
 }
 
-/** Result of an activity that reported progress. */
+/** Result of an activity that reported progress, or that waited for a worker. */
 export interface ReportedResult {
   longhaul: 'result';
-  progress: Progress;
+  progress?: Progress;
+  /** Milliseconds from its schedule to its start; missing while too short to count. */
+  queuedMs?: number;
   result: unknown;
 }
 

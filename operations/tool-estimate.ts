@@ -1,12 +1,13 @@
 /** What a tool's author says of how long its work takes, and of what that depends on. */
+import type { DurationLine } from './estimate.js';
 
 const BYTES_IN_GB = 1e9;
 
-/** How long a tool's work takes. Once there are past runs, they tell; over the size of the work where `per` names it. */
-export interface ToolEstimate {
+/** How long one kind of call takes. */
+export interface CallEstimate {
   /** What every call takes, in seconds. */
   seconds: number;
-  /** The size of the work, known before it starts, and what each unit of it adds until past runs tell. */
+  /** The size of the work, known before it starts, and what each unit of it adds. */
   per?: {
     argument: string;
     /**
@@ -19,18 +20,75 @@ export interface ToolEstimate {
   };
 }
 
+/**
+ * How long a tool's work takes. Past runs override it once there are any, over the size of the work where `per` names it;
+ * beyond the sizes that they cover it stands.
+ */
+export interface ToolEstimate extends CallEstimate {
+  /** Calls that are other work: each kind is estimated from runs of its own. The first that fits the arguments counts. */
+  variants?: (CallEstimate & {
+    /** Argument -> its value in such calls, e.g. `{ profile: true }`. */
+    when: Record<string, string | number | boolean>;
+  })[];
+}
+
 /** What is wrong with it; undefined when nothing is. */
-export function problemOf({ per }: ToolEstimate): string | undefined {
-  if (!per) return undefined;
-  if (!(Number.isFinite(per.seconds) && per.seconds >= 0))
-    return `estimate.per.seconds: expected seconds, 0 or more; got ${per.seconds}`;
-  if (per.of !== undefined && !['value', 'file_bytes'].includes(per.of))
-    return `estimate.per.of: expected "value" or "file_bytes"; got ${JSON.stringify(per.of)}`;
+export function problemOf(estimate: ToolEstimate): string | undefined {
+  const own = problemOfCall('estimate', estimate);
+  if (own) return own;
+  for (const [index, variant] of (estimate.variants ?? []).entries()) {
+    const where = `estimate.variants[${index}]`;
+    if (typeof variant.when !== 'object' || variant.when === null || Object.keys(variant.when).length === 0)
+      return `${where}.when: expected arguments with their values, e.g. { deep: true }; got ${JSON.stringify(variant.when)}`;
+    if (!(Number.isFinite(variant.seconds) && variant.seconds >= 0))
+      return `${where}.seconds: expected seconds, 0 or more; got ${variant.seconds}`;
+    const problem = problemOfCall(where, variant);
+    if (problem) return problem;
+  }
   return undefined;
 }
 
+function problemOfCall(where: string, { per }: CallEstimate): string | undefined {
+  if (!per) return undefined;
+  if (!(Number.isFinite(per.seconds) && per.seconds >= 0))
+    return `${where}.per.seconds: expected seconds, 0 or more; got ${per.seconds}`;
+  if (per.of !== undefined && !['value', 'file_bytes'].includes(per.of))
+    return `${where}.per.of: expected "value" or "file_bytes"; got ${JSON.stringify(per.of)}`;
+  return undefined;
+}
+
+/** Arguments that the estimate depends on. */
+export function argumentsOf({ per, variants = [] }: ToolEstimate): string[] {
+  return [per, ...variants.map((variant) => variant.per)]
+    .flatMap((one) => (one ? [one.argument] : []))
+    .concat(variants.flatMap(({ when }) => Object.keys(when)));
+}
+
+/**
+ * The kind of call that these arguments make.
+ *
+ * @returns what its author says of it, and its name, the same in every release that has the same `when`; no name for a call
+ *   that is none of the variants
+ */
+export function kindOf(
+  estimate: ToolEstimate,
+  args: Record<string, unknown>,
+): { line: CallEstimate; variant?: string } {
+  const found = estimate.variants?.find(({ when }) =>
+    Object.entries(when).every(([name, value]) => args[name] === value),
+  );
+  return found ? { line: found, variant: nameOf(found.when) } : { line: estimate };
+}
+
+function nameOf(when: Record<string, unknown>): string {
+  return Object.entries(when)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    .join(', ');
+}
+
 /** The size of the work as its arguments say it; undefined where they don't. */
-export function sizeInArguments({ per }: ToolEstimate, args: Record<string, unknown>): number | undefined {
+export function sizeInArguments({ per }: CallEstimate, args: Record<string, unknown>): number | undefined {
   if (!per || per.of === 'file_bytes') return undefined;
   const value = args[per.argument];
   if (typeof value === 'number') return value;
@@ -42,12 +100,24 @@ export function sizeInArguments({ per }: ToolEstimate, args: Record<string, unkn
  *
  * @param size of the work; undefined where nobody knows it
  */
-export function fixedEstimateSeconds({ seconds, per }: ToolEstimate, size: number | undefined): number {
+export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: number | undefined): number {
   return seconds + Math.max(0, size ?? 0) * (per?.seconds ?? 0);
 }
 
+/** The author's line over the size of the work; undefined where the author named no size. */
+export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefined {
+  return per && { seconds, secondsPerUnit: per.seconds };
+}
+
 /** In seconds, for the tool's description. */
-export function describeEstimate({ seconds, per }: ToolEstimate): string {
+export function describeEstimate(estimate: ToolEstimate): string {
+  const others = (estimate.variants ?? []).map(
+    (variant) => `${describeCall(variant)} with ${nameOf(variant.when)}`,
+  );
+  return [describeCall(estimate), ...others].join(', ');
+}
+
+function describeCall({ seconds, per }: CallEstimate): string {
   if (!per?.seconds) return `about ${seconds} s`;
   const each =
     per.of === 'file_bytes'

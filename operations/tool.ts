@@ -6,7 +6,7 @@ import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
 import { assertFlat, check, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
-import { problemOf, type ToolEstimate } from './tool-estimate.js';
+import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -185,8 +185,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   const problem = problemOf(options.estimate);
   if (problem !== undefined) fail(problem);
-  for (const argument of [...Object.keys(options.askFor ?? {}), options.estimate.per?.argument]) {
-    if (argument !== undefined && !(argument in properties))
+  for (const argument of [...Object.keys(options.askFor ?? {}), ...argumentsOf(options.estimate)]) {
+    if (!(argument in properties))
       fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ') || 'none'}`);
   }
   for (const argument of Object.keys(options.askFor ?? {})) {

@@ -48,6 +48,8 @@ export interface MarkerMemo {
   estimateSeconds?: number;
   /** Size of the work, as far as it was known at the start, in what the tool counts. */
   size?: number;
+  /** Kind of call that estimates tell apart; missing for the usual one. */
+  variant?: string;
   /** Does this Temporal know Longhaul's search attributes? An unknown one would block the workflow. */
   searchAttributes: boolean;
   attempt: number;
@@ -77,6 +79,8 @@ export interface StateMemo {
   inputRequestCount?: number;
   /** Milliseconds for which only people were awaited. */
   awaitedMs?: number;
+  /** Milliseconds for which all of its work waited for a worker. */
+  queuedMs?: number;
   /** Size of the work, once the workflow has said it. */
   size?: number;
   /** Milliseconds that are left of the deadline; carried along when the workflow continues as new. */

@@ -214,7 +214,17 @@ export default defineTool({
       .filter(Boolean)
       .join('\n\n'),
   deadlineSeconds: 6 * 3600,
-  estimate: { seconds: 1, per: { argument: 'path', of: 'file_bytes', seconds: 30e-9 } },
+  estimate: {
+    seconds: 1,
+    per: { argument: 'path', of: 'file_bytes', seconds: 30e-9 },
+    variants: [
+      {
+        when: { profile: true },
+        seconds: 2,
+        per: { argument: 'path', of: 'file_bytes', seconds: 200e-9 },
+      },
+    ],
+  },
   cleanup: 'unfinished files are removed; finished column profiles are kept as the partial result.',
   // What failed for one file and query fails again: it is the arguments that have to change.
   retryableErrors: [],

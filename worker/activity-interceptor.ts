@@ -2,7 +2,7 @@
  * What the worker does around every activity: keep it alive with heartbeats, so that authors report only when they
  * have something to say, and hand its last progress to the shell as it ends.
  */
-import { CompleteAsyncError, Context } from '@temporalio/activity';
+import { CompleteAsyncError, Context, type Info } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
 import { CancelledFailure, defaultPayloadConverter, ensureApplicationFailure } from '@temporalio/common';
@@ -15,6 +15,9 @@ import { OPERATION_HEADER } from '../operations/wire.js';
  * request comes back with a heartbeat.
  */
 const KEEP_ALIVE_INTERVAL_MS = 2_000;
+
+/** Shortest wait for a worker that is told to the workflow, in milliseconds. */
+const SHORTEST_QUEUED_MS = 200;
 
 export function activityInterceptor({
   settings,
@@ -41,12 +44,19 @@ export function activityInterceptor({
         };
         context.heartbeat(details);
       };
+      const queuedMs = queuedMsOf(context.info);
       if (last) beat();
       const keepAlive = setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
       try {
         const result = await surroundings.run(around, () => next(input));
-        if (!around.progress) return result;
-        return { longhaul: 'result', progress: around.progress, result } satisfies ReportedResult;
+        const { progress } = around;
+        if (!progress && queuedMs === undefined) return result;
+        return {
+          longhaul: 'result',
+          ...(progress ? { progress } : {}),
+          ...(queuedMs === undefined ? {} : { queuedMs }),
+          result,
+        } satisfies ReportedResult;
       } catch (error) {
         throw around.progress ? reporting(error, around.progress, context.cancellationSignal) : error;
       } finally {
@@ -54,6 +64,12 @@ export function activityInterceptor({
       }
     },
   };
+}
+
+/** Undefined when it was short. How long earlier attempts waited isn't known. */
+function queuedMsOf({ attempt, currentAttemptScheduledTimestampMs }: Info): number | undefined {
+  const queuedMs = Date.now() - currentAttemptScheduledTimestampMs;
+  return attempt === 1 && queuedMs >= SHORTEST_QUEUED_MS ? queuedMs : undefined;
 }
 
 /** The error as Temporal will keep it, with what the activity has reported as its last detail. */

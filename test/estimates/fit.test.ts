@@ -50,12 +50,46 @@ describe('an estimate', () => {
   });
 });
 
+describe("the author's line", () => {
+  const author = { seconds: 1, secondsPerUnit: 1 };
+  const took = (seconds: number, count: number, size: number) =>
+    runs(...Array.from({ length: count }, (): [number, number] => [size, seconds]));
+
+  test('stands for work that is larger or smaller than all that was seen, however often that was', () => {
+    const burst = took(1.2, 40, 1);
+    expect(estimateFrom(burst, 300, author)).toBe(301);
+    expect(estimateFrom(took(250, 2, 300), 1, author)).toBe(2);
+    expect(estimateFrom(burst, 1, author)).toBeCloseTo(1.2);
+  });
+
+  test('stands beyond sizes that are alike, whose line could have any slope', () => {
+    const alike = runs([1, 2.1], [1.1, 2.0], [1.2, 2.2], [1.3, 2.0], [1.05, 2.4]);
+    expect(estimateFrom(alike, 300, author)).toBe(301);
+  });
+
+  test('takes larger work never for quicker than what was seen, nor smaller for slower', () => {
+    expect(estimateFrom(took(900, 3, 100), 200, author)).toBe(900);
+    expect(estimateFrom(took(3, 3, 100), 50, author)).toBe(3);
+  });
+
+  test('gives the slope between sizes that few runs cover', () => {
+    expect(estimateFrom(runs([10, 21], [30, 41]), 20, author)).toBe(31);
+  });
+
+  test('gives way to a line through runs of many sizes, up to ten times the largest', () => {
+    const past = onLine(2, 0.5, [10, 20, 30, 40, 50]);
+    expect(estimateFrom(past, 400, author)).toBeCloseTo(202);
+    expect(estimateFrom(past, 5000, author)).toBe(5001);
+  });
+});
+
 test('the median of an even number lies between the two in the middle', () => {
   expect(median([4, 1, 3, 2])).toBe(2.5);
 });
 
-test('time for which people were awaited is no work, and clocks that differ make none', () => {
+test('time for which people or a worker were awaited is no work, and clocks that differ make none', () => {
   const at = (second: number) => new Date(second * 1000);
-  expect(workedSeconds(at(0), at(60), 50_000)).toBe(10);
+  expect(workedSeconds(at(0), at(60), { awaitedMs: 50_000 })).toBe(10);
+  expect(workedSeconds(at(0), at(60), { awaitedMs: 20_000, queuedMs: 30_000 })).toBe(10);
   expect(workedSeconds(at(10), at(9))).toBe(0);
 });

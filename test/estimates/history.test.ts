@@ -103,6 +103,41 @@ test('of work whose size only the work itself knows, it is what the same call to
   await estimateOf('measured', { place: 'eeeeeeeeee' }, (estimate) => estimate < 50 && estimate > unknown);
 });
 
+test('variants of a tool are estimated each for itself; a burst of small calls does not speak for a large one', async () => {
+  await runs(
+    'counted',
+    Array.from({ length: 6 }, () => items(1)),
+  );
+  const deep = await start(client, 'counted', { ...items(2), deep: true });
+  expect(deep.estimate_seconds).toBe(1002);
+  await follow(client, deep.token, 'completed');
+  await estimateOf('counted', { ...items(2), deep: true }, (estimate) => estimate < 500);
+});
+
+test('time in queue is no work', async () => {
+  const worker = parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
+  await worker.end();
+  const { token } = await start(client, 'counted', items(1));
+  await eventually('it has waited', async () => {
+    const { status_message: message = '' } = (
+      await client.request('tools/call', { name: 'operation_get', arguments: { token } })
+    ).result.structuredContent;
+    return String(message).startsWith('no worker has taken the work');
+  });
+  parts.worker();
+  await follow(client, token, 'completed');
+  const listed = await eventually('it is listed', async () => {
+    const { result } = await client.request('tools/call', {
+      name: 'operation_list',
+      arguments: { tool: 'counted', status: 'completed', limit: 100 },
+    });
+    return result.structuredContent.operations.find((one: any) => one.token === token);
+  });
+  const wholeSeconds = (Date.parse(listed.closed_at) - Date.parse(listed.created_at)) / 1000;
+  expect(wholeSeconds).toBeGreaterThan(9);
+  expect(listed.worked_seconds).toBeLessThan(wholeSeconds - 8);
+});
+
 test('pipelines, which share one workflow, are estimated each for itself', async () => {
   await runs('slow', [{}, {}, {}]);
   await runs('quick', [{}, {}, {}]);
@@ -124,7 +159,13 @@ test('of a server that has just started it is there at the first call', async ()
       input: { type: 'object', properties: {} },
       estimate: { seconds: 60 },
     });
-    const call = { principal: 'anonymous', argumentsDigest: '', size: undefined };
+    const call = {
+      principal: 'anonymous',
+      argumentsDigest: '',
+      size: undefined,
+      variant: undefined,
+      line: slow.estimate,
+    };
     const seconds = await new Estimates(temporal, 30_000).of(slow, call);
     expect(seconds).toBeGreaterThan(4);
     expect(seconds).toBeLessThan(50);

@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
 let parts: Parts;
 /** What another server process would be: it has seen nothing before. */
-let fresh: Engine[] = [];
+const fresh: Engine[] = [];
 beforeAll(async () => {
   parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
 });

@@ -19,6 +19,7 @@ import { isReportedResult, reportInFailure, withoutReport } from '../../operatio
 import { canceled, failed, isFinalFailure, timedOut } from './closing.js';
 import { isTimeUp, runDeadline, saveRemaining } from './deadline.js';
 import { registerHandlers } from './handlers.js';
+import { activityScheduled, countFirstQueue } from './queue.js';
 import {
   change,
   cleanups,
@@ -68,6 +69,7 @@ const execute: Inbound = async (input, next) => {
     main.cancel();
   };
   registerHandlers();
+  countFirstQueue();
   CancellationScope.current().cancelRequested.catch(() => end('canceled'));
   const deadline = CancellationScope.nonCancellable(() => runDeadline(STOP_GRACE_MS, () => end('timed_out')));
 
@@ -114,15 +116,21 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
     options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
     options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
     const headers = { ...input.headers, [OPERATION_HEADER]: defaultPayloadConverter.toPayload(ownToken()) };
+    const ended = activityScheduled();
     let result: unknown;
     try {
       result = await next({ ...input, options, headers });
     } catch (error) {
+      ended(0);
       takeReport(error);
       throw error;
     }
-    if (!isReportedResult(result)) return result;
-    foldProgress(result.progress, true);
+    if (!isReportedResult(result)) {
+      ended(0);
+      return result;
+    }
+    ended(result.queuedMs ?? 0);
+    if (result.progress) foldProgress(result.progress, true);
     return result.result;
   });
 

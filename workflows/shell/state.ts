@@ -93,8 +93,12 @@ function writeMemo(whole: StateMemo): void {
   upsertMemo({ [STATE_MEMO]: memo });
 }
 
+/** Shortest time in queue that is worth an event of its own, in milliseconds. */
+const LONG_QUEUE_MS = 1_000;
+
 /** Writes what is left to write and the final status; nothing is written after it. */
 export function close(finalStatus: string): void {
+  if ((state().queuedMs ?? 0) >= LONG_QUEUE_MS) isDirty = true;
   if (state().children) writeMemo(state());
   else flush();
   setStatus(finalStatus);

@@ -7,7 +7,7 @@ import { ITEMS, type Item } from '../../../operations/documentation/items.js';
 import { parametersOf, type Parameter } from '../../../operations/documentation/parameters.js';
 import { ERROR_KINDS, isRetryable } from '../../../operations/errors.js';
 import type { Tool } from '../../../operations/tool.js';
-import { fixedEstimateSeconds, sizeInArguments } from '../../../operations/tool-estimate.js';
+import { fixedEstimateSeconds, kindOf, sizeInArguments } from '../../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
@@ -176,7 +176,9 @@ function retryAfterOf(tool: Tool): number {
 }
 
 function estimateOf(tool: Tool): number {
-  return fixedEstimateSeconds(tool.estimate, sizeInArguments(tool.estimate, tool.example?.input ?? {}));
+  const args = tool.example?.input ?? {};
+  const { line } = kindOf(tool.estimate, args);
+  return fixedEstimateSeconds(line, sizeInArguments(line, args));
 }
 
 /** Kickoff, poll, result. */

@@ -26,7 +26,7 @@ export async function paced(input: Input) {
   const { continuesOn: taskQueue } = input;
   if (taskQueue) await makeContinueAsNewFunc<typeof paced>({ taskQueue })({ ...input, continuesOn: '' });
   stage('at the gate');
-  let ended = 'done';
+  let ended: string;
   try {
     ended = await waitAtGate(input.gate, input.progress);
   } catch (error) {
