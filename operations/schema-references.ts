@@ -2,9 +2,9 @@
 import type { JsonSchema } from './schema.js';
 
 /** Keywords whose values are data and no schemas. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'example']);
+export const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'example']);
 /** Keywords whose values map names of any kind to schemas. */
-const MAP_KEYWORDS: ReadonlySet<string> = new Set([
+export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
   'dependentSchemas',
