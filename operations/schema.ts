@@ -90,7 +90,9 @@ function forEachPattern(schema: JsonSchema, name: string, use: (pattern: string)
     try {
       use(pattern);
     } catch (error) {
-      const where = path.map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('');
+      const where = path
+        .map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`))
+        .join('');
       throw new LonghaulError('invalid_arguments', `${name}${where}: ${(error as Error).message}`);
     }
   }

@@ -12,7 +12,8 @@ export function checkArray(run: Run, part: Part<unknown[]>): void {
   checkContains(run, part);
   if (schema['unevaluatedItems'] !== undefined) {
     for (const index of value.keys())
-      if (!part.evaluated?.has(index)) visitItem(run, part, index, 'unevaluatedItems', schema['unevaluatedItems']);
+      if (!part.evaluated?.has(index))
+        visitItem(run, part, index, 'unevaluatedItems', schema['unevaluatedItems']);
   }
   if (schema['uniqueItems'] === true) checkUnique(run, part);
 }

@@ -140,7 +140,10 @@ class ValueCheck implements Run {
       const [fits, error] = {
         anyOf: [matches > 0, 'Instance does not match any subschemas.'] as const,
         allOf: [matches === schemas.length, 'Instance does not match every subschema.'] as const,
-        oneOf: [matches === 1, `Instance does not match exactly one subschema (${matches} matches).`] as const,
+        oneOf: [
+          matches === 1,
+          `Instance does not match exactly one subschema (${matches} matches).`,
+        ] as const,
       }[keyword];
       if (fits) this.problems.length = from;
       else this.fail(part, keyword, error, from);

@@ -20,8 +20,12 @@ export function checkString(run: Run, part: Part<string>): void {
 
 export function checkNumber(run: Run, part: Part<number>): void {
   const { value, schema } = part;
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<string, number>;
-  if (minimum !== undefined && value < minimum) run.fail(part, 'minimum', `${value} is less than ${minimum}.`);
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema as Record<
+    string,
+    number
+  >;
+  if (minimum !== undefined && value < minimum)
+    run.fail(part, 'minimum', `${value} is less than ${minimum}.`);
   if (maximum !== undefined && value > maximum)
     run.fail(part, 'maximum', `${value} is greater than ${maximum}.`);
   if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)

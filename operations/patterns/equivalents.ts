@@ -1,5 +1,5 @@
 /**
- * Patterns of zod's own formats that have look-aheads, as tests that need none. They reach us through JSON Schema when an
+ * Patterns of zod's own formats that have look-aheads, as tests that need none. They get here through JSON Schema when an
  * author writes `z.hostname()`, `z.iso.duration()`, `z.emoji()`, or `z.email()` with zod before 4.6; `z.regexes` has the others.
  */
 
@@ -12,12 +12,14 @@ export interface Tests {
 const HOSTNAME =
   '[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\\.?$';
 const DOMAIN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,63}$';
-const EMAIL =
-  "([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$";
+const EMAIL = "([A-Za-z0-9_'+\\-\\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$";
 const EXTENDED_DATE =
   '(?:(?:[-+]?\\d+Y)|(?:[-+]?\\d+[.,]\\d+Y$))?(?:(?:[-+]?\\d+M)|(?:[-+]?\\d+[.,]\\d+M$))?(?:(?:[-+]?\\d+W)|(?:[-+]?\\d+[.,]\\d+W$))?(?:(?:[-+]?\\d+D)|(?:[-+]?\\d+[.,]\\d+D$))?';
 const EXTENDED_TIME =
   '(?:(?:[-+]?\\d+H)|(?:[-+]?\\d+[.,]\\d+H$))?(?:(?:[-+]?\\d+M)|(?:[-+]?\\d+[.,]\\d+M$))?(?:[-+]?\\d+(?:[.,]\\d+)?S)?';
+function rfc5322Email(bracket: string): string {
+  return `^(([^<>()\\[\\]\\\\.,;:\\s@"]+(\\.[^<>()\\[\\]\\\\.,;:\\s@"]+)*)|(".+"))@((\\[[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,3}\\.[0-9]{1,3}${bracket})|(([a-zA-Z\\-0-9]+\\.)+[a-zA-Z]{2,}))$`;
+}
 
 /** Keyed by the pattern as zod gives it. */
 export const EQUIVALENTS: ReadonlyMap<string, Tests> = new Map([
@@ -46,6 +48,8 @@ export const EQUIVALENTS: ReadonlyMap<string, Tests> = new Map([
   ],
   // z.email(), until 4.5
   [`^(?!\\.)(?!.*\\.\\.)${EMAIL}`, { all: [`^${EMAIL}`], none: ['^\\.', '\\.\\.'] }],
+  // z.regexes.rfc5322Email: no look-ahead, but invalid with the flag `u`, for a bracket without its backslash
+  [rfc5322Email(']'), { all: [rfc5322Email('\\]')] }],
   // z.regexes.domain
   [`^(?=.{1,253}$)${DOMAIN}`, { all: [`^${DOMAIN}`, '^.{1,253}$'] }],
   // z.regexes.extendedDuration

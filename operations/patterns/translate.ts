@@ -181,7 +181,12 @@ class Translation {
     const end = this.pattern.indexOf('}', start) + 1;
     const braces = this.pattern.slice(start, end);
     this.#at = end;
-    if (braces.slice(1, -1).split(',').some((count) => Number(count) > MAX_REPETITIONS))
+    if (
+      braces
+        .slice(1, -1)
+        .split(',')
+        .some((count) => Number(count) > MAX_REPETITIONS)
+    )
       throw unsupported(`a repetition of more than ${MAX_REPETITIONS} times`, braces, start);
     return braces;
   }

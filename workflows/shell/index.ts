@@ -4,7 +4,13 @@
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
-import { assertFlat, compilePatterns, toJsonSchema, type AnySchema, type Infer } from '../../operations/schema.js';
+import {
+  assertFlat,
+  compilePatterns,
+  toJsonSchema,
+  type AnySchema,
+  type Infer,
+} from '../../operations/schema.js';
 import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
 
 export type { Cleanup } from './state.js';
