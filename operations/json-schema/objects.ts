@@ -1,5 +1,5 @@
 /** Keywords for objects (JSON Schema 2020-12 core, sections 10.3.2 and 11.3; validation, section 6.5). */
-import type { Part, Run } from './run.js';
+import { isEnough, type Part, type Run } from './run.js';
 
 type JsonObject = Record<string, unknown>;
 type SchemaMap = Record<string, unknown>;
@@ -27,7 +27,9 @@ function checkRequired(run: Run, part: Part<JsonObject>): void {
 function checkNames(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path } = part;
   if (schema['propertyNames'] === undefined) return;
+  const start = run.problems.length;
   for (const key of Object.keys(value)) {
+    if (isEnough(run, start)) return;
     const before = run.problems.length;
     if (!run.visit(key, schema['propertyNames'], { up: path, key }))
       run.fail(part, 'propertyNames', `Property name "${key}" does not match schema.`, before);
@@ -55,10 +57,12 @@ function checkDependencies(run: Run, part: Part<JsonObject>): void {
 function checkValues(run: Run, part: Part<JsonObject>): void {
   const { value, schema, path, evaluated } = part;
   const done = new Set<string>();
+  const start = run.problems.length;
   const visit = (key: string, property: unknown, keyword: string, error: () => string) => {
-    const before = run.problems.length;
     done.add(key);
     evaluated?.add(key);
+    if (isEnough(run, start)) return;
+    const before = run.problems.length;
     if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
   };
   for (const [key, property] of Object.entries((schema['properties'] ?? {}) as SchemaMap))

@@ -29,6 +29,14 @@ export interface Part<T> {
   evaluated: Evaluated | undefined;
 }
 
+/** How many problems within one list or object are enough to leave the rest of it unchecked. */
+const ENOUGH_PROBLEMS = 100;
+
+/** Is a list or object known to be so wrong that its other parts need no look? @param before how many problems there were before it */
+export function isEnough(run: Run, before: number): boolean {
+  return run.problems.length - before >= ENOUGH_PROBLEMS;
+}
+
 export interface Run {
   /** Problems so far. */
   problems: Problem[];
