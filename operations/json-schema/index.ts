@@ -3,7 +3,7 @@
  * @cfworker/json-schema's validate() (MIT), which compiles `pattern` with JavaScript's own backtracking engine and has no
  * hook for another; the library still resolves references and knows the formats.
  */
-import { deepCompareStrict, dereference, type Schema } from '@cfworker/json-schema';
+import { deepCompareStrict, dereference } from '@cfworker/json-schema';
 import { compilePattern, type Pattern } from '../patterns/index.js';
 import { checkArray } from './arrays.js';
 import { checkObject } from './objects.js';
@@ -21,7 +21,7 @@ export class Validator {
   readonly #tracksEvaluated: boolean;
 
   constructor(private readonly schema: JsonSchema) {
-    this.#parts = dereference(schema as Schema);
+    this.#parts = dereference(schema);
     this.#tracksEvaluated = Object.values(this.#parts).some(
       (part) =>
         isObject(part) &&

@@ -1,5 +1,5 @@
 /** The patterns within a schema. */
-import { DATA_KEYWORDS, MAP_KEYWORDS } from '../schema-references.js';
+import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
 
 /** A pattern and the way to it: keywords, names and indexes. */
 export interface PatternPlace {

@@ -52,7 +52,7 @@ class Translation {
 
   constructor(
     private readonly pattern: string,
-    private readonly propertyRanges: typeof import('./properties.js').propertyRanges,
+    private readonly ranges: typeof propertyRanges,
   ) {}
 
   run(): string {
@@ -115,7 +115,7 @@ class Translation {
     const end = this.pattern.indexOf('}', this.#at);
     const property = this.pattern.slice(this.#at + 2, end);
     this.#at = end + 1;
-    return this.propertyRanges(property, letter === 'P');
+    return this.ranges(property, letter === 'P');
   }
 
   /** The character of an escape whose backslash has been read. */

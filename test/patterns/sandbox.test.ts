@@ -14,7 +14,7 @@ interface Bundle {
 }
 
 /** Evaluates a bundle as Temporal's sandbox does for each workflow: with a cache of modules of its own. */
-function evaluate(path: string): { modules(): string[] } {
+function evaluate(path: string): { modules: () => string[] } {
   const context = createContext({
     TextEncoder,
     TextDecoder,
