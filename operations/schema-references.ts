@@ -1,16 +1,6 @@
 /** References within a JSON Schema: `$ref` to a part of the same document. */
+import { DATA_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
 import type { JsonSchema } from './schema.js';
-
-/** Keywords whose values are data and no schemas. */
-const DATA_KEYWORDS: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'example']);
-/** Keywords whose values map names of any kind to schemas. */
-const MAP_KEYWORDS: ReadonlySet<string> = new Set([
-  'properties',
-  'patternProperties',
-  'dependentSchemas',
-  '$defs',
-  'definitions',
-]);
 
 /**
  * The references by which a schema contains itself, as JSON Pointers of each `$ref`. Clients and generators that expand

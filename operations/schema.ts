@@ -2,8 +2,10 @@
  * One validator over JSON Schema, for arguments and answers, in the server as in Temporal's sandbox (hence one
  * that interprets schemas: generated code isn't allowed there). Zod schemas are converted.
  */
-import { Validator, type OutputUnit } from '@cfworker/json-schema';
 import { LonghaulError } from './errors.js';
+import { Validator, type Problem } from './json-schema/index.js';
+import { patternsOf } from './json-schema/patterns-of.js';
+import { checkPattern } from './patterns/index.js';
 
 /** A JSON Schema (2020-12) as a plain object. */
 export type JsonSchema = Record<string, unknown>;
@@ -53,17 +55,47 @@ const validators = new WeakMap<JsonSchema, Validator>();
  * @returns one line for each problem: path, what was expected, what came; empty when the value fits
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
+  const problems = validatorOf(schema).problemsOf(value);
+  const telling = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
+  return [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
+}
+
+function validatorOf(schema: JsonSchema): Validator {
   let validator = validators.get(schema);
-  if (!validator) {
-    validator = new Validator(schema, '2020-12', false);
-    validators.set(schema, validator);
+  if (!validator) validators.set(schema, (validator = new Validator(schema)));
+  return validator;
+}
+
+/**
+ * Refuses a schema with a pattern that can't be matched in linear time. Loads no engine, so that workflows may import
+ * definitions of tools.
+ *
+ * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
+ */
+export function assertPatterns(schema: JsonSchema, name: string): void {
+  forEachPattern(schema, name, checkPattern);
+}
+
+/**
+ * Compiles the patterns of a schema, for all later checks.
+ *
+ * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
+ */
+export function compilePatterns(schema: JsonSchema, name: string): void {
+  forEachPattern(schema, name, (pattern) => validatorOf(schema).pattern(pattern));
+}
+
+function forEachPattern(schema: JsonSchema, name: string, use: (pattern: string) => void): void {
+  for (const { pattern, path } of patternsOf(schema)) {
+    try {
+      use(pattern);
+    } catch (error) {
+      const where = path
+        .map((key) => (/^[\w$]+$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`))
+        .join('');
+      throw new LonghaulError('invalid_arguments', `${name}${where}: ${(error as Error).message}`);
+    }
   }
-  const { valid, errors } = validator.validate(value);
-  if (valid) return [];
-  const problems = errors
-    .filter((unit) => !APPLICATORS.has(unit.keyword))
-    .map((unit) => line(schema, value, unit, name));
-  return [...new Set(problems.length ? problems : errors.map((unit) => line(schema, value, unit, name)))];
 }
 
 /**
@@ -125,33 +157,22 @@ const APPLICATORS = new Set([
   'then',
 ]);
 
-function line(schema: JsonSchema, value: unknown, unit: OutputUnit, name: string): string {
-  const path = unit.instanceLocation.split('/').slice(1).map(unescapePointer);
-  const found = path.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], value);
-  const rule = unit.keywordLocation
-    .split('/')
-    .slice(1)
-    .map(unescapePointer)
-    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema);
-  const where = name + path.map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`)).join('');
-  if (unit.keyword === 'required') {
+function line({ keyword, path, rule, found, error }: Problem, name: string): string {
+  const where = name + path.map((key) => (/^\d+$/.test(String(key)) ? `[${key}]` : `.${key}`)).join('');
+  if (keyword === 'required') {
     const missing = Array.isArray(rule) ? rule.filter((key) => !isObject(found) || !(key in found)) : [];
     if (missing.length) return `${where}: missing ${missing.map((key) => `"${String(key)}"`).join(', ')}`;
   }
-  if (unit.keyword === 'false') return `${where}: unknown; remove it`;
-  return `${where}: ${expectation(unit, rule)}; got ${preview(found)}`;
+  if (keyword === 'false') return `${where}: unknown; remove it`;
+  return `${where}: ${expectation(keyword, rule) ?? error}; got ${preview(found)}`;
 }
 
-function expectation(unit: OutputUnit, rule: unknown): string {
-  switch (unit.keyword) {
+function expectation(keyword: string, rule: unknown): string | undefined {
+  switch (keyword) {
     case 'type':
-      return rule === undefined
-        ? unit.error
-        : `expected ${Array.isArray(rule) ? rule.join(' or ') : (rule as string)}`;
+      return `expected ${Array.isArray(rule) ? rule.join(' or ') : (rule as string)}`;
     case 'enum':
-      return Array.isArray(rule)
-        ? `expected one of ${rule.map((one) => JSON.stringify(one)).join(', ')}`
-        : unit.error;
+      return `expected one of ${(rule as unknown[]).map((one) => JSON.stringify(one)).join(', ')}`;
     case 'const':
       return `expected ${JSON.stringify(rule)}`;
     case 'minimum':
@@ -164,9 +185,9 @@ function expectation(unit: OutputUnit, rule: unknown): string {
     case 'exclusiveMaximum':
     case 'pattern':
     case 'format':
-      return rule === undefined ? unit.error : `expected ${unit.keyword} ${rule as string | number}`;
+      return `expected ${keyword} ${rule as string | number}`;
     default:
-      return unit.error;
+      return undefined;
   }
 }
 
@@ -174,10 +195,6 @@ function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
-
-function unescapePointer(part: string): string {
-  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,7 +5,15 @@ import { exampleOf } from './documentation/example.js';
 import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
-import { assertFlat, check, toJsonSchema, type AnySchema, type Infer, type JsonSchema } from './schema.js';
+import {
+  assertFlat,
+  assertPatterns,
+  check,
+  toJsonSchema,
+  type AnySchema,
+  type Infer,
+  type JsonSchema,
+} from './schema.js';
 import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
 
 export type { DescriptionParts } from './documentation/items.js';
@@ -144,13 +152,16 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
+    let json: JsonSchema;
     try {
       // Arguments and answers reach the workflow as they were sent: a transform would never run.
       if (direction === 'input') toJsonSchema(schema, 'output');
-      return toJsonSchema(schema, direction);
+      json = toJsonSchema(schema, direction);
     } catch (error) {
       return fail(`${field}: ${(error as Error).message}`);
     }
+    assertPatterns(json, `tool ${JSON.stringify(options.name)}: ${field}`);
+    return json;
   };
   const inputSchema = convert('input', options.input);
   const outputSchema = options.output && convert('output', options.output, 'output');
@@ -207,7 +218,6 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     if (problems.length) fail(problems.join('; '));
   }
   if (given && given.input === undefined) fail('example.input: expected arguments; got nothing');
-  const example = completed(given, inputSchema, outputSchema);
   const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
   const { estimate, cleanup, retryableErrors = [] } = options;
   const summary = summarize(options.description);
@@ -231,8 +241,13 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
     cleanup,
     retryableErrors,
-    example,
-    gaps: gapsOf({ ...options, inputSchema, outputSchema, example }),
+    // Made as they are read: workflows that import a definition need neither, nor the patterns that examples are checked by.
+    get example() {
+      return completed(given, inputSchema, outputSchema);
+    },
+    get gaps() {
+      return gapsOf({ ...options, inputSchema, outputSchema, example: this.example });
+    },
     askFor: options.askFor ?? {},
     annotations: options.annotations,
   };

@@ -42,7 +42,10 @@ const keywords = {
   const: anything.meta({ description: 'The only value that is allowed.' }),
   minLength: count.meta({ description: 'Fewest characters of a text.' }),
   maxLength: count.meta({ description: 'Most characters of a text.' }),
-  pattern: text.meta({ description: 'Regular expression that a text must match somewhere.' }),
+  pattern: text.meta({
+    description:
+      'Regular expression that a text must match somewhere, without look-aheads, look-behinds and back-references.',
+  }),
   format: text.meta({ description: 'Form of a text, such as `date`, `email` or `uri`.' }),
   minimum: number.meta({ description: 'Smallest number.' }),
   maximum: number.meta({ description: 'Largest number.' }),

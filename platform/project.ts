@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Jiti } from 'jiti';
+import { compilePatterns } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import { SettingsError, type Settings } from './config.js';
 
@@ -76,12 +77,19 @@ export async function loadTools(settings: Settings): Promise<Map<string, Tool>> 
 /**
  * Loads the definition in a file.
  *
- * @throws SettingsError that names the file when it can't be loaded or exports no tool
+ * @throws SettingsError that names the file when it can't be loaded, exports no tool or has a pattern that can't be used
  */
 export async function loadTool(path: string): Promise<Tool> {
   const { default: tool } = (await load(path)) as { default?: Tool };
   if (!tool?.name || !tool.inputSchema)
     throw new SettingsError(`${path}: expected a default export made by defineTool()`);
+  for (const [field, schema] of Object.entries({ input: tool.inputSchema, output: tool.outputSchema })) {
+    try {
+      if (schema) compilePatterns(schema, `tool "${tool.name}": ${field}`);
+    } catch (error) {
+      throw new SettingsError(`${path}: ${(error as Error).message}`);
+    }
+  }
   return tool;
 }
 

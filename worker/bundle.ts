@@ -64,6 +64,14 @@ async function bundle(
             problems.push(...problemsOf(compilation));
           }),
       ],
+      // Code may load a module only where it is needed: createRequire(import.meta.url)('x').
+      module: {
+        ...config.module,
+        parser: {
+          ...config.module?.parser,
+          javascript: { ...config.module?.parser?.['javascript'], createRequire: true },
+        },
+      },
       resolve: {
         ...config.resolve,
         extensionAlias: { '.js': ['.ts', '.js'] },

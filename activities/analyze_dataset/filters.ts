@@ -93,7 +93,7 @@ function numericValue(
   type: string,
   expected: () => DatasetError,
 ): { text: string; castTo: string } {
-  if (text === '' || !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text)) throw expected();
+  if (text === '' || !/^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i.test(text)) throw expected();
   if (type === 'FLOAT') return { text, castTo: 'FLOAT' };
   if (/^[-+]?\d+$/.test(text)) {
     const integer = BigInt(text);

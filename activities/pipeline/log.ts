@@ -156,7 +156,10 @@ function lastLinesOf(tail: Buffer, masking: Masking): string[] {
   const kept: string[] = [];
   let bytes = 0;
   for (const raw of lines.slice(-LAST_LINES).reverse()) {
-    const drawn = stripVTControlCharacters(raw).replace(/\r+$/, '').split('\r').at(-1)!;
+    const drawn = stripVTControlCharacters(raw)
+      .replace(/(?<!\r)\r+$/, '')
+      .split('\r')
+      .at(-1)!;
     // Without what was stripped, a secret may stand there that the log never held in one piece.
     // eslint-disable-next-line no-control-regex
     const line = masking.text(drawn.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ''));

@@ -1,4 +1,5 @@
 /** Schemas of inputs, outputs and fields: names, defaults, and what the keywords alone don't say. */
+import { compilePattern } from '../../operations/patterns/index.js';
 import { assertFlat, check } from '../../operations/schema.js';
 import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
 import { approvalVariable, inputVariable, NAME } from '../names.js';
@@ -102,9 +103,9 @@ function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
 
 function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'key' | 'value'): void {
   try {
-    new RegExp(pattern, 'u');
+    compilePattern(pattern);
   } catch (error) {
-    report(path, `expected a regular expression; ${(error as Error).message}`, place);
+    report(path, (error as Error).message, place);
   }
 }
 

@@ -248,6 +248,14 @@ describe('values of another kind', () => {
       'inputs.properties.a.pattern: expected a regular expression; Invalid regular expression: /(/u: Unterminated group',
     ],
     [
+      inputs('properties: { a: { pattern: ▸^a(?=b) } }'),
+      'inputs.properties.a.pattern: a look-ahead ((?=, character 3) is not supported; expected syntax of RE2, which is matched in linear time',
+    ],
+    [
+      inputs('patternProperties: { ▸(a)\\1: { type: string } }'),
+      'inputs.patternProperties.(a)\\1: a back-reference (\\\\1, character 4) is not supported; expected syntax of RE2, which is matched in linear time',
+    ],
+    [
       inputs('properties: { a: { type: integer, default: ▸x } }'),
       'inputs.properties.a.default: expected integer; got "x"',
     ],

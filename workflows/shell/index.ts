@@ -4,7 +4,13 @@
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
-import { assertFlat, toJsonSchema, type AnySchema, type Infer } from '../../operations/schema.js';
+import {
+  assertFlat,
+  compilePatterns,
+  toJsonSchema,
+  type AnySchema,
+  type Infer,
+} from '../../operations/schema.js';
 import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
 
 export type { Cleanup } from './state.js';
@@ -68,7 +74,8 @@ export type InputAnswer<T> = { action: 'accept'; content: T } | { action: 'decli
  * @param schema of the answer: a flat object, zod or JSON Schema; name it in the tool's `questions` too, so that
  *   it is checked as the tool is defined
  * @param message what is asked
- * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default
+ * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that
+ *   can't be matched in linear time
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -77,6 +84,11 @@ export async function requestInput<S extends AnySchema>(
 ): Promise<InputAnswer<Infer<S>>> {
   const json = toJsonSchema(schema);
   assertFlat(json, 'requestInput');
+  try {
+    compilePatterns(json, 'requestInput');
+  } catch (error) {
+    throw ApplicationFailure.nonRetryable((error as Error).message, 'BadSchema');
+  }
   const until = options.timeoutSeconds === undefined ? undefined : Date.now() + options.timeoutSeconds * 1000;
   for (;;) {
     const inputRequestCount = (state().inputRequestCount ?? 0) + 1;

@@ -74,7 +74,8 @@ export interface Preferences {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const WORD = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
-const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;\\s*(?:${PARAMETER})?)*$`);
+// Only one place each takes the spaces between two semicolons, and the rest after an unclosed quote: no backtracking.
+const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
 /**
  * Reads `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and of repeated ones the first counts.
@@ -92,7 +93,7 @@ export function preferencesOf(c: Context): Preferences {
     );
   };
   if (header.trim() === '') fail('at least one preference', header);
-  const parts = header.match(/(?:"(?:[^"\\]|\\.)*"|[^,])+/g) ?? [];
+  const parts = header.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];
   for (const part of parts.map((one) => one.trim()).filter(Boolean)) {
     const [, name, word] = PREFERENCE.exec(part) ?? fail('preferences of the form name or name=value', part);
     const value = word?.replace(/^"(.*)"$/, '$1');

@@ -1,0 +1,171 @@
+/**
+ * A validator of JSON Schema 2020-12 that interprets schemas, since Temporal's sandbox allows no generated code. A fork of
+ * @cfworker/json-schema's validate() (MIT), which compiles `pattern` with JavaScript's own backtracking engine and has no
+ * hook for another; the library still resolves references and knows the formats.
+ */
+import { deepCompareStrict, dereference } from '@cfworker/json-schema';
+import { compilePattern, type Pattern } from '../patterns/index.js';
+import { checkArray } from './arrays.js';
+import { checkObject } from './objects.js';
+import type { Evaluated, Part, Path, Problem, Run } from './run.js';
+import { checkNumber, checkString } from './scalars.js';
+
+export type { Problem } from './run.js';
+
+type JsonSchema = Record<string, unknown>;
+
+/** A schema with its references resolved and its patterns compiled, for many values. */
+export class Validator {
+  readonly #parts: Record<string, unknown>;
+  readonly #patterns = new Map<string, Pattern>();
+  readonly #tracksEvaluated: boolean;
+
+  constructor(private readonly schema: JsonSchema) {
+    this.#parts = dereference(schema);
+    this.#tracksEvaluated = Object.values(this.#parts).some(
+      (part) =>
+        isObject(part) &&
+        (part['unevaluatedProperties'] !== undefined || part['unevaluatedItems'] !== undefined),
+    );
+  }
+
+  /** Compiles a pattern, once. @throws UnsupportedPattern */
+  pattern(source: string): Pattern {
+    let pattern = this.#patterns.get(source);
+    if (!pattern) this.#patterns.set(source, (pattern = compilePattern(source)));
+    return pattern;
+  }
+
+  /**
+   * @returns what the value does not fit; empty when it fits
+   * @throws Error for a reference that leads nowhere
+   */
+  problemsOf(value: unknown): Problem[] {
+    const run = new ValueCheck(this.#parts, this.#tracksEvaluated, (source) => this.pattern(source));
+    run.visit(value, this.schema, undefined);
+    return run.problems;
+  }
+}
+
+class ValueCheck implements Run {
+  problems: Problem[] = [];
+
+  constructor(
+    private readonly parts: Record<string, unknown>,
+    private readonly tracksEvaluated: boolean,
+    readonly pattern: Run['pattern'],
+  ) {}
+
+  visit(value: unknown, schema: unknown, path: Path, applied?: Evaluated): boolean {
+    if (schema === true) return true;
+    const before = this.problems.length;
+    if (schema === false) this.fail({ value, schema: {}, path }, 'false', 'False boolean schema.');
+    if (!isObject(schema)) return this.problems.length === before;
+    const part: Part<unknown> = {
+      value,
+      schema,
+      path,
+      evaluated: this.tracksEvaluated ? new Set() : undefined,
+    };
+    this.#checkReference(part);
+    this.#checkType(part);
+    this.#checkChoice(part);
+    this.#checkCombined(part);
+    this.#checkCondition(part);
+    if (typeof value === 'string') checkString(this, part as Part<string>);
+    else if (typeof value === 'number') checkNumber(this, part as Part<number>);
+    else if (Array.isArray(value)) checkArray(this, part as Part<unknown[]>);
+    else if (isObject(value)) checkObject(this, part as Part<JsonSchema>);
+    const fits = this.problems.length === before;
+    if (fits && applied) for (const key of part.evaluated ?? []) applied.add(key);
+    return fits;
+  }
+
+  fail(
+    { value, schema, path }: Omit<Part<unknown>, 'evaluated'>,
+    keyword: string,
+    error: string,
+    before = this.problems.length,
+  ): void {
+    const keys: (string | number)[] = [];
+    for (let at = path; at; at = at.up) keys.push(at.key);
+    const problem = { keyword, path: keys.reverse(), rule: schema[keyword], found: value, error };
+    if (before === this.problems.length) this.problems.push(problem);
+    else this.problems.splice(before, 0, problem);
+  }
+
+  #checkReference(part: Part<unknown>): void {
+    const reference = part.schema['$ref'] as string | undefined;
+    if (reference === undefined) return;
+    const address = (part.schema as { __absolute_ref__?: string }).__absolute_ref__ ?? reference;
+    const target = this.parts[address];
+    if (target === undefined) throw new Error(`the schema's $ref "${reference}" leads nowhere`);
+    const before = this.problems.length;
+    if (!this.visit(part.value, target, part.path, part.evaluated))
+      this.fail(part, '$ref', 'A subschema had errors.', before);
+  }
+
+  #checkType(part: Part<unknown>): void {
+    const { type } = part.schema as { type?: string | string[] };
+    if (type === undefined) return;
+    const types = Array.isArray(type) ? type : [type];
+    const found = typeOf(part.value);
+    const isInteger = found === 'number' && Number.isInteger(part.value);
+    if (!types.some((one) => one === found || (one === 'integer' && isInteger)))
+      this.fail(part, 'type', `Instance type "${found}" is invalid. Expected "${types.join('", "')}".`);
+  }
+
+  #checkChoice(part: Part<unknown>): void {
+    const { schema, value } = part;
+    if (schema['const'] !== undefined && !deepCompareStrict(value, schema['const']))
+      this.fail(part, 'const', `Instance does not match ${JSON.stringify(schema['const'])}.`);
+    const values = schema['enum'] as unknown[] | undefined;
+    if (values !== undefined && !values.some((one) => deepCompareStrict(value, one)))
+      this.fail(part, 'enum', `Instance does not match any of ${JSON.stringify(values)}.`);
+  }
+
+  #checkCombined(part: Part<unknown>): void {
+    const { value, schema, path, evaluated } = part;
+    const before = this.problems.length;
+    if (schema['not'] !== undefined) {
+      const fits = this.visit(value, schema['not'], path);
+      this.problems.length = before;
+      if (fits) this.fail(part, 'not', 'Instance matched "not" schema.');
+    }
+    for (const keyword of ['anyOf', 'allOf', 'oneOf'] as const) {
+      const schemas = schema[keyword] as unknown[] | undefined;
+      if (schemas === undefined) continue;
+      const from = this.problems.length;
+      const matches = schemas.filter((one) => this.visit(value, one, path, evaluated)).length;
+      const [fits, error] = {
+        anyOf: [matches > 0, 'Instance does not match any subschemas.'] as const,
+        allOf: [matches === schemas.length, 'Instance does not match every subschema.'] as const,
+        oneOf: [
+          matches === 1,
+          `Instance does not match exactly one subschema (${matches} matches).`,
+        ] as const,
+      }[keyword];
+      if (fits) this.problems.length = from;
+      else this.fail(part, keyword, error, from);
+    }
+  }
+
+  #checkCondition(part: Part<unknown>): void {
+    const { value, schema, path, evaluated } = part;
+    if (schema['if'] === undefined) return;
+    const before = this.problems.length;
+    const branch = this.visit(value, schema['if'], path, evaluated) ? 'then' : 'else';
+    this.problems.length = before;
+    if (schema[branch] !== undefined && !this.visit(value, schema[branch], path, evaluated))
+      this.fail(part, 'if', `Instance does not match "${branch}" schema.`, before);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function isObject(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

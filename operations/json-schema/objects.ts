@@ -1,0 +1,102 @@
+/** Keywords for objects (JSON Schema 2020-12 core, sections 10.3.2 and 11.3; validation, section 6.5). */
+import { isEnough, type Part, type Run } from './run.js';
+
+type JsonObject = Record<string, unknown>;
+type SchemaMap = Record<string, unknown>;
+
+export function checkObject(run: Run, part: Part<JsonObject>): void {
+  const { value, schema } = part;
+  const { minProperties, maxProperties } = schema as Record<string, number>;
+  checkRequired(run, part);
+  const count = Object.keys(value).length;
+  if (minProperties !== undefined && count < minProperties)
+    run.fail(part, 'minProperties', `Instance does not have at least ${minProperties} properties.`);
+  if (maxProperties !== undefined && count > maxProperties)
+    run.fail(part, 'maxProperties', `Instance has more than ${maxProperties} properties.`);
+  checkNames(run, part);
+  checkDependencies(run, part);
+  checkValues(run, part);
+}
+
+function checkRequired(run: Run, part: Part<JsonObject>): void {
+  for (const key of (part.schema['required'] ?? []) as string[])
+    if (!Object.hasOwn(part.value, key))
+      run.fail(part, 'required', `Instance does not have required property "${key}".`);
+}
+
+function checkNames(run: Run, part: Part<JsonObject>): void {
+  const { value, schema, path } = part;
+  if (schema['propertyNames'] === undefined) return;
+  const start = run.problems.length;
+  for (const key of Object.keys(value)) {
+    if (isEnough(run, start)) return;
+    const before = run.problems.length;
+    if (!run.visit(key, schema['propertyNames'], { up: path, key }))
+      run.fail(part, 'propertyNames', `Property name "${key}" does not match schema.`, before);
+  }
+}
+
+function checkDependencies(run: Run, part: Part<JsonObject>): void {
+  const { value, schema, path, evaluated } = part;
+  for (const keyword of ['dependentRequired', 'dependentSchemas', 'dependencies']) {
+    for (const [key, dependency] of Object.entries((schema[keyword] ?? {}) as SchemaMap)) {
+      if (!Object.hasOwn(value, key)) continue;
+      const before = run.problems.length;
+      if (!Array.isArray(dependency)) {
+        if (!run.visit(value, dependency, path, evaluated))
+          run.fail(part, keyword, `Instance has "${key}" but does not match dependent schema.`, before);
+        continue;
+      }
+      for (const other of dependency as string[])
+        if (!Object.hasOwn(value, other))
+          run.fail(part, keyword, `Instance has "${key}" but does not have "${other}".`);
+    }
+  }
+}
+
+function checkValues(run: Run, part: Part<JsonObject>): void {
+  const { value, schema, path, evaluated } = part;
+  const done = new Set<string>();
+  const start = run.problems.length;
+  const visit = (key: string, property: unknown, keyword: string, error: () => string) => {
+    done.add(key);
+    evaluated?.add(key);
+    if (isEnough(run, start)) return;
+    const before = run.problems.length;
+    if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
+  };
+  for (const [key, property] of Object.entries((schema['properties'] ?? {}) as SchemaMap))
+    if (Object.hasOwn(value, key))
+      visit(key, property, 'properties', () => `Property "${key}" does not match schema.`);
+  for (const [pattern, property] of Object.entries((schema['patternProperties'] ?? {}) as SchemaMap)) {
+    const compiled = run.pattern(pattern);
+    for (const key of Object.keys(value))
+      if (compiled.test(key))
+        visit(
+          key,
+          property,
+          'patternProperties',
+          () => `Property "${key}" matches pattern "${pattern}" but does not match associated schema.`,
+        );
+  }
+  if (schema['additionalProperties'] !== undefined) {
+    for (const key of Object.keys(value))
+      if (!done.has(key))
+        visit(
+          key,
+          schema['additionalProperties'],
+          'additionalProperties',
+          () => `Property "${key}" does not match additional properties schema.`,
+        );
+  }
+  if (schema['unevaluatedProperties'] !== undefined) {
+    for (const key of Object.keys(value))
+      if (!evaluated?.has(key))
+        visit(
+          key,
+          schema['unevaluatedProperties'],
+          'unevaluatedProperties',
+          () => `Property "${key}" does not match unevaluated properties schema.`,
+        );
+  }
+}

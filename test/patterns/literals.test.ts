@@ -1,0 +1,42 @@
+/** Expressions of our own over what callers send: they take linear time. */
+import { expect, test } from '@jest/globals';
+import { Hono } from 'hono';
+import { filterCondition } from '../../activities/analyze_dataset/filters.js';
+import { preferencesOf } from '../../mcp-server/faces/http-jobs/headers.js';
+
+const app = new Hono()
+  .get('/', (c) => c.json(preferencesOf(c)))
+  .onError((error, c) => c.text(error.message, 400));
+
+const prefer = async (header: string) => {
+  const response = await app.request('/', { headers: { prefer: header } });
+  return [response.status, await response.text()] as const;
+};
+
+test.each([
+  ['semicolons and spaces', `!${'; '.repeat(40)}"`],
+  ['semicolons, 16 KiB of them', `!${'; '.repeat(8_000)}"`],
+  ['escapes in a quote that stays open', `a="${'\\"'.repeat(8_000)}`],
+])('a Prefer header of %s is refused at once', async (_what, header) => {
+  const started = performance.now();
+  const [status, message] = await prefer(header);
+  expect(status).toBe(400);
+  expect(message).toContain('Prefer: expected preferences of the form name or name=value');
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('Prefer headers are read as before', async () => {
+  expect(await prefer('respond-async; x ; y="a, b;" ;, wait = 10;')).toEqual([
+    200,
+    '{"respondAsync":true,"wait":10}',
+  ]);
+});
+
+test('a filter whose number has a million digits is refused at once', () => {
+  const filter = { column: 'n', op: 'eq' as const, value: `${'1'.repeat(1_000_000)}x` };
+  const started = performance.now();
+  expect(() => filterCondition(filter, 'filters[0]', [{ name: 'n', type: 'INTEGER' }] as never, [])).toThrow(
+    'a number',
+  );
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

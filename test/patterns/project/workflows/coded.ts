@@ -1,0 +1,3 @@
+export async function coded(input: object) {
+  return input;
+}

@@ -1,0 +1,51 @@
+/** The engine in the bundle of workflows: there for those that have a pattern, and loaded by no others. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createContext, runInContext, Script } from 'node:vm';
+import { DefaultLogger } from '@temporalio/worker';
+import { expect, test } from '@jest/globals';
+import { loadSettings } from '../../platform/config.js';
+import { workflowBundle } from '../../worker/bundle.js';
+
+interface Bundle {
+  importWorkflows(): Record<string, unknown>;
+  importInterceptors(): unknown;
+}
+
+/** Evaluates a bundle as Temporal's sandbox does for each workflow: with a cache of modules of its own. */
+function evaluate(path: string): { modules: () => string[] } {
+  const context = createContext({
+    TextEncoder,
+    TextDecoder,
+    URL,
+    console,
+    AbortController,
+    __webpack_module_cache__: {},
+  });
+  new Script(readFileSync(path, 'utf8')).runInContext(context);
+  const bundle = runInContext('__TEMPORAL__', context) as Bundle;
+  bundle.importInterceptors();
+  bundle.importWorkflows();
+  return { modules: () => Object.keys(runInContext('__webpack_module_cache__', context) as object) };
+}
+
+test('workflows without patterns do not load the engine', () => {
+  const { modules } = evaluate(resolve('dist/workflow-bundle.js'));
+  expect(modules()).toContainEqual(expect.stringContaining('operations/json-schema/'));
+  expect(modules()).not.toContainEqual(expect.stringContaining('re2js'));
+});
+
+test('workflows that import definitions with patterns do not load it until they ask', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
+  try {
+    const settings = await loadSettings({ home, project: resolve('test/patterns/project') });
+    const path = await workflowBundle(settings, new DefaultLogger('WARN'));
+    expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
+    const { modules } = evaluate(path);
+    expect(modules()).toContainEqual(expect.stringContaining('tools/ask_code'));
+    expect(modules()).not.toContainEqual(expect.stringContaining('re2js'));
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
