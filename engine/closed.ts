@@ -2,6 +2,7 @@
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { OperationError } from '../operations/errors.js';
+import { tidyProgress } from '../operations/progress-digits.js';
 import type { OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type Closing, type StateMemo } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
@@ -28,7 +29,7 @@ export async function describeClosed(
   const { workflowId, runId, closeTime } = description;
   record.closedAt = (closeTime ?? new Date()).toISOString();
   record.updatedAt = record.closedAt;
-  if (state.progress) record.progress = state.progress;
+  if (state.progress) record.progress = tidyProgress(state.progress);
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
   if (isPastKeepAlive(record)) {

@@ -5,6 +5,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { LonghaulError } from '../operations/errors.js';
+import { tidyProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type OperationRecord } from '../operations/record.js';
 import {
   MARKER_MEMO,
@@ -133,7 +134,7 @@ async function describeOpen(
     }),
   );
   const progress = mergeProgress(state.progress, reports);
-  if (progress) record.progress = progress;
+  if (progress) record.progress = tidyProgress(progress);
   record.updatedAt = latest(
     record.updatedAt,
     ...(raw.pendingActivities ?? []).map(({ lastHeartbeatTime }) => lastHeartbeatTime),
@@ -160,14 +161,9 @@ async function describeOpen(
 /** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
 function line({ stage, progress }: OperationRecord): string | undefined {
   const amount =
-    progress &&
-    `${round(progress.progress)}${progress.total === undefined ? '' : ` of ${round(progress.total)}`}`;
+    progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
   const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);
   return parts.length ? parts.join(': ') : undefined;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 function latest(

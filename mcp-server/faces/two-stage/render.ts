@@ -163,10 +163,14 @@ export function renderError(error: LonghaulError): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { kind, retryable });
 }
 
+/** A share has four digits, rounded down: 1 is for work that is done. */
+const SHARE_STEPS = 10_000;
+
 /** How much is done, from 0 to 1; 0 while nobody knows how much there is. */
 export function progressShare({ progress }: OperationRecord): number {
   if (!progress?.total || progress.total <= 0) return 0;
-  return Math.min(1, Math.max(0, progress.progress / progress.total));
+  const share = Math.min(1, Math.max(0, progress.progress / progress.total));
+  return Math.floor(share * SHARE_STEPS) / SHARE_STEPS;
 }
 
 /** One line on where it stands: what its work says, what it waits for, or what is amiss. */

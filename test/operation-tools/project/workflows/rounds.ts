@@ -7,9 +7,9 @@ interface Rounds {
 }
 
 /** Each round is a run of its own. */
-export async function rounds({ rounds, pauseMs }: Rounds): Promise<{ done: true }> {
-  stage(`${rounds} to go`);
-  await sleep(pauseMs);
-  if (rounds > 1) await continueAsNew<typeof import('./rounds.js').rounds>({ rounds: rounds - 1, pauseMs });
+export async function rounds(input: Rounds): Promise<{ done: true }> {
+  stage(`${input.rounds} to go`);
+  await sleep(input.pauseMs);
+  if (input.rounds > 1) await continueAsNew<typeof rounds>({ ...input, rounds: input.rounds - 1 });
   return { done: true };
 }
