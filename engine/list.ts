@@ -15,30 +15,13 @@ import { sealOf } from '../platform/seal.js';
 import { currentRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
-import { justContinuedQuery, queryOf, statusOf } from './visibility-query.js';
+import { justContinuedQuery, queryOf, statusOf, type ListFilter } from './visibility-query.js';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Reads of Temporal's list for one page: runs that aren't shown leave it short. */
 const READS_OF_PAGE = 10;
 /** Runs that have continued as new just now, at most so many: their memos come with them. */
 const JUST_CONTINUED_RUNS = 100;
-
-export interface ListFilter {
-  tool?: string;
-  /** `open`: all that haven't ended. */
-  status?: OperationStatus | 'open';
-  /** Any of several. */
-  session?: string | string[];
-  idempotencyKey?: string;
-  createdAfter?: Date;
-  /** 1 to 100. Default: 50. */
-  limit?: number;
-  /**
-   * Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time.
-   * Temporal lists open ones first: one that closes between two pages may come on both, and none is left out.
-   */
-  cursor?: string;
-}
 
 /** What a cursor carries, sealed. */
 interface ListCursor {

@@ -2,13 +2,29 @@
 import proto from '@temporalio/proto';
 import type { OperationStatus } from '../operations/record.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
-import type { ListFilter } from './list.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 /** Runs that have continued as new are never current. */
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
 /** How far lists lag behind, in milliseconds: by then a run that has continued as new has its successor listed. */
 const LAG_MS = 5_000;
+
+export interface ListFilter {
+  tool?: string;
+  /** `open`: all that haven't ended. */
+  status?: OperationStatus | 'open';
+  /** Any of several. */
+  session?: string | string[];
+  idempotencyKey?: string;
+  createdAfter?: Date;
+  /** 1 to 100. Default: 50. */
+  limit?: number;
+  /**
+   * Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time.
+   * Temporal lists open ones first: one that closes between two pages may come on both, and none is left out.
+   */
+  cursor?: string;
+}
 
 /** The query for a list of operations, without runs that have continued as new. */
 export function queryOf(
