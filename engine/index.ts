@@ -26,7 +26,7 @@ import { answerOperation } from './answer.js';
 import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
-import { listOperations, type ListFilter, type OperationPage } from './list.js';
+import { listOperations, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
 import { readStepLogText, type LogText } from './logs/text.js';
 import { Mailbox } from './mailbox/index.js';
@@ -34,10 +34,12 @@ import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { EngineTemporal } from './temporal.js';
+import type { ListFilter } from './visibility-query.js';
 import { Watches, type WatchOptions } from './watch.js';
 
 export type { EventPosition, OperationEvent } from './events/index.js';
-export type { ListedOperation, ListFilter, OperationPage } from './list.js';
+export type { ListedOperation, OperationPage } from './list.js';
+export type { ListFilter } from './visibility-query.js';
 export type { StartOptions } from './start.js';
 export { EngineTemporal } from './temporal.js';
 

@@ -1,9 +1,8 @@
 /** Lists of operations, from Temporal's visibility store. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
-import type { OperationStatus } from '../operations/record.js';
+import { isTerminal, type OperationStatus } from '../operations/record.js';
 import {
   MARKER_MEMO,
   SEARCH_ATTRIBUTES,
@@ -13,34 +12,24 @@ import {
   type StateMemo,
 } from '../operations/wire.js';
 import { sealOf } from '../platform/seal.js';
+import { currentRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
+import { justContinuedQuery, queryOf, statusOf, type ListFilter } from './visibility-query.js';
 
-const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 const DEFAULT_PAGE_SIZE = 50;
-
-export interface ListFilter {
-  tool?: string;
-  /** `open`: all that haven't ended. */
-  status?: OperationStatus | 'open';
-  /** Any of several. */
-  session?: string | string[];
-  idempotencyKey?: string;
-  createdAfter?: Date;
-  /** 1 to 100. Default: 50. */
-  limit?: number;
-  /**
-   * Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time.
-   * Temporal lists open ones first: one that closes between two pages may come on both, and none is left out.
-   */
-  cursor?: string;
-}
+/** Reads of Temporal's list for one page: runs that aren't shown leave it short. */
+const READS_OF_PAGE = 10;
+/** Runs that have continued as new just now, at most so many: their memos come with them. */
+const JUST_CONTINUED_RUNS = 100;
 
 /** What a cursor carries, sealed. */
 interface ListCursor {
   principal: string;
   /** Temporal's query: all filters. */
   query: string;
+  /** Filters that are checked again, since Temporal's list is of runs. */
+  again: Pick<ListFilter, 'status'> & { createdAfter?: string };
   /** Filters as they were given, without the time. */
   given: string;
   /** Temporal's own cursor, in base64. */
@@ -96,52 +85,137 @@ export async function listOperations(
     );
   }
   const query = cursor?.query ?? queryOf(principal, filter);
-  const { executions, nextPageToken } = await engine.call((client) =>
+  const again = cursor?.again ?? filtersOf(filter);
+  const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
+  const list = { engine, principal, query, again };
+  let page = await readPage(list, limit, cursor && Buffer.from(cursor.next, 'base64'));
+  const missing = cursor ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
+  if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
+  const tokens = new Set(missing.map(({ token }) => token));
+  const operations = [...missing, ...page.operations.filter(({ token }) => !tokens.has(token))];
+  if (!page.next) return { operations };
+  const sealed = {
+    principal,
+    query,
+    again,
+    given: cursor?.given ?? given,
+    next: page.next.toString('base64'),
+  };
+  return { operations, nextCursor: cursors.seal(sealed) };
+}
+
+interface List {
+  engine: EngineTemporal;
+  principal: string;
+  query: string;
+  again: ListCursor['again'];
+}
+
+/** Reads on until the page is full: of an operation with several runs only the current one is listed. */
+async function readPage(
+  list: List,
+  limit: number,
+  from?: Uint8Array,
+): Promise<{ operations: ListedOperation[]; next: Buffer | undefined }> {
+  const { engine, query } = list;
+  const operations: ListedOperation[] = [];
+  let nextPageToken = from;
+  let next: Buffer | undefined;
+  for (let read = 0; read === 0 || (next && operations.length < limit && read < READS_OF_PAGE); read += 1) {
+    const page = await engine.call((client) =>
+      client.workflowService.listWorkflowExecutions({
+        namespace: engine.namespace,
+        query,
+        pageSize: limit - operations.length,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      }),
+    );
+    operations.push(...(await listedOperations(list, page.executions ?? [])));
+    nextPageToken = next = page.nextPageToken?.length ? Buffer.from(page.nextPageToken) : undefined;
+  }
+  return { operations, next };
+}
+
+/**
+ * Operations that have continued as new just now, and whose current run wasn't listed yet when the page was read. By now it may be;
+ * behind a page that is the last one nothing else lists it.
+ */
+async function missingOperations(
+  list: List,
+  filter: ListFilter,
+  page: { operations: ListedOperation[]; next: Buffer | undefined },
+): Promise<ListedOperation[]> {
+  const { engine, principal } = list;
+  if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
+  const { executions } = await engine.call((client) =>
     client.workflowService.listWorkflowExecutions({
       namespace: engine.namespace,
-      query,
-      pageSize: filter.limit ?? DEFAULT_PAGE_SIZE,
-      ...(cursor ? { nextPageToken: Buffer.from(cursor.next, 'base64') } : {}),
+      query: justContinuedQuery(principal, filter),
+      pageSize: JUST_CONTINUED_RUNS,
     }),
   );
-  const operations = await Promise.all(
-    (executions ?? []).map(async (info): Promise<ListedOperation | undefined> => {
-      const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
-      const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
-      if (marker?.principal !== principal) return undefined;
-      const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-      const { stage, cancelRequestedAt } = state;
-      const createdAt = marker.createdAt ?? toDate(info.startTime ?? {}).toISOString();
-      const closedAt = info.closeTime && toDate(info.closeTime);
-      return {
-        token: tokenOf(principal, info.execution?.workflowId ?? ''),
-        tool: marker.tool,
-        status: statusOf(
-          info.status ?? 0,
-          info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
-        ),
-        createdAt,
-        keepAliveSeconds: marker.keepAliveSeconds,
-        ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
-        ...(stage === undefined ? {} : { stage }),
-        ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
-        ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
-        ...(closedAt
-          ? {
-              closedAt: closedAt.toISOString(),
-              workedSeconds: workedSeconds(new Date(createdAt), closedAt, state),
-            }
-          : {}),
-      };
-    }),
-  );
-  const next = nextPageToken?.length ? Buffer.from(nextPageToken).toString('base64') : undefined;
+  const tokens = new Set(page.operations.map(({ token }) => token));
+  const isMissing = ({ execution }: RunInfo) => !tokens.has(tokenOf(principal, execution?.workflowId ?? ''));
+  return listedOperations(list, (executions ?? []).filter(isMissing), page.next === undefined);
+}
+
+async function listedOperations(
+  { engine, principal, again }: List,
+  infos: RunInfo[],
+  keepListed = false,
+): Promise<ListedOperation[]> {
+  const runs = await currentRuns(engine, infos, keepListed);
+  const listed = await Promise.all(runs.map((run) => listedOperation(engine, principal, run)));
+  return listed.filter((one) => one !== undefined).filter((one) => fits(one, again));
+}
+
+/** Undefined for a workflow that is no operation of this principal. */
+async function listedOperation(
+  engine: EngineTemporal,
+  principal: string,
+  info: RunInfo,
+): Promise<ListedOperation | undefined> {
+  const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
+  const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  if (marker?.principal !== principal) return undefined;
+  const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  const { stage, cancelRequestedAt } = state;
+  const createdAt = marker.createdAt ?? toDate(info.startTime ?? {}).toISOString();
+  const closedAt = info.closeTime && toDate(info.closeTime);
   return {
-    operations: operations.filter((one) => one !== undefined),
-    ...(next === undefined
-      ? {}
-      : { nextCursor: cursors.seal({ principal, query, given: cursor?.given ?? given, next }) }),
+    token: tokenOf(principal, info.execution?.workflowId ?? ''),
+    tool: marker.tool,
+    status: statusOf(
+      info.status ?? 0,
+      info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
+    ),
+    createdAt,
+    keepAliveSeconds: marker.keepAliveSeconds,
+    ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
+    ...(stage === undefined ? {} : { stage }),
+    ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
+    ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
+    ...(closedAt
+      ? {
+          closedAt: closedAt.toISOString(),
+          workedSeconds: workedSeconds(new Date(createdAt), closedAt, state),
+        }
+      : {}),
   };
+}
+
+function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
+  };
+}
+
+/** A run may be younger than its operation, and the current run in another status than the one that Temporal listed. */
+function fits(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
+  if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
+  if (status === undefined) return true;
+  return status === 'open' ? !isTerminal(listed.status) : listed.status === status;
 }
 
 /** Filters may be left out beside a cursor, all of them at once. */
@@ -150,60 +224,3 @@ function isOfList(cursor: ListCursor | undefined, principal: string, given: stri
 }
 
 const NO_FILTERS = JSON.stringify([undefined, undefined, undefined, undefined]);
-
-function queryOf(principal: string, filter: ListFilter): string {
-  return [
-    `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
-    filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
-    filter.status && statusQuery(filter.status),
-    filter.session && `${SEARCH_ATTRIBUTES.session} IN (${[filter.session].flat().map(quote).join(', ')})`,
-    filter.idempotencyKey && `${SEARCH_ATTRIBUTES.idempotencyKey} = ${quote(filter.idempotencyKey)}`,
-    filter.createdAfter && `StartTime > '${filter.createdAfter.toISOString()}'`,
-  ]
-    .filter(Boolean)
-    .join(' AND ');
-}
-
-/** The search attribute holds what the shell wrote; an end from outside shows only in Temporal's own status. */
-function statusOf(execution: number, attribute: Uint8Array | null | undefined): OperationStatus {
-  const written = attribute ? (JSON.parse(Buffer.from(attribute).toString()) as OperationStatus) : 'working';
-  switch (execution) {
-    case Execution.WORKFLOW_EXECUTION_STATUS_COMPLETED:
-      return 'completed';
-    case Execution.WORKFLOW_EXECUTION_STATUS_CANCELED:
-      return 'canceled';
-    case Execution.WORKFLOW_EXECUTION_STATUS_TIMED_OUT:
-      return 'timed_out';
-    case Execution.WORKFLOW_EXECUTION_STATUS_TERMINATED:
-      return 'failed';
-    case Execution.WORKFLOW_EXECUTION_STATUS_FAILED:
-      return written === 'timed_out' ? 'timed_out' : 'failed';
-    default:
-      return written;
-  }
-}
-
-function statusQuery(status: OperationStatus | 'open'): string {
-  const attribute = SEARCH_ATTRIBUTES.status;
-  switch (status) {
-    case 'open':
-      return `ExecutionStatus = 'Running'`;
-    case 'completed':
-      return `ExecutionStatus = 'Completed'`;
-    case 'canceled':
-      return `ExecutionStatus = 'Canceled'`;
-    case 'failed':
-      return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND ${attribute} != 'timed_out'))`;
-    case 'timed_out':
-      return `(ExecutionStatus = 'TimedOut' OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
-    case 'input_required':
-      return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
-    default:
-      return `ExecutionStatus = 'Running' AND ${attribute} != 'input_required'`;
-  }
-}
-
-/** Quotes a value for a visibility query, where a backslash escapes what follows it. */
-export function quote(value: string): string {
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
-}

@@ -9,6 +9,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { tidyProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
@@ -59,7 +60,7 @@ export async function standingOf(
   );
   const times = reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt));
   return neverBack(engine, runId, {
-    ...(progress && !isIncomplete ? { progress } : {}),
+    ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
     updatedAt: [updatedAt, ...times].sort().at(-1)!,
   });
 }

@@ -131,7 +131,7 @@ async function describeOpen(
   }
   const trouble = await troubleOf(engine, raw, workflowId);
   const live = line(record);
-  const retries = retriesOf(raw);
+  const retries = await retriesOf(engine, raw, workflowId);
   const message =
     trouble ??
     (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
@@ -144,12 +144,7 @@ async function describeOpen(
 /** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
 function line({ stage, progress }: OperationRecord): string | undefined {
   const amount =
-    progress &&
-    `${round(progress.progress)}${progress.total === undefined ? '' : ` of ${round(progress.total)}`}`;
+    progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
   const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);
   return parts.length ? parts.join(': ') : undefined;
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -2,8 +2,9 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { activityFailureMessage, activityName, isOwnActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
-import { lastTaskFailure } from './history.js';
+import { activitySummary, lastTaskFailure } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
@@ -36,13 +37,15 @@ export async function troubleOf(
   // Others may wait their turn while something runs.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
   for (const activity of activities) {
-    const name = activity.activityType?.name ?? 'an activity';
     const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
     if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < ANNOUNCED_MS)) {
       const failure = await decodeOptionalFailureToOptionalError(engine.dataConverter, activity.lastFailure);
-      return `${name} is tried again (attempt ${activity.attempt})${failure ? `: ${failure.message}` : ''}`;
+      const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
+      const name = await nameOf(engine, workflowId, activity);
+      return `${name} is tried again (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
     }
     if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
+      const name = await nameOf(engine, workflowId, activity);
       return `no worker has taken ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
     }
   }
@@ -50,14 +53,35 @@ export async function troubleOf(
 }
 
 /** Which attempts are under way, in a few words; undefined while each is the first. */
-export function retriesOf({ pendingActivities }: WorkflowExecutionDescription['raw']): string | undefined {
+export async function retriesOf(
+  engine: EngineTemporal,
+  { pendingActivities }: WorkflowExecutionDescription['raw'],
+  workflowId: string,
+): Promise<string | undefined> {
   const activities = pendingActivities ?? [];
   const retried = activities.filter(isRetried);
   if (retried.length === 0) return undefined;
   if (activities.length === 1) return `attempt ${retried[0]!.attempt}`;
-  return retried.map(({ activityType, attempt }) => `${activityType?.name}: attempt ${attempt}`).join(', ');
+  const each = retried.map(async (one) => `${await nameOf(engine, workflowId, one)}: attempt ${one.attempt}`);
+  return (await Promise.all(each)).join(', ');
 }
 
-function isRetried({ attempt }: proto.temporal.api.workflow.v1.IPendingActivityInfo): boolean {
+function isRetried({ attempt }: PendingActivity): boolean {
   return (attempt ?? 1) > 1;
+}
+
+type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
+
+/**
+ * Name of a pending activity for people. Temporal's description of a workflow has no summaries, so that of Longhaul's own
+ * activities is read from the history.
+ */
+export async function nameOf(
+  engine: EngineTemporal,
+  workflowId: string,
+  { activityType, activityId }: PendingActivity,
+): Promise<string> {
+  const type = activityType?.name ?? 'an activity';
+  if (!isOwnActivity(type) || !activityId) return activityName(type, undefined);
+  return activityName(type, await activitySummary(engine, workflowId, activityId));
 }

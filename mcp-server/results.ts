@@ -1,6 +1,7 @@
 /** An operation's outcome as the result of a tool call, for every MCP face. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { ErrorKind, LonghaulError } from '../operations/errors.js';
+import { ERROR_META_KEY, TEXT_META_KEY } from '../operations/meta-keys.js';
 import type { OperationRecord } from '../operations/record.js';
 import type { Tool } from '../operations/tool.js';
 import type { SERVER_STOPPING } from './closing.js';
@@ -27,10 +28,14 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
 /** The result of an operation that did not complete: what went wrong, and what had been finished. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
+  const { why, data } = failureParts(record);
   return {
     content: [{ type: 'text', text: failureText(record) }, ...linksOf(record)],
     isError: true,
-    _meta: errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
+    _meta: {
+      ...errorMeta(error?.kind ?? 'failed', error?.retryable ?? false),
+      ...(data ? { [TEXT_META_KEY]: `${why}\n${data}` } : {}),
+    },
   };
 }
 
@@ -50,7 +55,12 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
 }
 
 /** What went wrong in a line; what commands and failures have said, and what had been finished, as data. */
-export function failureText({ status, error, partial }: OperationRecord): string {
+export function failureText(record: OperationRecord): string {
+  const { why, data } = failureParts(record);
+  return data ? `${why}\n${asData(data)}` : why;
+}
+
+function failureParts({ status, error, partial }: OperationRecord): { why: string; data: string } {
   const [why = '', ...more] = (error?.message ?? status).split('\n');
   if (error?.cause) more.push(`Caused by: ${error.cause}`);
   if (partial !== undefined) {
@@ -58,8 +68,7 @@ export function failureText({ status, error, partial }: OperationRecord): string
     const shown = text.length > PARTIAL_CHARACTERS ? `${text.slice(0, PARTIAL_CHARACTERS)} ...` : text;
     more.push('', 'Finished before that:', shown);
   }
-  const data = more.join('\n').trim();
-  return data ? `${why}\n${asData(data)}` : why;
+  return { why, data: more.join('\n').trim() };
 }
 
 /**
@@ -97,7 +106,7 @@ export function errorMeta(
   kind: ErrorKind | typeof SERVER_STOPPING,
   retryable: boolean,
 ): Record<string, unknown> {
-  return { 'longhaul/error': { kind, retryable } };
+  return { [ERROR_META_KEY]: { kind, retryable } };
 }
 
 /** Link to a result that is too large to be inlined. */

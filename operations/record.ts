@@ -51,6 +51,13 @@ export type Answer =
 export type ChildStatus =
   'pending' | 'working' | 'input_required' | 'completed' | 'failed' | 'canceled' | 'timed_out' | 'skipped';
 
+const OPEN_PARTS: ReadonlySet<ChildStatus> = new Set(['pending', 'working', 'input_required']);
+
+/** Can a part with this status still change? */
+export function isOpenPart(status: ChildStatus): boolean {
+  return OPEN_PARTS.has(status);
+}
+
 /** A part of an operation that runs for itself: a job of a pipeline, or one item of a job that runs for each. */
 export interface ChildRecord {
   /** `build`; with the item's position, `test[3]`. */

@@ -1,6 +1,6 @@
 /** Which step of an operation is meant. */
 import { LonghaulError } from './errors.js';
-import type { ChildRecord, ChildStatus, StepRecord } from './record.js';
+import { isOpenPart, type ChildRecord, type ChildStatus, type StepRecord } from './record.js';
 
 /** A step, with where it stands. */
 export interface ChosenStep {
@@ -14,13 +14,12 @@ export interface ChosenStep {
 /** What is needed of a part to find its steps. */
 type WithSteps = Pick<ChildRecord, 'name' | 'steps'>;
 
-const OPEN: ReadonlySet<ChildStatus> = new Set(['pending', 'working', 'input_required']);
 /** Most steps that an error names. */
 const NAMED_STEPS = 30;
 
 /** Has the step ended, so that its log doesn't grow any more? */
 export function isStepEnded({ status }: { status: ChildStatus }): boolean {
-  return !OPEN.has(status);
+  return !isOpenPart(status);
 }
 
 /** `build/2`: what a step is called in answers, and can be asked for by. */

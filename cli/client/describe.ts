@@ -4,15 +4,7 @@ import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
 import { oneLine, textTable } from './table.js';
-import {
-  isClosed,
-  progressOf,
-  statusNote,
-  statusWords,
-  type Child,
-  type ListedOperation,
-  type Task,
-} from './wire.js';
+import { isClosed, progressOf, statusNote, type Child, type ListedOperation, type Task } from './wire.js';
 
 /** What `longhaul status` prints. */
 export function describeTask(session: Session, task: Task, children?: Child[]): string {
@@ -21,7 +13,7 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
     progress === undefined ? undefined : `${progress}${total === undefined ? '' : ` of ${total}`}`;
   const rows: [string, string | undefined][] = [
     ['token', task.taskId],
-    ['status', `${statusWords(task)}${task.result?.isError ? ', with an error' : ''}`],
+    ['status', task.status],
     ['says', task.error?.message ?? statusNote(task)],
     ['stage', stage],
     ['progress', [numbers, message].filter(Boolean).join(', ')],

@@ -21,7 +21,7 @@ export const EXIT = {
 /** Shown at the end of `--help`. */
 export const EXIT_CODES_HELP = `
 Exit codes of the commands that talk to a server:
-  0    completed, or done
+  0    completed, or done; for status also: open
   1    the tool failed, or the command did
   2    called wrongly: a flag, an argument or an answer
   3    no server answers, or it can't reach Temporal

@@ -1,11 +1,19 @@
 /** Calling the server's tools about operations, which answer at once. */
 import { logUri } from '../../mcp-server/resource-links.js';
+import {
+  ERROR_META_KEY,
+  PARTS_META_KEY,
+  STATUS_META_KEY,
+  type PartStatuses,
+} from '../../operations/meta-keys.js';
+import type { OperationStatus } from '../../operations/record.js';
+import { STATUS_NAMES } from '../../operations/status-names.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { pageFrom, plainStatus, stepsFrom, type PlainPage } from './plain.js';
+import { pageFrom, stepsFrom, type PlainPage, type PlainSteps } from './plain.js';
 import {
   errorKindOf,
   type Child,
@@ -30,16 +38,26 @@ export class ToolRefusal extends CommandFailure {
   }
 }
 
-/** @throws ToolRefusal, Unreachable, RpcError */
+/** The structured content of a tool about operations. @throws ToolRefusal, Unreachable, RpcError */
 export async function callOperationTool<Output>(
   session: Session,
   name: string,
   args: Record<string, unknown>,
   options: RequestOptions = {},
 ): Promise<Output> {
-  const { structuredContent } = await callOwnTool(session, name, args, options);
-  if (typeof structuredContent === 'object' && structuredContent !== null) return structuredContent as Output;
-  throw notLonghauls(name);
+  return (await callWithMeta<Output>(session, name, args, options)).output;
+}
+
+/** The same with the `_meta` of the result, which has the statuses of the record. */
+async function callWithMeta<Output>(
+  session: Session,
+  name: string,
+  args: Record<string, unknown>,
+  options: RequestOptions = {},
+): Promise<{ output: Output; meta: Record<string, unknown> }> {
+  const { structuredContent, _meta: meta = {} } = await callOwnTool(session, name, args, options);
+  if (typeof structuredContent !== 'object' || structuredContent === null) throw notLonghauls(name);
+  return { output: structuredContent as Output, meta };
 }
 
 /** What comes from a server that has another tool of this name. */
@@ -62,7 +80,7 @@ export async function callOwnTool(
   if (!result.isError) return result;
   // What follows is advice for models.
   const text = result.content?.[0]?.text ?? '';
-  const { retryable } = (result._meta?.['longhaul/error'] ?? {}) as { retryable?: boolean };
+  const { retryable } = (result._meta?.[ERROR_META_KEY] ?? {}) as { retryable?: boolean };
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
@@ -72,7 +90,13 @@ export async function readSteps(
   token: string,
   options: RequestOptions = {},
 ): Promise<OperationSteps> {
-  return stepsFrom(await callOperationTool(session, 'operation_get', { token, view: 'steps' }, options));
+  const args = { token, view: 'steps' };
+  const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
+  return stepsFrom(
+    output,
+    meta[STATUS_META_KEY] as OperationStatus,
+    (meta[PARTS_META_KEY] ?? []) as PartStatuses[],
+  );
 }
 
 /** The jobs of a pipeline; none of another operation, nor from a server that doesn't tell. */
@@ -157,16 +181,16 @@ export interface OperationPage {
 /**
  * A page of the operations.
  *
- * @param filter `status` in the words of the command line
+ * @param filter `status` is one that lists tell apart
  * @throws ToolRefusal, Unreachable, RpcError
  */
 export async function listOperations(
   session: Session,
-  { status, ...filter }: { status?: string } & Record<string, unknown>,
+  { status, ...filter }: { status?: OperationStatus } & Record<string, unknown>,
 ): Promise<OperationPage> {
-  const page = await callOperationTool<PlainPage>(session, 'operation_list', {
+  const { output, meta } = await callWithMeta<PlainPage>(session, 'operation_list', {
     ...filter,
-    ...(status === undefined ? {} : { status: plainStatus(status) }),
+    ...(status === undefined ? {} : { status: STATUS_NAMES[status].plain }),
   });
-  return pageFrom(page);
+  return pageFrom(output, meta[STATUS_META_KEY] as OperationStatus[]);
 }

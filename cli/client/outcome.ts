@@ -1,25 +1,31 @@
 /** How a task ended: in words, and as an exit code. */
 import { print, say } from '../console.js';
+import type { OperationStatus } from '../../operations/record.js';
 import { EXIT } from './exit-codes.js';
-import { errorKindOf, statusNote, type ContentBlock, type Task, type ToolResult } from './wire.js';
-import { exitCodeOfKind } from './failures.js';
+import { statusNote, type ContentBlock, type Task, type ToolResult } from './wire.js';
 
 /** The exit code of a closed task. */
 export function exitCodeOf(task: Task): number {
-  if (task.status === 'cancelled') return EXIT.canceled;
-  if (task.status === 'failed' || !task.result) return EXIT.failed;
-  if (!task.result.isError) return EXIT.ok;
-  const code = exitCodeOfKind(errorKindOf(task.result));
-  // The work itself failed, whatever its error is called: nobody called the command wrongly.
-  return code === EXIT.timedOut || code === EXIT.canceled ? code : EXIT.failed;
+  return task.status === 'completed' ? EXIT.ok : (EXIT_CODES[task.status] ?? EXIT.failed);
 }
+
+const EXIT_CODES: Partial<Record<OperationStatus, number>> = {
+  canceled: EXIT.canceled,
+  timed_out: EXIT.timedOut,
+  expired: EXIT.notFound,
+};
 
 /** Prints what a closed task brought: a result on standard output, anything else on standard error. */
 export function printOutcome(task: Task): void {
-  if (task.status === 'cancelled') say(['canceled', statusNote(task)].filter(Boolean).join(': '));
-  else if (task.status === 'failed')
-    say(`failed: ${task.error?.message ?? task.statusMessage ?? 'no reason given'}`);
-  else printResult(task.result ?? {});
+  if (task.result) printResult(task.result);
+  else if (task.status === 'canceled') say(canceledText(task));
+  else if (task.status !== 'completed')
+    say(`${task.status}: ${task.error?.message ?? task.statusMessage ?? 'no reason given'}`);
+}
+
+function canceledText(task: Task): string {
+  const note = statusNote(task);
+  return note?.startsWith('canceled') ? note : ['canceled', note].filter(Boolean).join(': ');
 }
 
 /** Prints a tool's result. */

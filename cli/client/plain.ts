@@ -1,11 +1,11 @@
-/** What the tools about operations give, in the words and shapes of the command line. */
-import type { ChildStatus } from '../../operations/record.js';
+/** What the tools about operations give, in the shapes of the command line and with the statuses of the record. */
+import type { PartStatuses } from '../../operations/meta-keys.js';
+import type { OperationStatus } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';
 
 interface PlainOperation {
   token: string;
   tool: string;
-  status: string;
   stage?: string;
   created_at: string;
   closed_at?: string;
@@ -20,13 +20,11 @@ export interface PlainPage {
 
 interface PlainChild {
   name: string;
-  status: string;
   status_message?: string;
   item?: unknown;
   host?: string;
   steps?: {
     name: string;
-    status: string;
     exit_code?: number;
     started_at?: string;
     closed_at?: string;
@@ -42,56 +40,45 @@ export interface PlainSteps extends PlainOperation {
   is_live: boolean;
 }
 
-/** Plain tools' words, and those of every command. */
-const WORDS: Record<string, string> = {
-  running: 'working',
-  cancelled: 'canceled',
-  errored: 'timed_out',
-};
-
-/** A status as the tools are asked for it: what has just been started counts as running. */
-export function plainStatus(status: string): string {
-  if (status === 'submitted') return 'running';
-  return Object.entries(WORDS).find(([, word]) => word === status)?.[0] ?? status;
-}
-
-export function stepsFrom({ children, is_live, ...operation }: PlainSteps): OperationSteps {
-  const { token, tool, status, createdAt, closedAt } = operationFrom(operation);
+/** @param statuses of the children */
+export function stepsFrom(
+  { children, is_live, ...operation }: PlainSteps,
+  status: OperationStatus,
+  statuses: PartStatuses[],
+): OperationSteps {
+  const { token, tool, createdAt, closedAt } = operationFrom(operation, status);
   return {
     token,
     tool,
     status,
     createdAt,
     ...(closedAt === undefined ? {} : { closedAt }),
-    ...(children === undefined ? {} : { children: children.map(childFrom) }),
+    ...(children === undefined
+      ? {}
+      : { children: children.map((child, index) => childFrom(child, statuses[index]!)) }),
     isLive: is_live,
   };
 }
 
-export function pageFrom({ operations, next_cursor }: PlainPage): {
-  operations: ListedOperation[];
-  nextCursor?: string;
-} {
+/** @param statuses of the operations */
+export function pageFrom(
+  { operations, next_cursor }: PlainPage,
+  statuses: OperationStatus[],
+): { operations: ListedOperation[]; nextCursor?: string } {
   return {
-    operations: operations.map(operationFrom),
+    operations: operations.map((operation, index) => operationFrom(operation, statuses[index]!)),
     ...(next_cursor === undefined ? {} : { nextCursor: next_cursor }),
   };
 }
 
-function operationFrom({
-  token,
-  tool,
-  status,
-  stage,
-  created_at,
-  closed_at,
-  estimate_seconds,
-  worked_seconds,
-}: PlainOperation): ListedOperation {
+function operationFrom(
+  { token, tool, stage, created_at, closed_at, estimate_seconds, worked_seconds }: PlainOperation,
+  status: OperationStatus,
+): ListedOperation {
   return {
     token,
     tool,
-    status: status === 'queued' ? 'submitted' : (WORDS[status] ?? status),
+    status,
     ...(stage === undefined ? {} : { stage }),
     createdAt: created_at,
     ...(closed_at === undefined ? {} : { closedAt: closed_at }),
@@ -100,14 +87,17 @@ function operationFrom({
   };
 }
 
-function childFrom({ status_message, artifacts, status, steps = [], ...rest }: PlainChild): Child {
+function childFrom(
+  { status_message, artifacts, steps = [], ...rest }: PlainChild,
+  statuses: PartStatuses,
+): Child {
   return {
     ...rest,
-    status: partStatus(status),
+    status: statuses.status,
     ...(status_message === undefined ? {} : { statusMessage: status_message }),
-    steps: steps.map(({ name, status, exit_code, started_at, closed_at, logs_of }) => ({
+    steps: steps.map(({ name, exit_code, started_at, closed_at, logs_of }, index) => ({
       name,
-      status: partStatus(status),
+      status: statuses.steps[index]!,
       ...(exit_code === undefined ? {} : { exitCode: exit_code }),
       ...(started_at === undefined ? {} : { startedAt: started_at }),
       ...(closed_at === undefined ? {} : { closedAt: closed_at }),
@@ -117,8 +107,4 @@ function childFrom({ status_message, artifacts, status, steps = [], ...rest }: P
       ? {}
       : { artifacts: artifacts.map(({ mime_type, ...file }) => ({ ...file, mimeType: mime_type })) }),
   };
-}
-
-function partStatus(status: string): ChildStatus {
-  return (status === 'queued' ? 'pending' : (WORDS[status] ?? status)) as ChildStatus;
 }

@@ -6,6 +6,7 @@ import { mcpUrl } from '../../stack/readiness.js';
 import { settingsOf } from '../settings-flags.js';
 import { Connection, type RequestOptions } from './connection.js';
 import { usageFailure } from './failures.js';
+import { asTask } from './task.js';
 import type { Task, ToolDeclaration } from './wire.js';
 
 /**
@@ -104,10 +105,4 @@ export class Session {
   close(): Promise<void> {
     return this.connection.close();
   }
-}
-
-/** A task without what belongs to the answer that brought it. */
-export function asTask(answer: Task & { resultType?: string }): Task {
-  const { resultType: _resultType, ...task } = answer;
-  return task;
 }

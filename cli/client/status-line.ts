@@ -1,6 +1,6 @@
 /** The line that a terminal shows while a task runs: stage, bar, numbers, time. */
 import { oneLine } from './table.js';
-import { progressOf, statusWords, type Task } from './wire.js';
+import { progressOf, type Task } from './wire.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const BAR_WIDTH = 24;
@@ -11,7 +11,7 @@ const BAR_WIDTH = 24;
  */
 export function statusLine(task: Task, frame: number, nowMs: number, columns: number): string {
   const { progress, total, message, stage } = progressOf(task);
-  const parts = [FRAMES[frame % FRAMES.length]!, oneLine(stage ?? statusWords(task))];
+  const parts = [FRAMES[frame % FRAMES.length]!, oneLine(stage ?? task.status)];
   if (progress !== undefined && total !== undefined && total > 0) {
     const share = Math.min(1, Math.max(0, progress / total));
     const filled = Math.round(share * BAR_WIDTH);

@@ -22,7 +22,7 @@ export function stepsTree(children: Child[], nowMs: number = Date.now()): string
 function jobRow({ name, status, statusMessage, steps }: Child): string[] {
   const done = steps.filter((step) => step.status === 'completed').length;
   const words = statusMessage ?? (QUIET.has(status) ? '' : `${done} of ${steps.length} steps`);
-  return [`  ${name}`, statusWords(status), oneLine(words)];
+  return [`  ${name}`, status, oneLine(words)];
 }
 
 function stepRow(
@@ -40,9 +40,5 @@ function stepRow(
     logsOf === undefined ? undefined : 'in an earlier operation',
   ];
   const label = name === `step ${number}` ? name : `${number} ${oneLine(name)}`;
-  return [`    ${label}`, statusWords(status), facts.filter(Boolean).join(', ')];
-}
-
-function statusWords(status: string): string {
-  return status.replaceAll('_', ' ');
+  return [`    ${label}`, status, facts.filter(Boolean).join(', ')];
 }

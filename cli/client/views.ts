@@ -3,7 +3,7 @@ import { say } from '../console.js';
 import { printJson } from './command.js';
 import { statusLine } from './status-line.js';
 import { oneLine } from './table.js';
-import { isClosed, progressOf, statusWords, type Task } from './wire.js';
+import { isClosed, progressOf, type Task } from './wire.js';
 
 const REDRAW_MS = 100;
 /** How often a plain log says how far the work is, in milliseconds. */
@@ -81,7 +81,7 @@ class PlainView implements View {
     if (isClosed(task)) return;
     const { stage } = progressOf(task);
     const where = `${task.status} ${stage ?? ''}`;
-    const line = oneLine([statusWords(task), task.statusMessage ?? stage].filter(Boolean).join(': '));
+    const line = oneLine([task.status, task.statusMessage ?? stage].filter(Boolean).join(': '));
     const isDue = where !== this.#stage || Date.now() - this.#saidMs >= PLAIN_INTERVAL_MS;
     if (!isDue || line === this.#said) return;
     [this.#stage, this.#saidMs, this.#said] = [where, Date.now(), line];

@@ -4,8 +4,9 @@
  */
 import { RpcError } from './connection.js';
 import { Patience, pause, type PatienceOptions } from './patience.js';
-import { asTask, type Session } from './session.js';
-import { isClosed, type Task } from './wire.js';
+import type { Session } from './session.js';
+import { asTask } from './task.js';
+import { isClosed, type ProtocolTask, type Task } from './wire.js';
 
 /** How long a subscription may be silent before the task is read, in milliseconds: a dead connection says nothing. */
 const SILENCE_MS = 30_000;
@@ -58,7 +59,7 @@ async function* observe(session: Session, taskId: string, signal: AbortSignal): 
         onNotification: ({ method, params }) => {
           if (method === 'notifications/subscriptions/acknowledged') mailbox.put('ready');
           else if (method === 'notifications/tasks' && params['taskId'] === taskId)
-            mailbox.put(fromNotification(params as unknown as Task));
+            mailbox.put(fromNotification(params as unknown as ProtocolTask));
         },
       },
     )
@@ -104,7 +105,7 @@ async function* poll(session: Session, taskId: string, signal: AbortSignal): Asy
 }
 
 /** The task that a notification carries: the same as tasks/get gives, without the subscription's mark. */
-function fromNotification({ _meta, ...task }: Task): Task {
+function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   const { [SUBSCRIPTION_META]: _subscription, ...meta } = _meta ?? {};
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
 }

@@ -1,8 +1,8 @@
 /** What comes over the wire, as far as the commands look at it (specs: ext-tasks; 2026-07-28). */
-import type { ChildRecord } from '../../operations/record.js';
+import { ERROR_META_KEY, PROGRESS_META_KEY } from '../../operations/meta-keys.js';
+import { isTerminal, type ChildRecord, type OperationStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
-
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+import type { TaskStatus } from '../../operations/status-names.js';
 
 /** A question: an elicitation with a form, or another request that only its `method` is known of. */
 export interface InputRequest {
@@ -33,8 +33,8 @@ export interface ToolResult {
   _meta?: Record<string, unknown>;
 }
 
-/** A task with whatever its status brings along. */
-export interface Task {
+/** A task of the protocol, with whatever its status brings along. */
+export interface ProtocolTask {
   taskId: string;
   status: TaskStatus;
   statusMessage?: string;
@@ -48,9 +48,14 @@ export interface Task {
   _meta?: Record<string, unknown>;
 }
 
+/** A task as the commands know and print it: with the status of the operation's record. See {@link asTask}. */
+export interface Task extends Omit<ProtocolTask, 'status'> {
+  status: OperationStatus;
+}
+
 /** What a call is answered with: a task, a result, or questions that come before either. */
 export type CallAnswer =
-  | (Task & { resultType: 'task' })
+  | (ProtocolTask & { resultType: 'task' })
   | (ToolResult & { resultType: 'complete' })
   | { resultType: 'input_required'; inputRequests?: Record<string, InputRequest>; requestState?: string };
 
@@ -65,7 +70,7 @@ export interface ToolDeclaration {
 export interface ListedOperation {
   token: string;
   tool: string;
-  status: string;
+  status: OperationStatus;
   stage?: string;
   createdAt: string;
   closedAt?: string;
@@ -84,7 +89,7 @@ export interface Child extends Omit<ChildRecord, 'artifacts'> {
 export interface OperationSteps {
   token: string;
   tool: string;
-  status: string;
+  status: OperationStatus;
   createdAt: string;
   closedAt?: string;
   children?: Child[];
@@ -120,24 +125,19 @@ export interface TaskProgress {
 
 /** The task's progress, if its server adds it. */
 export function progressOf(task: Task): TaskProgress {
-  return (task._meta?.['longhaul/progress'] as TaskProgress | undefined) ?? {};
+  return (task._meta?.[PROGRESS_META_KEY] as TaskProgress | undefined) ?? {};
 }
 
 /** Why a result is an error, if its server says so. */
 export function errorKindOf(result: ToolResult): string | undefined {
-  return (result._meta?.['longhaul/error'] as { kind?: string } | undefined)?.kind;
-}
-
-/** A task's status in the words of every other command: `input required`, `canceled`. */
-export function statusWords({ status }: Task): string {
-  return status === 'cancelled' ? 'canceled' : status.replace('_', ' ');
+  return (result._meta?.[ERROR_META_KEY] as { kind?: string } | undefined)?.kind;
 }
 
 /** What the server says of the status, if that is more than the status. */
-export function statusNote(task: Task): string | undefined {
-  return task.statusMessage === statusWords(task) ? undefined : task.statusMessage;
+export function statusNote({ status, statusMessage }: Task): string | undefined {
+  return statusMessage === status ? undefined : statusMessage;
 }
 
 export function isClosed({ status }: Task): boolean {
-  return status === 'completed' || status === 'failed' || status === 'cancelled';
+  return isTerminal(status);
 }

@@ -34,12 +34,10 @@ async function openQuestions(
   token: string,
   key: string | undefined,
 ): Promise<Record<string, InputRequest>> {
-  const { statusWords } = await import('../client/wire.js');
   const task = await session.task(token);
   const { inputRequests = {} } = task;
   const keys = Object.keys(inputRequests);
-  if (keys.length === 0)
-    throw new CommandFailure(`${token}: no question is open; it is ${statusWords(task)}`);
+  if (keys.length === 0) throw new CommandFailure(`${token}: no question is open; it is ${task.status}`);
   if (key === undefined) return inputRequests;
   const question = inputRequests[key];
   if (!question)

@@ -61,7 +61,7 @@ async function call(
   const [{ argumentsFrom }, { callTool, readArguments }, { asTask }] = await Promise.all([
     import('../client/tool-flags.js'),
     import('../client/call.js'),
-    import('../client/session.js'),
+    import('../client/task.js'),
   ]);
   const flags = command.opts<CallFlags>();
   const args = {
@@ -87,12 +87,14 @@ async function call(
 }
 
 /** Short work comes back as a result, and so does a call that was refused. */
-async function finishedAtOnce(command: Command, result: ToolResult): Promise<number> {
-  const [{ printResult }, { exitCodeOfKind }, { errorKindOf }] = await Promise.all([
+async function finishedAtOnce(command: Command, answer: ToolResult): Promise<number> {
+  const [{ printResult }, { exitCodeOfKind }, { errorKindOf }, { forPeople }] = await Promise.all([
     import('../client/outcome.js'),
     import('../client/failures.js'),
     import('../client/wire.js'),
+    import('../client/task.js'),
   ]);
+  const result = forPeople(answer);
   if (isJson(command)) printJson(result);
   else printResult(result);
   return result.isError ? exitCodeOfKind(errorKindOf(result)) : EXIT.ok;

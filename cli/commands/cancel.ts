@@ -7,14 +7,18 @@ import { print } from '../console.js';
 export function registerCancel(program: Command): void {
   const command = clientCommand(program, 'cancel', 'cancel an operation').argument('<token>');
   runs(command, async (session, token: string) => {
-    const { isClosed, statusWords } = await import('../client/wire.js');
+    const [{ isClosed }, { exitCodeOf }] = await Promise.all([
+      import('../client/wire.js'),
+      import('../client/outcome.js'),
+    ]);
     const task = await session.task(token);
     if (!isClosed(task)) await session.request('tasks/cancel', { taskId: token });
     const after = isClosed(task) ? task : await session.task(token);
     if (isJson(command)) printJson(after);
-    else if (isClosed(task)) print(`${token} is ${statusWords(task)} already`);
-    else if (isClosed(after)) print(`${token} is ${statusWords(after)}`);
+    else if (isClosed(task)) print(`${token} is ${task.status} already`);
+    else if (isClosed(after)) print(`${token} is ${after.status}`);
     else print(`cancel requested; see how it ends with: ${session.hint('watch', token)}`);
-    return EXIT.ok;
+    // One that is canceled already is what was asked for.
+    return isClosed(task) && task.status !== 'canceled' ? exitCodeOf(task) : EXIT.ok;
   });
 }

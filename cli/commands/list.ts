@@ -1,11 +1,20 @@
 import { Option, type Command } from 'commander';
+import type { OperationStatus } from '../../operations/record.js';
 import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, say } from '../console.js';
 
-const STATUSES = ['submitted', 'working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'];
+/** Statuses that lists tell apart. What has just been started is working. */
+const STATUSES: OperationStatus[] = [
+  'working',
+  'input_required',
+  'completed',
+  'failed',
+  'canceled',
+  'timed_out',
+];
 /** Most operations that the server gives at once. */
 const PAGE_LIMIT = 100;
 
@@ -16,7 +25,11 @@ export function registerList(program: Command): void {
     .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
     .option('--limit <number>', 'at most so many', wholeNumber, 20);
   runs(command, async (session) => {
-    const { tool, status, limit } = command.opts<{ tool?: string; status?: string; limit: number }>();
+    const { tool, status, limit } = command.opts<{
+      tool?: string;
+      status?: OperationStatus;
+      limit: number;
+    }>();
     const { listOperations } = await import('../client/operation-tools.js');
     const operations: ListedOperation[] = [];
     let cursor: string | undefined;

@@ -59,8 +59,7 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   try {
     if (isFollowed) {
       const operation = await followLogs(reach, request, writer);
-      if (operation?.closedAt !== undefined && !isJson(command))
-        say(`the operation is ${operation.status.replace('_', ' ')}`);
+      if (operation?.closedAt !== undefined && !isJson(command)) say(`the operation is ${operation.status}`);
     } else await showLog(reach, request, writer, false);
   } finally {
     process.off('SIGINT', leave);

@@ -9,7 +9,7 @@ export function registerResult(program: Command): void {
     .argument('<token>')
     .option('--wait', 'wait until there is one');
   runs(command, async (session, token: string) => {
-    const [{ isClosed, statusWords }, { exitCodeOf, printOutcome }] = await Promise.all([
+    const [{ isClosed }, { exitCodeOf, printOutcome }] = await Promise.all([
       import('../client/wire.js'),
       import('../client/outcome.js'),
     ]);
@@ -17,7 +17,7 @@ export function registerResult(program: Command): void {
     if (!isClosed(task)) {
       if (!command.opts<{ wait?: boolean }>().wait) {
         throw new CommandFailure(
-          `${token}: no result yet, it is ${statusWords(task)}; wait for it with: ${session.hint('result', token, ['--wait'])}`,
+          `${token}: no result yet, it is ${task.status}; wait for it with: ${session.hint('result', token, ['--wait'])}`,
           EXIT.unfinished,
         );
       }

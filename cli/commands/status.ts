@@ -14,6 +14,10 @@ export function registerStatus(program: Command): void {
       const { describeTask } = await import('../client/describe.js');
       print(describeTask(session, task, children));
     }
-    return EXIT.ok;
+    const [{ isClosed }, { exitCodeOf }] = await Promise.all([
+      import('../client/wire.js'),
+      import('../client/outcome.js'),
+    ]);
+    return isClosed(task) ? exitCodeOf(task) : EXIT.ok;
   });
 }

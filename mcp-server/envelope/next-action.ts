@@ -1,7 +1,8 @@
 /** What a caller of plain tools does next: which tool, with what, when, and how it tells that the work has ended. */
 import { z } from 'zod';
 import type { OperationRecord } from '../../operations/record.js';
-import { isOver, plainStatus, TERMINAL_STATUSES } from './status.js';
+import { PLAIN_FINAL_STATUSES } from '../../operations/status-names.js';
+import { isOver, plainStatus } from './status.js';
 
 /** Shortest and longest time to the next look, and the longest one to the first, in seconds. */
 const SHORTEST_SECONDS = 2;
@@ -42,7 +43,7 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
   const following = {
     check_after_seconds: checkAfterSeconds(record),
     status_path: hasChildren ? 'children[*].status' : 'status',
-    terminal_statuses: [...TERMINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
+    terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
   };
   if (!open) return { tool: 'operation_get', args: { token }, ...following };
   const [key, { message, schema }] = open;

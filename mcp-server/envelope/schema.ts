@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
 import { movedTo } from '../../operations/schema-references.js';
+import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../closing.js';
 import { nextActionSchema } from './next-action.js';
-import { OPEN_STATUSES, TERMINAL_STATUSES } from './status.js';
 
 const time = z.string().describe('ISO 8601, UTC.');
 
@@ -20,7 +20,7 @@ export const linkSchema = z.object({
 export const envelopeSchema = z.object({
   token: z.string().describe('What the operation is known by in every later call.'),
   tool: z.string().describe('Tool whose work it is.'),
-  status: z.enum([...OPEN_STATUSES, ...TERMINAL_STATUSES]),
+  status: z.enum([...PLAIN_OPEN_STATUSES, ...PLAIN_FINAL_STATUSES]),
   status_message: z.string().optional().describe('Where it stands, in a line.'),
   stage: z.string().optional(),
   progress: z

@@ -1,18 +1,13 @@
 /** The statuses of plain tools: of the operation, and of its parts. */
-import type { ChildRecord, ChildStatus, OperationRecord, OperationStatus } from '../../operations/record.js';
-
-export const OPEN_STATUSES = ['queued', 'running', 'input_required'] as const;
-/** Both spellings of cancelled are known to clients; `cancelled` is the one that is said. */
-export const TERMINAL_STATUSES = [
-  'completed',
-  'failed',
-  'cancelled',
-  'canceled',
-  'errored',
-  'expired',
-] as const;
-
-export type PlainStatus = (typeof OPEN_STATUSES)[number] | (typeof TERMINAL_STATUSES)[number];
+import type { ChildRecord, ChildStatus, OperationRecord } from '../../operations/record.js';
+import {
+  PART_STATUS_NAMES,
+  partStatusIn,
+  PLAIN_OPEN_STATUSES,
+  STATUS_NAMES,
+  statusOnceCanceled,
+  type PlainStatus,
+} from '../../operations/status-names.js';
 
 /** A part has one more way to end than an operation: it may never have had to run. */
 export type PlainChildStatus = PlainStatus | 'skipped';
@@ -25,41 +20,16 @@ export interface PlainChild {
 /** How many parts are listed at most: those that are open first, then those that went wrong. */
 const MAX_CHILDREN = 100;
 
-const OF_OPERATION: Record<OperationStatus, PlainStatus> = {
-  submitted: 'queued',
-  working: 'running',
-  unknown: 'running',
-  input_required: 'input_required',
-  completed: 'completed',
-  failed: 'failed',
-  canceled: 'cancelled',
-  timed_out: 'errored',
-  expired: 'expired',
-};
-
-const OF_CHILD: Record<ChildStatus, PlainChildStatus> = {
-  pending: 'queued',
-  working: 'running',
-  input_required: 'input_required',
-  completed: 'completed',
-  failed: 'failed',
-  canceled: 'cancelled',
-  timed_out: 'errored',
-  skipped: 'skipped',
-};
+type StatusOfRecord = Parameters<typeof statusOnceCanceled>[0];
 
 /** The record's status in the words of plain tools: cancelled as soon as that is asked for, and for good. */
-export function plainStatus({
-  status,
-  cancelRequestedAt,
-  closedAt,
-}: Pick<OperationRecord, 'status' | 'cancelRequestedAt' | 'closedAt'>): PlainStatus {
-  return cancelRequestedAt !== undefined && closedAt === undefined ? 'cancelled' : OF_OPERATION[status];
+export function plainStatus(record: StatusOfRecord): PlainStatus {
+  return STATUS_NAMES[statusOnceCanceled(record)].plain;
 }
 
 /** Has the operation ended, as far as callers of plain tools are concerned? */
 export function isOver(status: PlainChildStatus): boolean {
-  return !(OPEN_STATUSES as readonly string[]).includes(status);
+  return !(PLAIN_OPEN_STATUSES as readonly string[]).includes(status);
 }
 
 /**
@@ -68,20 +38,19 @@ export function isOver(status: PlainChildStatus): boolean {
  */
 export function plainChildren(record: OperationRecord): PlainChild[] {
   const status = plainStatus(record);
-  const children = (record.children ?? []).map((child) => plainChild(child, status)).sort(byInterest);
+  const children = (record.children ?? []).map((child) => plainChild(child, record)).sort(byInterest);
   const areAllOver = children.every((child) => isOver(child.status));
   const isAmiss = children.length === 0 || (areAllOver && !isOver(status));
   return [...(isAmiss ? [{ name: record.tool, status }] : []), ...children].slice(0, MAX_CHILDREN);
 }
 
-function plainChild({ name, status }: ChildRecord, ofOperation: PlainStatus): PlainChild {
-  return { name, status: plainChildStatus(status, ofOperation) };
+function plainChild({ name, status }: ChildRecord, record: OperationRecord): PlainChild {
+  return { name, status: plainChildStatus(status, record) };
 }
 
-/** The status of a part, or of a step of one. What an operation left open as it ended has ended with it. */
-export function plainChildStatus(status: ChildStatus, ofOperation: PlainStatus): PlainChildStatus {
-  const own = OF_CHILD[status];
-  return isOver(ofOperation) && !isOver(own) ? ofOperation : own;
+/** The status of a part of this operation, or of a step of one. */
+export function plainChildStatus(status: ChildStatus, record: StatusOfRecord): PlainChildStatus {
+  return PART_STATUS_NAMES[partStatusIn(statusOnceCanceled(record), status)].plain;
 }
 
 function byInterest(one: PlainChild, other: PlainChild): number {

@@ -2,8 +2,9 @@
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
+import type { PlainStatus } from '../../operations/status-names.js';
 import type { Caller } from '../caller.js';
-import { isOver, plainStatus, type PlainStatus } from '../envelope/status.js';
+import { isOver, plainStatus } from '../envelope/status.js';
 import { waitFor } from '../wait.js';
 
 /** For how long they are looked at, in seconds: longer than any wait. */

@@ -2,27 +2,25 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationStatus } from '../../operations/record.js';
+import { STATUS_NAMES } from '../../operations/status-names.js';
 
 export const token = z.string().min(1).max(1000).describe('Token of the operation: what its start gave.');
 
 export const reference = z.string().min(1).max(1000);
 
-/** Statuses that lists tell apart, in plain words, and what the engine calls them. */
-const LISTED_STATUSES = {
-  running: 'working',
-  input_required: 'input_required',
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'canceled',
-  errored: 'timed_out',
-} as const satisfies Record<string, OperationStatus>;
+/** Statuses that lists tell apart, by their plain names. */
+const LISTED_STATUSES = new Map<string, OperationStatus>(
+  (['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const).map((status) => [
+    STATUS_NAMES[status].plain,
+    status,
+  ]),
+);
 
-type ListedStatus = keyof typeof LISTED_STATUSES;
+export const listedStatus = z.enum([...LISTED_STATUSES.keys()]);
 
-export const listedStatus = z.enum(Object.keys(LISTED_STATUSES) as [ListedStatus, ...ListedStatus[]]);
-
-export function engineStatus(status: ListedStatus): OperationStatus {
-  return LISTED_STATUSES[status];
+/** @param status one of {@link listedStatus} */
+export function engineStatus(status: string): OperationStatus {
+  return LISTED_STATUSES.get(status)!;
 }
 
 /** @throws LonghaulError `invalid_arguments` */

@@ -1,8 +1,9 @@
 /** The view `logs` of operation_get: a page of what a step has printed. */
 import { z } from 'zod';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../operations/log-page.js';
+import type { OperationRecord } from '../../operations/record.js';
 import { asData } from '../envelope/as-data.js';
-import { plainChildStatus, type PlainStatus } from '../envelope/status.js';
+import { plainChildStatus } from '../envelope/status.js';
 import { callText, reference } from './fields.js';
 
 const line = z.number().int().min(1);
@@ -58,14 +59,14 @@ export const logPageSchema = z.object({
 export type LogOutput = z.output<typeof logPageSchema>;
 type Line = LogOutput['lines'][number];
 
-/** @param ofOperation status of the operation that the step is part of */
+/** @param record the operation that the step is part of */
 export function logOutput(
   { lines, status, isAtEnd, isComplete, totalBytes, ...rest }: LogPage,
-  ofOperation: PlainStatus,
+  record: OperationRecord,
 ): LogOutput {
   return {
     ...rest,
-    ...(status === undefined ? {} : { status: plainChildStatus(status, ofOperation) }),
+    ...(status === undefined ? {} : { status: plainChildStatus(status, record) }),
     lines: lines.map(({ number, text, isContinued, isUnfinished, lineBytes }) => ({
       number,
       text,

@@ -36,6 +36,8 @@ export interface ToolAnswer<Output> {
   beside?: ContentBlock[];
   /** Is it the outcome of work that failed? Default: false. */
   isError?: boolean;
+  /** The result's `_meta`, for programs. */
+  meta?: Record<string, unknown>;
 }
 
 /** Defines one. Its results are what its output schema says by their type. */
@@ -65,6 +67,7 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
         content: [{ type: 'text', text: answer.text }, ...(answer.beside ?? [])],
         structuredContent: answer.output,
         ...(answer.isError ? { isError: true } : {}),
+        ...(answer.meta ? { _meta: answer.meta } : {}),
       };
     },
   };

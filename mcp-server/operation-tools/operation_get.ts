@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import { PAGE_LINES } from '../../operations/log-page.js';
+import { PARTS_META_KEY, STATUS_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
@@ -13,7 +14,7 @@ import { LONGEST_WAIT_SECONDS, waitFor, type Waited } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token } from './fields.js';
 import { defineOperationTool, type ToolAnswer } from './operation-tool.js';
-import { childrenOutput, childSchema, stepsText } from './steps-view.js';
+import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-view.js';
 
 /** How long it waits unless the caller says otherwise, in seconds. */
 const DEFAULT_WAIT_SECONDS = 60;
@@ -139,6 +140,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
       beside: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
+      meta: { [STATUS_META_KEY]: live.status, [PARTS_META_KEY]: partStatuses(live) },
     };
   },
 
@@ -153,7 +155,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
       toLine: to_line,
     });
     const { children: _children, ...envelope } = lean(envelopeOf(record, context));
-    const log = logOutput(page, plainStatus(record));
+    const log = logOutput(page, record);
     return { output: { ...envelope, log }, text: logText(token, log, tail) };
   },
 

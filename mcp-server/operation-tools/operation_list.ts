@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../engine/index.js';
+import { STATUS_META_KEY } from '../../operations/meta-keys.js';
 import { plainStatus } from '../envelope/status.js';
 import { callText, engineStatus, listedStatus, refuse } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
@@ -91,6 +92,7 @@ export const operationList = defineOperationTool({
     return {
       output: { operations, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
       text: [...(lines.length ? lines : ['No operations; the list lags by seconds.']), ...more].join('\n'),
+      meta: { [STATUS_META_KEY]: page.operations.map(({ status }) => status) },
     };
   },
 });

@@ -1,11 +1,13 @@
 /** The view `steps` of operation_get: the jobs of a pipeline with their steps, outputs and files. */
 import { z } from 'zod';
+import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../operations/record.js';
+import { partStatusIn } from '../../operations/status-names.js';
 import { stepReference } from '../../operations/steps.js';
 import { tokenOf } from '../../operations/wire.js';
 import { asData } from '../envelope/as-data.js';
 import { linkSchema } from '../envelope/schema.js';
-import { plainChildStatus, plainStatus, type PlainStatus } from '../envelope/status.js';
+import { plainChildStatus, plainStatus } from '../envelope/status.js';
 import { artifactUri, mimeTypeOf } from '../resource-links.js';
 import { callText } from './fields.js';
 
@@ -40,17 +42,16 @@ export type ChildOutput = z.output<typeof childSchema>;
 
 /** All jobs, in the pipeline's order. */
 export function childrenOutput(record: OperationRecord): ChildOutput[] {
-  const { principal, children = [] } = record;
-  const ofOperation = plainStatus(record);
+  const { children = [] } = record;
   return children.map((child) => ({
     name: child.name,
-    status: plainChildStatus(child.status, ofOperation),
+    status: plainChildStatus(child.status, record),
     ...(child.statusMessage === undefined ? {} : { status_message: child.statusMessage }),
     ...(child.item === undefined ? {} : { item: child.item }),
     ...(child.host === undefined ? {} : { host: child.host }),
     steps: child.steps.map((one, index) => ({
       step: stepReference({ child: child.name, position: index + 1 }),
-      ...stepOutput(principal, one, ofOperation),
+      ...stepOutput(one, record),
     })),
     ...(child.outputs === undefined ? {} : { outputs: child.outputs }),
     ...(child.artifacts === undefined
@@ -58,7 +59,7 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
       : {
           artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
             name,
-            uri: artifactUri(tokenOf(principal, workflowId), name),
+            uri: artifactUri(tokenOf(record.principal, workflowId), name),
             mime_type: mimeTypeOf(name),
             bytes,
           })),
@@ -66,18 +67,25 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
   }));
 }
 
+/** The record's own statuses, in the order of {@link childrenOutput}. */
+export function partStatuses({ status: ofOperation, children = [] }: OperationRecord): PartStatuses[] {
+  return children.map(({ status, steps }) => ({
+    status: partStatusIn(ofOperation, status),
+    steps: steps.map((step) => partStatusIn(ofOperation, step.status)),
+  }));
+}
+
 function stepOutput(
-  principal: string,
   { name, status, exitCode, startedAt, closedAt, logsOf }: StepRecord,
-  ofOperation: PlainStatus,
+  record: OperationRecord,
 ) {
   return {
     name,
-    status: plainChildStatus(status, ofOperation),
+    status: plainChildStatus(status, record),
     ...(exitCode === undefined ? {} : { exit_code: exitCode }),
     ...(startedAt === undefined ? {} : { started_at: startedAt }),
     ...(closedAt === undefined ? {} : { closed_at: closedAt }),
-    ...(logsOf === undefined ? {} : { logs_of: tokenOf(principal, logsOf) }),
+    ...(logsOf === undefined ? {} : { logs_of: tokenOf(record.principal, logsOf) }),
   };
 }
 

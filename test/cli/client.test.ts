@@ -85,7 +85,7 @@ describe('call', () => {
   test('--json prints each state of the task on a line, the last one closed', async () => {
     const ended = await run(parts, ['call', 'slow_compute', '--seconds', '1', '--json']);
     const tasks = documents<Task>(ended);
-    expect(tasks[0]!.status).toBe('working');
+    expect(tasks[0]!.status).toMatch(/^(submitted|working)$/);
     expect(tasks.at(-1)).toMatchObject({ status: 'completed', result: { structuredContent: { label: '' } } });
     expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(1);
     expect(ended.code).toBe(0);
@@ -175,7 +175,7 @@ test('status tells where an operation stands', async () => {
   const token = await detached('confirm_delete', '--filename', 'a');
   await asking(token);
   const { code, stdout } = await run(parts, ['status', token]);
-  expect(stdout).toMatch(/^status +input required$/m);
+  expect(stdout).toMatch(/^status +input_required$/m);
   expect(stdout).toContain('question input-1: Delete a?');
   expect(code).toBe(0);
   expect(documents(await run(parts, ['status', token, '--json']))).toMatchObject([{ taskId: token }]);

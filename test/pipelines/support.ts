@@ -55,7 +55,8 @@ export class PipelineProject {
       arguments: { token, view: 'steps' },
     });
     if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
-    return stepsFrom(result.structuredContent).children ?? [];
+    const { structuredContent, _meta } = result;
+    return stepsFrom(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? [];
   }
 
   async resume(token: string, from?: string): Promise<any> {

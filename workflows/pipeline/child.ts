@@ -310,14 +310,25 @@ export function plannedChildren(run: PipelineRun): Child[] {
   return all;
 }
 
-/** Counts the steps that need no more work; {@link progress} never goes back. */
-export function showProgress(message?: string): void {
+/** What the last step that ended came to. */
+let lastStep: string | undefined;
+
+/**
+ * Counts the steps that need no more work: skipped ones too, so that the total is reached, and the message says how many they
+ * are. {@link progress} never goes back.
+ */
+export function showProgress(step?: string): void {
+  lastStep = step ?? lastStep;
+  const skipped = all
+    .flatMap(({ record }) => record.steps)
+    .filter(({ status }) => status === 'skipped').length;
+  const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
   const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
   const finished = all.reduce(
     (sum, { record }) => sum + record.steps.filter((step) => !isLeft(step)).length,
     0,
   );
-  progress({ progress: finished, ...(message === undefined ? {} : { message }) });
+  progress({ progress: finished, ...(message === '' ? {} : { message }) });
 }
 
 function plan({ pipeline, inputs }: PipelineRun): Child[] {

@@ -2,10 +2,11 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
 import type { JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertKept, jobHeaders, jobOf, jobPath, jobStatusOf } from './render.js';
+import { assertKept, jobHeaders, jobOf, jobPath } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
 import { registerVerb } from './verb.js';
 
@@ -83,7 +84,7 @@ async function cancel(
 
 /** @throws Problem `job-expired` */
 function hasEnded(record: OperationRecord): Problem {
-  const status = jobStatusOf(assertKept(record).status);
+  const status = STATUS_NAMES[assertKept(record).status].job;
   return new Problem('wrong-state', `the job has ended already: it is ${status}`, {
     members: { job_status: status, status_url: jobPath(record.token) },
   });

@@ -6,19 +6,14 @@ import { clientBudgetSeconds, pollIntervalMs } from '../../../operations/budgets
 import { ITEMS, type Item } from '../../../operations/documentation/items.js';
 import { parametersOf, type Parameter } from '../../../operations/documentation/parameters.js';
 import { ERROR_KINDS, isRetryable } from '../../../operations/errors.js';
+import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { fixedEstimateSeconds, kindOf, sizeInArguments } from '../../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
 import { jobPath } from './render.js';
-import {
-  JOB_STATUSES,
-  LEAST_KEEP_ALIVE_SECONDS,
-  LONGEST_WAIT_SECONDS,
-  TERMINAL_JOB_STATUSES,
-  type JobStatus,
-} from './schemas.js';
+import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
 /** What is allowed a minute, to each caller, on each server process. */
 export interface Limits {
@@ -98,7 +93,7 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
     parameters: parametersOf(tool.inputSchema),
     states: JOB_STATUSES.map((status) => ({
       status,
-      terminal: (TERMINAL_JOB_STATUSES as readonly string[]).includes(status),
+      terminal: (JOB_FINAL_STATUSES as readonly string[]).includes(status),
       meaning: MEANINGS[status],
     })),
     following: followingOf(tool),

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EventPosition, OperationEvent } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
 import { sealOf, type Seal } from '../../../platform/seal.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../closing.js';
 import { HEARTBEAT_MS } from '../../heartbeat.js';
@@ -10,7 +11,7 @@ import { signalOf, type JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertKept, defined, jobOf, jobStatusOf } from './render.js';
+import { assertKept, defined, jobOf } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
 const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from behind that one, on any server process: each status, input_required and log event comes once and in order. Events:
@@ -125,7 +126,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
     case 'status':
       return {
         ...job,
-        status: jobStatusOf(event.status),
+        status: STATUS_NAMES[event.status].job,
         ...defined({ stage: event.stage }),
         cancel_requested: event.isCancelRequested,
         input_required: event.status === 'input_required',

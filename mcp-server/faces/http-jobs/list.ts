@@ -4,11 +4,12 @@ import type { Context } from 'hono';
 import type { ListedOperation, ListFilter, OperationPage } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../../operations/record.js';
+import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../../operations/status-names.js';
 import type { JobsFace } from './face.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
 import { Problem } from './problems.js';
-import { defined, jobPath, jobStatusOf } from './render.js';
-import { integer, job, JOB_STATUSES, json, responses, type JobStatus } from './schemas.js';
+import { defined, jobPath } from './render.js';
+import { integer, job, json, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
 /** How many open jobs of a page are read at once. */
@@ -188,7 +189,7 @@ function rendered({
   return {
     job_id: token,
     tool,
-    status: jobStatusOf(status),
+    status: STATUS_NAMES[status].job,
     status_url: jobPath(token),
     created_at: createdAt,
     ...defined({ stage, closed_at: closedAt }),

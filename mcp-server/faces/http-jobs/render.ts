@@ -1,30 +1,14 @@
 /** The record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../../operations/budgets.js';
-import { isTerminal, type OperationRecord, type OperationStatus } from '../../../operations/record.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
 import { Problem } from './problems.js';
-import { INLINE_BYTES, type Job, type JobStatus } from './schemas.js';
-
-const STATUS: Record<OperationStatus, JobStatus> = {
-  submitted: 'queued',
-  working: 'running',
-  input_required: 'running',
-  unknown: 'running',
-  completed: 'succeeded',
-  failed: 'failed',
-  canceled: 'canceled',
-  timed_out: 'timed_out',
-  // Never rendered: such a job is gone.
-  expired: 'failed',
-};
+import { INLINE_BYTES, type Job } from './schemas.js';
 
 /** Path of a job. */
 export function jobPath(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
-}
-
-export function jobStatusOf(status: OperationStatus): JobStatus {
-  return STATUS[status];
 }
 
 /** Links to what can be asked of a job. */
@@ -68,7 +52,7 @@ export function jobOf(record: OperationRecord): Job {
   return {
     job_id: token,
     tool: record.tool,
-    status: jobStatusOf(record.status),
+    status: STATUS_NAMES[record.status].job,
     status_url: links.self,
     created_at: record.createdAt,
     updated_at: record.updatedAt,

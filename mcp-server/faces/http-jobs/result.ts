@@ -2,11 +2,12 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { OperationRecord } from '../../../operations/record.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
 import type { JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes, streamOf } from './range.js';
-import { assertKept, hash, jobStatusOf } from './render.js';
+import { assertKept, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const rangeHeaders = z.object({
@@ -59,7 +60,7 @@ export function registerResult(face: JobsFace): void {
       if (record.status !== 'completed')
         throw new Problem(
           'wrong-state',
-          `the job is ${jobStatusOf(record.status)}; only a succeeded one has a result`,
+          `the job is ${STATUS_NAMES[record.status].job}; only a succeeded one has a result`,
         );
       return sendJson(c, record, 'result', record.result);
     },

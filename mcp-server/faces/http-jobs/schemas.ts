@@ -1,13 +1,8 @@
 /** What the HTTP jobs API takes and gives, as zod schemas: they check requests and make the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../../operations/errors.js';
+import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../../operations/status-names.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
-
-/** Every status of a job. */
-export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'canceled', 'timed_out'] as const;
-export type JobStatus = (typeof JOB_STATUSES)[number];
-/** Those that are final. */
-export const TERMINAL_JOB_STATUSES = ['succeeded', 'failed', 'canceled', 'timed_out'] as const;
 
 /** Longest wait of a request, in seconds: proxies give up after about a minute. */
 export const LONGEST_WAIT_SECONDS = 60;
@@ -21,7 +16,7 @@ const path = z.string();
 
 export const jobStatus = z.enum(JOB_STATUSES).openapi('JobStatus', {
   description: 'queued and running are not final; succeeded, failed, canceled and timed_out are (terminal).',
-  'x-terminal': [...TERMINAL_JOB_STATUSES],
+  'x-terminal': [...JOB_FINAL_STATUSES],
 });
 
 export const jobError = z

@@ -1,25 +1,15 @@
 /** `GET /v1/jobs/{id}/logs`: the steps of a job, with links to what each has printed. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { isTerminal, type ChildStatus, type OperationRecord } from '../../../operations/record.js';
+import type { ChildStatus, OperationRecord } from '../../../operations/record.js';
+import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../../operations/steps.js';
 import type { JobsFace } from './face.js';
 import { assertJobId } from './headers.js';
-import { assertKept, defined, jobPath, jobStatusOf } from './render.js';
-import { JOB_STATUSES, jobParams, json, responses } from './schemas.js';
+import { assertKept, defined, jobPath } from './render.js';
+import { jobParams, json, responses } from './schemas.js';
 
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
 type StepStatus = z.output<typeof stepStatus>;
-
-const OF_STEP: Record<ChildStatus, StepStatus> = {
-  pending: 'queued',
-  working: 'running',
-  input_required: 'running',
-  completed: 'succeeded',
-  failed: 'failed',
-  canceled: 'canceled',
-  timed_out: 'timed_out',
-  skipped: 'skipped',
-};
 
 const step = z
   .object({
@@ -82,10 +72,8 @@ function stepsIn(record: OperationRecord): z.output<typeof step>[] {
   });
 }
 
-/** What a job left open as it ended has ended with it. */
 export function stepStatusOf(status: ChildStatus, { status: ofJob }: OperationRecord): StepStatus {
-  const own = OF_STEP[status];
-  return isTerminal(ofJob) && (own === 'queued' || own === 'running') ? jobStatusOf(ofJob) : own;
+  return PART_STATUS_NAMES[partStatusIn(ofJob, status)].job;
 }
 
 export function logPath(id: string, reference: string): string {

@@ -3,12 +3,10 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { humanDuration, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { InputRequest, OperationRecord, Progress } from '../../../operations/record.js';
+import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { questionText } from '../../elicitation.js';
 import { asProtocolError } from '../../protocol-error.js';
-
-export type AsyncStatus =
-  'submitted' | 'working' | 'completed' | 'canceled' | 'failed' | 'input_required' | 'unknown';
 
 export const EXPIRED = 'Operation has expired';
 const NOT_FOUND = 'Operation not found';
@@ -45,10 +43,8 @@ export function isOperation({ requestId }: OperationRecord): boolean {
 }
 
 /** From the moment a cancel is taken the operation is canceled for good, whatever the work still does. */
-export function asyncStatus({ status, cancelRequestedAt }: OperationRecord): AsyncStatus {
-  if (status === 'expired') return 'failed';
-  if (cancelRequestedAt !== undefined) return 'canceled';
-  return status === 'timed_out' ? 'failed' : status;
+export function asyncStatus(record: OperationRecord): AsyncStatus {
+  return STATUS_NAMES[statusOnceCanceled(record)].sep1391;
 }
 
 /** The immediate reply to the call. Its text is for the model, which goes on with it. */

@@ -3,10 +3,9 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
+import { STATUS_NAMES, statusOnceCanceled, type TaskStatus } from '../../../operations/status-names.js';
 import { questionText } from '../../elicitation.js';
 import { asProtocolError } from '../../protocol-error.js';
-
-export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 /** The fields of every task (specs: "Data Types"). Times are ISO 8601, durations milliseconds. */
 export interface Task {
@@ -48,27 +47,13 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
 
 /** From the moment a cancel is taken the task is cancelled for good, whatever the work still does. */
 function taskStatus(record: OperationRecord, { elicitation }: RenderContext): TaskStatus {
-  if (record.cancelRequestedAt !== undefined && record.status !== 'expired') return 'cancelled';
-  switch (record.status) {
-    case 'submitted':
-    case 'working':
-    case 'unknown':
-      return 'working';
-    case 'input_required':
-      return elicitation ? 'input_required' : 'working';
-    case 'completed':
-      return 'completed';
-    case 'failed':
-    case 'timed_out':
-      return 'failed';
-    case 'canceled':
-      return 'cancelled';
-    case 'expired':
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
-        kind: 'expired',
-        retryable: false,
-      });
-  }
+  const status = statusOnceCanceled(record);
+  if (status === 'expired')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
+      kind: 'expired',
+      retryable: false,
+    });
+  return status === 'input_required' && !elicitation ? 'working' : STATUS_NAMES[status].olderTask;
 }
 
 function messageOf(record: OperationRecord, status: TaskStatus): string | undefined {

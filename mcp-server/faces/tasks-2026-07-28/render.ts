@@ -3,13 +3,13 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
+import { PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
 import { asProtocolError } from '../../protocol-error.js';
 import { renderFailure, renderResult } from '../../results.js';
 import type { Tool } from '../../../operations/tool.js';
 import { TASKS_EXTENSION } from './schemas.js';
-
-type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
 /** The fields that every task has (specs: ext-tasks, "Tasks"). */
 interface Task {
@@ -22,9 +22,6 @@ interface Task {
   pollIntervalMs?: number;
   _meta?: Record<string, unknown>;
 }
-
-/** Key of a task's `_meta` under which progress is found in numbers, for clients that draw bars. */
-const PROGRESS_META_KEY = 'longhaul/progress';
 
 type DetailedTask = Task & {
   result?: CallToolResult;
@@ -87,38 +84,22 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
     lastUpdatedAt: record.updatedAt,
     ttlMs: lifetimeMs(record),
     ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
-    ...(record.progress || record.stage
-      ? {
-          _meta: {
-            [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) },
-          },
-        }
-      : {}),
+    _meta: {
+      [STATUS_META_KEY]: record.status,
+      ...(record.progress || record.stage
+        ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
+        : {}),
+    },
   };
 }
 
 function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
-  switch (record.status) {
-    case 'submitted':
-    case 'working':
-    case 'unknown':
-      return 'working';
-    case 'input_required':
-      return elicitation ? 'input_required' : 'working';
-    case 'completed':
-    case 'timed_out':
-      return 'completed';
-    case 'canceled':
-      return 'cancelled';
-    // `failed` is for JSON-RPC errors only (specs: ext-tasks, "Task Execution Errors").
-    case 'failed':
-      return record.error?.kind === 'protocol' ? 'failed' : 'completed';
-    case 'expired':
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
-        kind: 'expired',
-        retryable: false,
-      });
-  }
+  if (record.status === 'expired')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
+      kind: 'expired',
+      retryable: false,
+    });
+  return record.status === 'input_required' && !elicitation ? 'working' : taskStatusOf(record);
 }
 
 function howToAnswer(record: OperationRecord): string {

@@ -6,6 +6,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { humanDuration } from '../../../operations/budgets.js';
 import type { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { STATUS_NAMES, type TwoStageStatus } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { questionText } from '../../elicitation.js';
 import { renderFailure, renderRefusal, renderResult, resultLink } from '../../results.js';
@@ -49,7 +50,7 @@ export function renderStarted(record: OperationRecord, tool: Tool): Result & Cal
 
 interface PolledData extends Record<string, unknown> {
   job_id: string;
-  status: 'queued' | 'running' | 'complete';
+  status: TwoStageStatus;
   progress?: number;
   /** What it waits for; missing when nothing is asked. */
   questions?: Question[];
@@ -74,7 +75,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
     success: true,
     data: {
       ...job,
-      status: jobStatus(record),
+      status: STATUS_NAMES[record.status].twoStage,
       progress: progressShare(record),
       ...questionsField(record),
       ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
@@ -92,7 +93,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
 export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
   const job = ofJob(record);
   const { token } = record;
-  const status = jobStatus(record);
+  const status = STATUS_NAMES[record.status].twoStage;
   if (!wasOpen && record.status !== 'canceled') {
     return {
       success: false,
@@ -162,10 +163,14 @@ export function renderError(error: LonghaulError): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { kind, retryable });
 }
 
+/** A share has four digits, rounded down: 1 is for work that is done. */
+const SHARE_STEPS = 10_000;
+
 /** How much is done, from 0 to 1; 0 while nobody knows how much there is. */
 export function progressShare({ progress }: OperationRecord): number {
   if (!progress?.total || progress.total <= 0) return 0;
-  return Math.min(1, Math.max(0, progress.progress / progress.total));
+  const share = Math.min(1, Math.max(0, progress.progress / progress.total));
+  return Math.floor(share * SHARE_STEPS) / SHARE_STEPS;
 }
 
 /** One line on where it stands: what its work says, what it waits for, or what is amiss. */
@@ -182,13 +187,7 @@ export function progressText(record: OperationRecord): string {
 function startedText({ token, status, estimateSeconds }: OperationRecord, { title }: Tool): string {
   const estimate =
     estimateSeconds === undefined ? '' : ` Estimated runtime: ${humanDuration(estimateSeconds)}.`;
-  return `${title} is ${jobStatus({ status })} as job ${token}.${estimate} Its result follows; go on with other work.`;
-}
-
-/** The document's statuses: all that is neither waiting for a worker nor closed is running. */
-function jobStatus({ status }: Pick<OperationRecord, 'status'>): PolledData['status'] {
-  if (isTerminal(status)) return 'complete';
-  return status === 'submitted' ? 'queued' : 'running';
+  return `${title} is ${STATUS_NAMES[status].twoStage} as job ${token}.${estimate} Its result follows; go on with other work.`;
 }
 
 /** What every result says of its job. */

@@ -1,0 +1,101 @@
+/**
+ * Current runs in lists: after a continue-as-new, a reset or a delete several runs share a workflow ID, and a list shows an
+ * operation once, by its current run.
+ */
+import { isGrpcServiceError } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import type { EngineTemporal } from './temporal.js';
+import { NOT_CONTINUED, quote } from './visibility-query.js';
+
+const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
+const CONTINUED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
+const RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING;
+
+const NOT_FOUND = 5;
+const RUNS_PAGE_SIZE = 1000;
+
+/** A run as Temporal lists and describes it. */
+export type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
+
+/**
+ * Drops runs that are not the current ones of their workflow IDs. One whose current run isn't listed yet becomes that run.
+ *
+ * @param infos a part of a list
+ * @param keepListed keep current runs that the list has at their own place too. Default: false
+ * @throws LonghaulError `unavailable`
+ */
+export async function currentRuns(
+  engine: EngineTemporal,
+  infos: RunInfo[],
+  keepListed = false,
+): Promise<RunInfo[]> {
+  const suspects = infos.filter((info) => info.status !== RUNNING || isRepeated(info, infos));
+  const listed = await listedRuns(engine, [...new Set(suspects.map(workflowIdOf))]);
+  const described = new Map<string, Promise<RunInfo | undefined>>();
+  const current = (workflowId: string) => {
+    const description = described.get(workflowId) ?? describe(engine, workflowId);
+    described.set(workflowId, description);
+    return description;
+  };
+  const shown = await Promise.all(
+    infos.map(async (info) => {
+      const runs = listed.get(workflowIdOf(info));
+      const isOnly = !runs || (runs.size === 1 && runs.has(runIdOf(info)));
+      if (isOnly && info.status !== CONTINUED) return info;
+      const now = await current(workflowIdOf(info));
+      if (!now || runIdOf(now) === runIdOf(info)) return now;
+      // The list has it at its own place, if it fits the filters.
+      return runs?.has(runIdOf(now)) && !keepListed ? undefined : now;
+    }),
+  );
+  return [...new Set(shown)].filter((info) => info !== undefined);
+}
+
+function isRepeated(info: RunInfo, infos: RunInfo[]): boolean {
+  return infos.some((other) => other !== info && workflowIdOf(other) === workflowIdOf(info));
+}
+
+/** Run IDs by workflow ID, without those of runs that have continued as new. */
+async function listedRuns(engine: EngineTemporal, workflowIds: string[]): Promise<Map<string, Set<string>>> {
+  const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
+  if (workflowIds.length === 0) return runs;
+  const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await engine.call((client) =>
+      client.workflowService.listWorkflowExecutions({
+        namespace: engine.namespace,
+        query,
+        pageSize: RUNS_PAGE_SIZE,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      }),
+    );
+    for (const info of page.executions ?? []) runs.get(workflowIdOf(info))?.add(runIdOf(info));
+    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
+  } while (nextPageToken);
+  return runs;
+}
+
+/** The current run; undefined when the workflow is gone. */
+async function describe(engine: EngineTemporal, workflowId: string): Promise<RunInfo | undefined> {
+  try {
+    const { workflowExecutionInfo } = await engine.call((client) =>
+      client.workflowService.describeWorkflowExecution({
+        namespace: engine.namespace,
+        execution: { workflowId },
+      }),
+    );
+    return workflowExecutionInfo ?? undefined;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
+function workflowIdOf({ execution }: RunInfo): string {
+  return execution?.workflowId ?? '';
+}
+
+function runIdOf({ execution }: RunInfo): string {
+  return execution?.runId ?? '';
+}

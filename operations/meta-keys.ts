@@ -1,0 +1,22 @@
+/** Keys of `_meta` that Longhaul adds to what it sends over MCP, for programs such as its own command line. */
+import type { ChildStatus } from './record.js';
+
+/**
+ * In tasks of 2026-07-28 and the view `steps` of `operation_get`: the status of the operation's record (`OperationStatus`),
+ * which the protocol's name doesn't always say. In `operation_list`: one for each of its operations.
+ */
+export const STATUS_META_KEY = 'longhaul/status';
+/** In the view `steps` of `operation_get`: {@link PartStatuses} of each part. */
+export const PARTS_META_KEY = 'longhaul/parts';
+/** In tasks of 2026-07-28: progress in numbers, and the stage. */
+export const PROGRESS_META_KEY = 'longhaul/progress';
+/** In results with `isError`: the error's kind, and whether another try has a chance. */
+export const ERROR_META_KEY = 'longhaul/error';
+/** In results whose first text is marked up for models: the same text for people. */
+export const TEXT_META_KEY = 'longhaul/text';
+
+/** The record's own statuses of a part and of its steps, in their order. */
+export interface PartStatuses {
+  status: ChildStatus;
+  steps: ChildStatus[];
+}

@@ -1,0 +1,153 @@
+/**
+ * Names of statuses: one table of what each protocol calls a status of an operation's record, and a status of its parts
+ * (jobs and steps of a pipeline). The command line has no column: it uses the record's own names.
+ */
+import {
+  isOpenPart,
+  isTerminal,
+  type ChildStatus,
+  type OperationRecord,
+  type OperationStatus,
+} from './record.js';
+
+/** Task statuses of MCP (specs: 2025-11-25 basic/utilities/tasks; ext-tasks, "Task Status"). */
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+
+/** Statuses of the plain contract, those of `operation_get`: open ones, then final ones. */
+export const PLAIN_OPEN_STATUSES = ['queued', 'running', 'input_required'] as const;
+/** Clients know both spellings of cancelled; `cancelled` is the one that is sent. */
+export const PLAIN_FINAL_STATUSES = [
+  'completed',
+  'failed',
+  'cancelled',
+  'canceled',
+  'errored',
+  'expired',
+] as const;
+export type PlainStatus = (typeof PLAIN_OPEN_STATUSES)[number] | (typeof PLAIN_FINAL_STATUSES)[number];
+
+/** Statuses of the HTTP jobs API: open ones, then final ones. */
+export const JOB_OPEN_STATUSES = ['queued', 'running'] as const;
+export const JOB_FINAL_STATUSES = ['succeeded', 'failed', 'canceled', 'timed_out'] as const;
+export const JOB_STATUSES = [...JOB_OPEN_STATUSES, ...JOB_FINAL_STATUSES] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** Operation statuses of SEP-1391, "GetOperationStatusResult". */
+export type AsyncStatus =
+  'submitted' | 'working' | 'completed' | 'canceled' | 'failed' | 'input_required' | 'unknown';
+
+/** Job statuses of two-stage returns. */
+export type TwoStageStatus = 'queued' | 'running' | 'complete';
+
+/** The names of one status, by protocol. */
+interface StatusNames {
+  /**
+   * Tasks of 2026-07-28. Work that failed or timed out has a result with `isError`, and its task is `completed`; `failed` is for
+   * JSON-RPC errors (specs: ext-tasks, "Task Execution Errors"), for which see {@link taskStatusOf}.
+   */
+  task: TaskStatus;
+  /** Tasks of 2025-11-25. */
+  olderTask: TaskStatus;
+  plain: PlainStatus;
+  job: JobStatus;
+  sep1391: AsyncStatus;
+  twoStage: TwoStageStatus;
+}
+
+const working = { task: 'working', olderTask: 'working', sep1391: 'working', twoStage: 'running' } as const;
+
+/** An operation that has expired is an error in the protocols of tasks and jobs, so its names there are never sent. */
+export const STATUS_NAMES: Record<OperationStatus, StatusNames> = {
+  submitted: { ...working, plain: 'queued', job: 'queued', sep1391: 'submitted', twoStage: 'queued' },
+  working: { ...working, plain: 'running', job: 'running' },
+  unknown: { ...working, plain: 'running', job: 'running', sep1391: 'unknown' },
+  input_required: {
+    task: 'input_required',
+    olderTask: 'input_required',
+    plain: 'input_required',
+    job: 'running',
+    sep1391: 'input_required',
+    twoStage: 'running',
+  },
+  completed: {
+    task: 'completed',
+    olderTask: 'completed',
+    plain: 'completed',
+    job: 'succeeded',
+    sep1391: 'completed',
+    twoStage: 'complete',
+  },
+  failed: {
+    task: 'completed',
+    olderTask: 'failed',
+    plain: 'failed',
+    job: 'failed',
+    sep1391: 'failed',
+    twoStage: 'complete',
+  },
+  canceled: {
+    task: 'cancelled',
+    olderTask: 'cancelled',
+    plain: 'cancelled',
+    job: 'canceled',
+    sep1391: 'canceled',
+    twoStage: 'complete',
+  },
+  timed_out: {
+    task: 'completed',
+    olderTask: 'failed',
+    plain: 'errored',
+    job: 'timed_out',
+    sep1391: 'failed',
+    twoStage: 'complete',
+  },
+  expired: {
+    task: 'failed',
+    olderTask: 'failed',
+    plain: 'expired',
+    job: 'failed',
+    sep1391: 'failed',
+    twoStage: 'complete',
+  },
+};
+
+/** Names of the statuses of parts, in the protocols that show parts. */
+export const PART_STATUS_NAMES: Record<
+  ChildStatus,
+  { plain: PlainStatus | 'skipped'; job: JobStatus | 'skipped' }
+> = {
+  pending: { plain: 'queued', job: 'queued' },
+  working: STATUS_NAMES.working,
+  input_required: STATUS_NAMES.input_required,
+  completed: STATUS_NAMES.completed,
+  failed: STATUS_NAMES.failed,
+  canceled: STATUS_NAMES.canceled,
+  timed_out: STATUS_NAMES.timed_out,
+  skipped: { plain: 'skipped', job: 'skipped' },
+};
+
+/**
+ * The status of a part within an operation: what the operation left open as it ended has ended with it. Only one that was
+ * terminated leaves something open, so with an operation that has expired it failed.
+ */
+export function partStatusIn(ofOperation: OperationStatus, status: ChildStatus): ChildStatus {
+  if (!isTerminal(ofOperation) || !isOpenPart(status)) return status;
+  return ofOperation === 'expired' ? 'failed' : (ofOperation as ChildStatus);
+}
+
+/**
+ * The record's status with a cancel counted from its request on, for protocols in which a cancelled operation is final at
+ * once, whatever its work still does.
+ */
+export function statusOnceCanceled({
+  status,
+  cancelRequestedAt,
+  closedAt,
+}: Pick<OperationRecord, 'status' | 'cancelRequestedAt' | 'closedAt'>): OperationStatus {
+  return cancelRequestedAt !== undefined && closedAt === undefined ? 'canceled' : status;
+}
+
+/** The task status of 2026-07-28; `failed` for work that ended with a JSON-RPC error. */
+export function taskStatusOf({ status, error }: Pick<OperationRecord, 'status' | 'error'>): TaskStatus {
+  return status === 'failed' && error?.kind === 'protocol' ? 'failed' : STATUS_NAMES[status].task;
+}

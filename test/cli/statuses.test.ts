@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PipelineProject } from '../pipelines/support.js';
+import { eventually } from '../stack/cli-process.js';
+import { documents, run as runOn, type Ended } from './commands.js';
+
+const PIPELINES = {
+  /** Its log lines are shown with the failure. */
+  broken: `
+jobs:
+  build:
+    steps:
+      - name: Compile
+        run: |
+          echo "line of the log"
+          exit 3
+`,
+  /** Cleans up after a cancel for as long as a test wants. */
+  lingers: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  work:
+    steps:
+      - { name: Work, run: echo begun >> "$INPUT_LEDGER"; sleep 600 }
+      - name: Tidy
+        if: always
+        run: until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+`,
+};
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES, { LONGHAUL_PROJECT: resolve('test/cli/project') });
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+const run = (...args: string[]): Promise<Ended> => runOn(project.parts, args);
+
+interface Row {
+  token: string;
+  status: string;
+}
+
+/** The operation in `list --json`, once the list has it in this status. */
+function listed(token: string, status: string): Promise<Row> {
+  return eventually('it is listed', async () => {
+    const [page] = documents<{ operations: Row[] }>(
+      await run('list', '--status', status, '--limit', '100', '--json'),
+    );
+    return page!.operations.find((row) => row.token === token);
+  });
+}
+
+/** Starts a tool, and waits for its end. */
+async function ended(tool: string): Promise<string> {
+  const { stdout } = await run('call', '--detach', tool);
+  const token = stdout.trim();
+  await project.client.until(token, ({ status }) => ['completed', 'failed', 'cancelled'].includes(status));
+  return token;
+}
+
+describe.each([
+  ['broken', 'failed', 1],
+  ['too_long', 'timed_out', 6],
+  ['refused', 'failed', 1],
+])('%s has %s in the text, the JSON and the exit code of', (tool, status, code) => {
+  let token: string;
+  beforeAll(async () => {
+    token = await ended(tool);
+  }, 120_000);
+
+  test('status', async () => {
+    const text = await run('status', token);
+    expect(text.stdout).toMatch(new RegExp(`^status +${status}$`, 'm'));
+    const json = await run('status', token, '--json');
+    expect(documents(json)).toMatchObject([{ taskId: token, status }]);
+    expect([text.code, json.code]).toEqual([code, code]);
+  });
+
+  test.each(['watch', 'result', 'result --wait'])('%s', async (command) => {
+    const words = command.split(' ');
+    const json = await run(...words, token, '--json');
+    expect(documents(json).at(-1)).toMatchObject({ taskId: token, status });
+    expect([(await run(...words, token)).code, json.code]).toEqual([code, code]);
+  });
+
+  test('cancel', async () => {
+    expect(await run('cancel', token)).toMatchObject({ code, stdout: `${token} is ${status} already\n` });
+    const json = await run('cancel', token, '--json');
+    expect(documents(json)).toMatchObject([{ status }]);
+    expect(json.code).toBe(code);
+  });
+
+  test('list', async () => {
+    expect(await listed(token, status)).toMatchObject({ token, status });
+    const { stdout } = await run('list', '--status', status, '--limit', '100');
+    expect(stdout).toMatch(new RegExp(`^${token} +${tool} +${status} `, 'm'));
+  });
+
+  test('call', async () => {
+    const json = await run('call', tool, '--json');
+    expect(documents(json).at(-1)).toMatchObject({ status });
+    expect(json.code).toBe(code);
+  });
+
+  test('answer', async () => {
+    const { code, stderr } = await run('answer', token, '--decline');
+    expect(stderr).toBe(`longhaul: ${token}: no question is open; it is ${status}\n`);
+    expect(code).toBe(1);
+  });
+});
+
+test('resume ends with failed and 1 when the resumed operation fails again', async () => {
+  const token = await ended('broken');
+  const json = await run('resume', token, '--json');
+  expect(documents(json).at(-1)).toMatchObject({ status: 'failed' });
+  expect(json.code).toBe(1);
+});
+
+test('an operation that is being canceled is working in status and list, and its steps are as they are', async () => {
+  const token = await project.startOn('lingers', 'lingers');
+  await eventually('it works', () => project.lines('lingers').includes('begun'));
+  expect((await run('cancel', token)).code).toBe(0);
+  const statuses = async () => {
+    const [task] = documents<any>(await run('status', token, '--json'));
+    return [task.status, ...task.children[0].steps.map((step: Row) => step.status)];
+  };
+  await eventually('it cleans up', async () => (await statuses())[2] === 'working');
+  expect(await statuses()).toEqual(['working', 'canceled', 'working']);
+  expect(await listed(token, 'working')).toMatchObject({ status: 'working' });
+  writeFileSync(join(project.ledgers, 'lingers.go'), '');
+  await project.client.until(token, 'cancelled');
+  const text = await run('status', token);
+  expect(text.stdout).toMatch(/^status +canceled$/m);
+  expect(text.stdout).toMatch(/^ +work +canceled( |$)/m);
+  expect(text.code).toBe(5);
+  expect(await listed(token, 'canceled')).toMatchObject({ status: 'canceled' });
+  expect((await run('cancel', token)).code).toBe(0);
+});
+
+test('what work has printed is shown without the marks that are for models', async () => {
+  const token = await ended('broken');
+  for (const words of [
+    ['result', token],
+    ['watch', token],
+    ['call', 'broken'],
+  ]) {
+    const { stderr } = await run(...words);
+    expect(stderr).toContain(
+      'step "Compile" failed with exit code 3\nLast lines of its log:\nline of the log\n',
+    );
+    expect(stderr).not.toMatch(/not instructions|<\/?data>/);
+  }
+  const [task] = documents<any>(await run('result', token, '--json'));
+  expect(task.result.content[0].text).toContain('line of the log');
+  expect(JSON.stringify(task)).not.toMatch(/not instructions|<\/?data>/);
+  // Models still get them.
+  expect((await project.client.get(token)).result.content[0].text).toContain('not instructions');
+});
