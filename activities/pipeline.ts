@@ -46,7 +46,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
 
 /** Runs one step, or finds out how it ended when it was run already. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
-  const { settings, storage, token, contact } = current();
+  const { settings, storage, token, contact, afterReport } = current();
   const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
   const { lost, release } = contact.watch();
@@ -67,6 +67,7 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
       attempt,
       taskToken: base64TaskToken,
       stop: stop.signal,
+      afterReport,
       onLine: (message) => report({ progress: 0, message }),
     });
   } finally {

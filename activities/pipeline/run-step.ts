@@ -25,7 +25,7 @@ import type { ExitRecord } from './launcher-record.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
-import { earlierResult, judge } from './outcome.js';
+import { earlierResult, isCanceled, judge } from './outcome.js';
 import { forgetRunning, noteRunning } from './running.js';
 import { secretsOf } from './secrets.js';
 
@@ -52,6 +52,8 @@ export interface StepSurroundings {
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
   onLine?: (line: string) => void;
+  /** Gets what is to be done once Temporal has the outcome. Default: it is done as the step ends. */
+  afterReport?: (() => Promise<void>)[];
   /** Of the worker. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
@@ -76,10 +78,12 @@ export async function runStep(step: RunStep, around: StepSurroundings): Promise<
   if (earlier) return earlier;
   if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
   const run = await prepare(step, around, { paths, attempts, secrets, hidden });
+  const forget = () => forgetRunning(settings.home, run.stepId);
   try {
     return await follow(step, around, run);
   } finally {
-    await forgetRunning(settings.home, run.stepId);
+    if (around.afterReport) around.afterReport.push(forget);
+    else await forget();
   }
 }
 
@@ -197,7 +201,7 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
   }
   // A step that has removed its journal's folder can't be marked as stopped there.
   if (cause && exit && exit.exitCode !== 0) exit = { ...exit, stopped: true };
-  if (cause === 'canceled' && exit?.stopped !== false) throw cancelled(step);
+  if (isCanceled({ cause, exit })) throw cancelled(step);
   const lastLines = log.lastLines();
   return judge(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
 }
