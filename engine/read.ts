@@ -13,6 +13,7 @@ import {
   type MarkerMemo,
   type StateMemo,
 } from '../operations/wire.js';
+import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
@@ -149,8 +150,7 @@ async function describeOpen(
   }
   const trouble = await troubleOf(engine, raw, workflowId);
   const message =
-    trouble ??
-    (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
+    (record.cancelRequestedAt ? cancellingMessage(raw, record.stage, trouble) : trouble) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
     line(record);

@@ -48,13 +48,9 @@ const OF_CHILD: Record<ChildStatus, PlainChildStatus> = {
   skipped: 'skipped',
 };
 
-/** The record's status in the words of plain tools: cancelled as soon as that is asked for, and for good. */
-export function plainStatus({
-  status,
-  cancelRequestedAt,
-  closedAt,
-}: Pick<OperationRecord, 'status' | 'cancelRequestedAt' | 'closedAt'>): PlainStatus {
-  return cancelRequestedAt !== undefined && closedAt === undefined ? 'cancelled' : OF_OPERATION[status];
+/** The record's status in the words of plain tools. One that is being cancelled runs until it has ended. */
+export function plainStatus({ status }: Pick<OperationRecord, 'status'>): PlainStatus {
+  return OF_OPERATION[status];
 }
 
 /** Has the operation ended, as far as callers of plain tools are concerned? */
