@@ -14,6 +14,7 @@ import { ARTIFACT_MISSING } from './pipeline/failures.js';
 import { hostId } from './pipeline/host.js';
 import type { StopCause } from './pipeline/journal.js';
 import { masking } from './pipeline/mask.js';
+import { onceThereIsRoom, type RoomWait } from './pipeline/room.js';
 import { runStep } from './pipeline/run-step.js';
 import { secretsOf } from './pipeline/secrets.js';
 import { openWorkspace } from './pipeline/workspace.js';
@@ -27,13 +28,14 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
   const host = hostId(settings.home);
   secretsOf(opening.secrets, host);
   try {
-    const isTakenOver = await openWorkspace(opening, {
+    const workspace = {
       home: settings.home,
       storage,
       workflowId: workflowExecution!.workflowId,
       namespace,
       signal: cancellationSignal(),
-    });
+    };
+    const isTakenOver = await onceThereIsRoom(() => openWorkspace(opening, workspace), waiting());
     return { host, isTakenOver };
   } catch (error) {
     if ((error as { kind?: unknown }).kind !== 'not_found') throw error;
@@ -46,7 +48,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
 
 /** Runs one step, or finds out how it ended when it was run already. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
-  const { settings, storage, token, contact } = current();
+  const { settings, storage, token, contact, afterReport } = current();
   const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
   const { lost, release } = contact.watch();
@@ -67,6 +69,7 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
       attempt,
       taskToken: base64TaskToken,
       stop: stop.signal,
+      afterReport,
       onLine: (message) => report({ progress: 0, message }),
     });
   } finally {
@@ -79,13 +82,19 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
 /** Keeps files of a workspace as the operation's artifacts. */
 export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<ArtifactReference[]> {
   const { settings, storage } = current();
-  return saveArtifacts(saving, {
+  const around = {
     home: settings.home,
     storage,
     workflowId: Context.current().info.workflowExecution!.workflowId,
     masking: masking(Object.values(secretsOf(saving.secrets, hostId(settings.home)))),
     signal: cancellationSignal(),
-  });
+  };
+  return onceThereIsRoom(() => saveArtifacts(saving, around), waiting());
+}
+
+/** How this activity waits for room on a full disk: until it is cancelled or times out. */
+function waiting(): RoomWait {
+  return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }
 
 /** Temporal says why it cancels an activity in the message of the failure. */

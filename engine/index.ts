@@ -23,6 +23,7 @@ import { artifactKey } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
+import { afterCancel } from './cancelling.js';
 import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
@@ -286,17 +287,27 @@ export class Engine {
   }
 
   /**
-   * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one.
+   * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one. Waits for the
+   * end of one that is being cancelled, for 30 s at most.
    *
    * @param options.from the step to go on from, e.g. `build/2`; else after the last finished one
    * @param options.changes arguments that are other than before, for the steps that still run
    * @returns the new operation's record
+   * @param options.signal ends the wait
    * @throws LonghaulError `wrong_state` when it is open, has completed, or is none that can be resumed;
    *   `invalid_arguments` for a step that there isn't or changes that can't be, `conflict` when it was resumed in another way
-   *   already, `expired`, `not_found`, `unavailable`
+   *   already, `expired`, `not_found`, `unavailable` also while it is still being cancelled
    */
-  async resume(principal: string, token: string, options: ResumeOptions = {}): Promise<OperationRecord> {
-    const record = await this.read(principal, token);
+  async resume(
+    principal: string,
+    token: string,
+    { signal, ...options }: ResumeOptions & { signal?: AbortSignal } = {},
+  ): Promise<OperationRecord> {
+    const record = await afterCancel(
+      await this.read(principal, token),
+      (end) => this.watch(principal, token, { signal: end }),
+      signal,
+    );
     return resumeOperation(this.temporal, this.secret, record, options);
   }
 

@@ -6,6 +6,7 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { MARKER_MEMO, STATE_MEMO, type MarkerMemo, type StateMemo } from '../operations/wire.js';
+import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf } from './history.js';
 import { standingOf } from './progress.js';
@@ -133,8 +134,7 @@ async function describeOpen(
   const live = line(record);
   const retries = await retriesOf(engine, raw, workflowId);
   const message =
-    trouble ??
-    (record.cancelRequestedAt ? 'being cancelled' : undefined) ??
+    (record.cancelRequestedAt ? cancellingMessage(raw, record.stage, trouble) : trouble) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
     (retries ? `${live ?? 'working'} (${retries})` : live);

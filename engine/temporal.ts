@@ -12,7 +12,7 @@ import {
   missingSearchAttributes,
   SEARCH_ATTRIBUTE_NAMES,
 } from '../platform/search-attributes.js';
-import { isDiskFull } from '../platform/disk.js';
+import { isDiskFull, isNoRoom } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal } from '../platform/temporal-link.js';
@@ -40,12 +40,12 @@ export interface TemporalFacts {
   searchAttributes: boolean;
 }
 
-/** The embedded Temporal answers nothing, since its database can't grow. */
+/** Nothing can be stored: the embedded Temporal's database can't grow, or a large value finds no room. */
 export class DiskFullError extends LonghaulError {
   constructor(folder: string, cause: unknown) {
     super(
       'unavailable',
-      `the disk of ${folder} is full: Temporal stores nothing until there is room; running work continues then. Try again later`,
+      `the disk of ${folder} is full: nothing is stored until there is room; running work continues then. Try again later`,
       { cause },
     );
   }
@@ -137,6 +137,7 @@ export class EngineTemporal {
       return await within(answer, deadlineMs + DEADLINE_SLACK_MS);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
+      if (isNoRoom(error)) throw new DiskFullError(this.home, error);
       if (error === OVERDUE || isOutOfReach(error)) throw await this.#unavailable(error);
       throw error;
     }

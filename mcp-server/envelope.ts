@@ -56,7 +56,7 @@ function outcomeOf(record: OperationRecord, tool: Tool | undefined): string | un
 /** The operation as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
-  const { attempt, resumedFrom, error, partial, inputRequests } = record;
+  const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || isPipeline(context.tool);
   const next = nextOf(record, hasChildren, context);
@@ -67,6 +67,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     tool,
     status,
     ...(statusMessage === undefined ? {} : { status_message: statusMessage }),
+    ...(cancelRequestedAt === undefined || isOver(status) ? {} : { cancel_requested: true as const }),
     ...(stage === undefined ? {} : { stage }),
     ...(progress === undefined ? {} : { progress }),
     ...(hasChildren ? { children: plainChildren(record) } : {}),

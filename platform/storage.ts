@@ -4,7 +4,6 @@
  */
 import { createReadStream } from 'node:fs';
 import {
-  appendFile,
   chmod,
   copyFile,
   mkdir,
@@ -31,7 +30,7 @@ export interface Storage {
   put(key: string, bytes: Uint8Array): Promise<void>;
   /** Moves a local file into storage. */
   putFile(key: string, path: string): Promise<void>;
-  /** Adds bytes at the end of a value; makes it when there is none. One writer a key. */
+  /** Adds bytes at the end of a value, all of them or nothing; makes it when there is none. One writer a key. */
   append(key: string, bytes: Uint8Array): Promise<void>;
   /** Reads a range; the whole value without one. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
@@ -65,14 +64,16 @@ export function folderStorage(folder: string): Storage {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       const unfinished = unfinishedPath(path);
-      const file = await open(unfinished, 'wx', FILE_MODE);
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(unfinished, path);
+      await orRemoved(unfinished, async () => {
+        const file = await open(unfinished, 'wx', FILE_MODE);
+        try {
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(unfinished, path);
+      });
     },
     async putFile(key, from) {
       const path = pathOf(key);
@@ -85,15 +86,27 @@ export function folderStorage(folder: string): Storage {
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
         const unfinished = unfinishedPath(path);
-        await copyFile(from, unfinished);
-        await rename(unfinished, path);
+        await orRemoved(unfinished, async () => {
+          await copyFile(from, unfinished);
+          await rename(unfinished, path);
+        });
         await unlink(from);
       }
     },
     async append(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      await appendFile(path, bytes, { mode: FILE_MODE });
+      const file = await open(path, 'a', FILE_MODE);
+      try {
+        const { size } = await file.stat();
+        await file.writeFile(bytes).catch(async (error: unknown) => {
+          // A full disk may have taken a part.
+          await file.truncate(size);
+          throw error;
+        });
+      } finally {
+        await file.close();
+      }
     },
     async read(key, range) {
       let file;
@@ -160,6 +173,16 @@ export function folderStorage(folder: string): Storage {
       }
     },
   };
+}
+
+/** Writes a file that is not whole yet; what a failure leaves of it is removed. */
+async function orRemoved(unfinished: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** The files in a folder and those within it; none when there is no such folder. */

@@ -1,13 +1,20 @@
 /**
- * What the worker does around every activity: keep it alive with heartbeats, so that authors report only when they
- * have something to say, and hand its last progress to the shell as it ends.
+ * Wraps every activity of an operation: keeps it alive with heartbeats, so that authors report only when they have
+ * something to say, hands its last progress to the shell as it ends, and reports its outcome through any outage.
  */
 import { CompleteAsyncError, Context, type Info } from '@temporalio/activity';
+import {
+  ApplicationFailure,
+  ApplicationFailureCategory,
+  CancelledFailure,
+  defaultPayloadConverter,
+  ensureApplicationFailure,
+} from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
-import { CancelledFailure, defaultPayloadConverter, ensureApplicationFailure } from '@temporalio/common';
-import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
+import type { ActivityOutcome, ReportOutcome } from '../activities/shared/outcome.js';
 import type { Progress } from '../operations/record.js';
+import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import { OPERATION_HEADER } from '../operations/wire.js';
 
 /**
@@ -19,11 +26,10 @@ const KEEP_ALIVE_INTERVAL_MS = 2_000;
 /** Shortest wait for a worker that is told to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
 
-export function activityInterceptor({
-  settings,
-  storage,
-  contact,
-}: Pick<ActivitySurroundings, 'settings' | 'storage' | 'contact'>): ActivityInboundCallsInterceptor {
+export function activityInterceptor(
+  { settings, storage, contact }: Pick<ActivitySurroundings, 'settings' | 'storage' | 'contact'>,
+  reportOutcome: ReportOutcome,
+): ActivityInboundCallsInterceptor {
   return {
     async execute(input, next) {
       const context = Context.current();
@@ -36,29 +42,38 @@ export function activityInterceptor({
         contact,
         token: defaultPayloadConverter.fromPayload<string>(header),
         progress: reportIn(last),
+        afterReport: [],
       };
-      const beat = () => {
-        const details: ActivityReport = {
-          longhaul: 'report',
-          ...(around.progress ? { progress: around.progress } : {}),
-        };
-        context.heartbeat(details);
-      };
+      const lastReport = (): ActivityReport => ({
+        longhaul: 'report',
+        ...(around.progress ? { progress: around.progress } : {}),
+      });
+      const beat = () => context.heartbeat(lastReport());
       const queuedMs = queuedMsOf(context.info);
       if (last) beat();
       const keepAlive = setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
       try {
-        const result = await surroundings.run(around, () => next(input));
-        const { progress } = around;
-        if (!progress && queuedMs === undefined) return result;
-        return {
-          longhaul: 'result',
-          ...(progress ? { progress } : {}),
-          ...(queuedMs === undefined ? {} : { queuedMs }),
-          result,
-        } satisfies ReportedResult;
-      } catch (error) {
-        throw around.progress ? reporting(error, around.progress, context.cancellationSignal) : error;
+        const work = surroundings.run(around, async () => {
+          const result: unknown = await next(input);
+          const { progress } = around;
+          if (!progress && queuedMs === undefined) return result;
+          return {
+            longhaul: 'result',
+            ...(progress ? { progress } : {}),
+            ...(queuedMs === undefined ? {} : { queuedMs }),
+            result,
+          } satisfies ReportedResult;
+        });
+        const outcome = await work.then(
+          (result): ActivityOutcome => ({ status: 'completed', result }),
+          (error: unknown) => outcomeOf(error, context, around.progress),
+        );
+        const { taskToken, workflowExecution } = context.info;
+        const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
+        // Otherwise the SDK reports it.
+        if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
+        for (const after of around.afterReport) await after();
+        throw new CompleteAsyncError();
       } finally {
         clearInterval(keepAlive);
       }
@@ -72,15 +87,22 @@ function queuedMsOf({ attempt, currentAttemptScheduledTimestampMs }: Info): numb
   return attempt === 1 && queuedMs >= SHORTEST_QUEUED_MS ? queuedMs : undefined;
 }
 
-/** The error as Temporal will keep it, with what the activity has reported as its last detail. */
-function reporting(error: unknown, progress: Progress, { aborted }: AbortSignal): unknown {
-  if (error instanceof CompleteAsyncError) return error;
-  const isAbort = aborted && (error as Error | undefined)?.name === 'AbortError';
-  const failure =
-    error instanceof CancelledFailure
-      ? error
-      : isAbort
-        ? new CancelledFailure((error as Error).message)
-        : ensureApplicationFailure(error);
-  return Object.assign(failure, { details: withReport(failure.details, progress) });
+/** Undefined when the error is no end of the attempt: the SDK knows pauses, resets and its own shutdown. */
+function outcomeOf(
+  error: unknown,
+  context: Context,
+  progress: Progress | undefined,
+): ActivityOutcome | undefined {
+  const { cancellationSignal, cancellationDetails, log } = context;
+  if (error instanceof CompleteAsyncError) return undefined;
+  const isCancel = error instanceof CancelledFailure || (error as Error | undefined)?.name === 'AbortError';
+  if (isCancel && cancellationSignal.aborted)
+    return cancellationDetails?.cancelRequested ? { status: 'canceled' } : undefined;
+  const isBenign =
+    error instanceof ApplicationFailure && error.category === ApplicationFailureCategory.BENIGN;
+  log[isBenign ? 'debug' : 'warn']('Activity failed', { error });
+  if (!progress) return { status: 'failed', error };
+  const failure = ensureApplicationFailure(error);
+  const details = withReport(failure.details, progress);
+  return { status: 'failed', error: Object.assign(failure, { details }) };
 }

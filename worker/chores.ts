@@ -4,6 +4,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { contactWatch, type ContactWatch } from '../activities/pipeline/contact.js';
 import { recoverSteps } from '../activities/pipeline/recovery.js';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
+import type { ReportOutcome } from '../activities/shared/outcome.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
@@ -29,13 +30,17 @@ export function temporalContact(connection: NativeConnection): ContactWatch {
 export function startChores(
   settings: Settings,
   storage: Storage,
-  { connection, namespace }: { connection: NativeConnection; namespace: string },
+  {
+    connection,
+    namespace,
+    reportOutcome,
+  }: { connection: NativeConnection; namespace: string; reportOutcome: ReportOutcome },
   logger: Logger,
 ): () => void {
   const client = new Client({ connection, namespace, dataConverter: dataConverterOf(storage) });
   const end = [
     every(RECOVERY_INTERVAL_MS, logger, async () => {
-      const count = await recoverSteps({ settings, storage, namespace, activity: client.activity });
+      const count = await recoverSteps({ settings, storage, namespace, reportOutcome });
       if (count) logger.info({ count }, 'reported steps whose worker had died');
     }),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, client)),

@@ -1,5 +1,7 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
+import { hostname } from 'node:os';
 import { Context } from '@temporalio/activity';
+import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
@@ -11,6 +13,7 @@ import { asTemporalLogger } from '../platform/temporal-runtime.js';
 import { activityInterceptor } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
 import { startChores, temporalContact } from './chores.js';
+import { outcomeReporter } from './report-outcome.js';
 import { createWorkers } from './workers.js';
 
 export interface RunningWorker {
@@ -34,20 +37,30 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   ]);
   const storage = storageOf(settings);
   const contact = temporalContact(connection);
-  const interceptor = activityInterceptor({ settings, storage, contact });
+  const dataConverter = dataConverterOf(storage);
+  const reportOutcome = outcomeReporter({
+    connection,
+    namespace,
+    identity: `${process.pid}@${hostname()}`,
+    dataConverter: loadDataConverter(dataConverter),
+    stopping: stopping.signal,
+    logger,
+  });
+  const interceptor = activityInterceptor({ settings, storage, contact }, reportOutcome);
   const workers = await createWorkers(settings, {
     connection,
     namespace,
     workflowBundle: { codePath },
     activities: { ...activities, [REQUEST_CANCEL_ACTIVITY]: requestCancel },
-    dataConverter: dataConverterOf(storage),
+    dataConverter,
     interceptors: { activity: [() => ({ inbound: interceptor })] },
   });
   const shutdown = () => {
+    stopping.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   const running = workers.map((worker) => worker.run());
-  const endChores = startChores(settings, storage, { connection, namespace }, logger);
+  const endChores = startChores(settings, storage, { connection, namespace, reportOutcome }, logger);
   const done = allEnded(running, shutdown).finally(() => {
     endChores();
     return connection.close();
@@ -57,7 +70,6 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   return {
     done,
     async stop() {
-      stopping.abort();
       shutdown();
       await done;
     },

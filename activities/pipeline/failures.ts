@@ -53,11 +53,8 @@ export function stepTimedOut(step: RunStep, trouble: StepTrouble): ApplicationFa
 }
 
 /** The workflow runs it again by itself. */
-export function stepNotRun(step: RunStep): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" was not started: its worker stopped first`,
-    STEP_NOT_RUN,
-  );
+export function stepNotRun(step: RunStep, why = 'its worker stopped first'): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(`step "${step.name}" was not started: ${why}`, STEP_NOT_RUN);
 }
 
 export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepTrouble): ApplicationFailure {

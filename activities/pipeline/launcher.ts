@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
+import { isDiskFull } from '../../platform/disk.js';
 import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { LAUNCHER_FILE } from './launcher-script.js';
 import { endGroup, endMarked, STEP_MARKER } from './leftovers.js';
@@ -92,8 +93,11 @@ export function launchStep({
     const record = report ? (JSON.parse(report) as ExitRecord) : await readExit(folder);
     if (!record) await endGroup(folder);
     await endMarked(stepId);
-    if (!record && launcher.signalCode === null && !(await readLauncher(folder)))
-      throw new Error(`its launcher ended at once: ${reports.trim().slice(0, 300) || 'without a word'}`);
+    if (!record && launcher.signalCode === null && !(await readLauncher(folder))) {
+      const why = reports.trim().slice(0, 300) || 'without a word';
+      const cause = (await isDiskFull(folder)) ? { code: 'ENOSPC' } : undefined;
+      throw new Error(`its launcher ended at once: ${why}`, { cause });
+    }
     return record;
   });
   ended.catch(() => undefined);

@@ -1,6 +1,7 @@
 /** A step's log: masked, in batches, bounded. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Storage } from '../../platform/storage.js';
+import { onceThereIsRoom } from './room.js';
 import type { Masking, StreamMasker } from './mask.js';
 
 /** Written at once when it is as much, in bytes, or nothing was written for the pause; else after the pause. */
@@ -22,10 +23,12 @@ export interface StepLogOptions {
   /** Gets the last whole line, at most once a second. */
   onLine?: (line: string) => void;
   limitBytes?: number;
+  /** Ends the waits for room on a full disk, which otherwise last until there is room. */
+  stop?: AbortSignal;
 }
 
 export class StepLog {
-  /** Called when the log can't be written. What comes afterwards is dropped. */
+  /** Called when the log can't be written, other than for a full disk. What comes afterwards is dropped. */
   onLost: ((error: unknown) => void) | undefined;
   readonly #masker: StreamMasker;
   #batch: Buffer[] = [];
@@ -93,7 +96,8 @@ export class StepLog {
     if (shown.includes(10)) this.#reportLine();
     if (this.#isLost) return;
     try {
-      await this.#append(shown);
+      const { stop, onLine } = this.options;
+      await onceThereIsRoom(() => this.#append(shown), { signal: stop, onWait: onLine });
     } catch (error) {
       this.#isLost = true;
       this.onLost?.(error);
@@ -105,8 +109,8 @@ export class StepLog {
     if (this.#isFull) return;
     this.#size ??= (await storage.size(key)) ?? 0;
     const room = limitBytes - this.#size;
-    this.#isFull = bytes.length > room;
-    const kept = this.#isFull
+    const isFull = bytes.length > room;
+    const kept = isFull
       ? Buffer.concat([
           bytes.subarray(0, Math.max(0, room)),
           Buffer.from(
@@ -116,6 +120,7 @@ export class StepLog {
       : bytes;
     await storage.append(key, kept);
     this.#size += kept.length;
+    this.#isFull = isFull;
   }
 
   #reportLine(): void {

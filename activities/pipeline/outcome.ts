@@ -46,6 +46,11 @@ export async function judge(step: RunStep, end: StepEnd): Promise<StepDone> {
   return { exitCode: 0, outputs };
 }
 
+/** Did a cancel end it, and not the step itself? */
+export function isCanceled({ cause, exit }: Pick<StepEnd, 'cause' | 'exit'>): boolean {
+  return cause === 'canceled' && exit?.stopped !== false;
+}
+
 /** What a stop means for who has to decide about the step. */
 export function doubtOf(cause: StopCause | undefined): Doubt | undefined {
   return cause === 'shutdown' || cause === 'contact' || cause === 'given_up' ? cause : undefined;

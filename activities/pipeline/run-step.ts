@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import { stepUmask, stepVariables, type Settings } from '../../platform/config.js';
+import { isNoRoom } from '../../platform/disk.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
@@ -25,7 +26,8 @@ import type { ExitRecord } from './launcher-record.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
-import { earlierResult, judge } from './outcome.js';
+import { earlierResult, isCanceled, judge } from './outcome.js';
+import { onceThereIsRoom } from './room.js';
 import { forgetRunning, noteRunning } from './running.js';
 import { secretsOf } from './secrets.js';
 
@@ -34,6 +36,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** How long a step's output may go on without a byte after its end, in milliseconds: a stranger holds it open. */
 const OUTPUT_LIMIT_MS = 2_000;
+
+/**
+ * How long one attempt waits for room on a full disk before it starts the step, in milliseconds: less than the least
+ * start-to-close time-out of a step. The workflow then tries again.
+ */
+const ROOM_LIMIT_MS = 5 * 60_000;
 
 /** What a step has around it. */
 export interface StepSurroundings {
@@ -52,16 +60,22 @@ export interface StepSurroundings {
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
   onLine?: (line: string) => void;
+  /** Gets what is to be done once Temporal has the outcome. Default: it is done as the step ends. */
+  afterReport?: (() => Promise<void>)[];
   /** Of the worker. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
   graceMs?: number;
+  /** How long it waits for room on a full disk before it starts, in milliseconds. Default: 5 min. */
+  roomLimitMs?: number;
   /** Largest log, in bytes. Default: 256 MiB. */
   logLimitBytes?: number;
 }
 
 /**
  * Runs a step, unless the journal says that it has run.
+ *
+ * Waits while a full disk keeps it from starting, or its log from being written.
  *
  * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or what its surroundings lack
  * @throws CancelledFailure when it was cancelled; its processes are gone by then
@@ -75,11 +89,26 @@ export async function runStep(step: RunStep, around: StepSurroundings): Promise<
   const earlier = await earlierResult(step, attempts, { ...around, masking: hidden });
   if (earlier) return earlier;
   if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
-  const run = await prepare(step, around, { paths, attempts, secrets, hidden });
   try {
-    return await follow(step, around, run);
+    // Fails for lack of room only as long as nothing was started.
+    return await onceThereIsRoom(
+      async () => run(step, around, await prepare(step, around, { paths, attempts, secrets, hidden })),
+      { signal: around.stop, limitMs: around.roomLimitMs ?? ROOM_LIMIT_MS, onWait: around.onLine },
+    );
+  } catch (error) {
+    if (!isNoRoom(error)) throw error;
+    if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
+    throw stepNotRun(step, reasonOf(error));
+  }
+}
+
+async function run(step: RunStep, around: StepSurroundings, prepared: PreparedRun): Promise<StepDone> {
+  const forget = () => forgetRunning(around.settings.home, prepared.stepId);
+  try {
+    return await follow(step, around, prepared);
   } finally {
-    await forgetRunning(settings.home, run.stepId);
+    if (around.afterReport) around.afterReport.push(forget);
+    else await forget();
   }
 }
 
@@ -107,7 +136,7 @@ interface Preparing {
   hidden: Masking;
 }
 
-/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`: nothing has been started then */
+/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error for lack of room: nothing has been started then */
 async function prepare(step: RunStep, around: StepSurroundings, preparing: Preparing): Promise<PreparedRun> {
   const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = around;
   const { paths, attempts, secrets, hidden } = preparing;
@@ -115,14 +144,14 @@ async function prepare(step: RunStep, around: StepSurroundings, preparing: Prepa
     throw workspaceMissing(step, hostId(settings.home));
   });
   const stepId = randomUUID();
+  const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
+  const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
   try {
     const base = stepVariables(settings, around.environment);
     const bash = findBash(base['PATH']);
     if (!bash)
       throw new Error(`there is no bash on the worker's PATH (${base['PATH'] ?? 'not set'}): install it`);
     const directory = await workingDirectory(step, paths);
-    const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
-    const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
     const environment = await stepEnvironment(step, {
       paths,
       token,
@@ -136,14 +165,16 @@ async function prepare(step: RunStep, around: StepSurroundings, preparing: Prepa
       storage,
       key: logKey(workflowId, childName(step.child), step.step),
       masking: hidden,
+      stop: around.stop,
       ...(around.onLine ? { onLine: around.onLine } : {}),
       ...(around.logLimitBytes ? { limitBytes: around.logLimitBytes } : {}),
     });
     const startedAt = new Date();
-    if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt));
     await noteRunning(settings.home, { stepId, workflowId, runId, namespace, attempt, taskToken, step });
     const start = { stepId, workflowId, runId, attempt, startedAt: startedAt.toISOString() };
     await recordStart(folder, start);
+    // Last, so that a repeated start doesn't repeat it.
+    if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt));
     const { graceMs = STOP_GRACE_MS } = around;
     const launch = () =>
       launchStep({
@@ -158,8 +189,9 @@ async function prepare(step: RunStep, around: StepSurroundings, preparing: Prepa
       });
     return { folder, stepId, log, masking: hidden, launch };
   } catch (error) {
+    await forgetStart(folder);
     await forgetRunning(settings.home, stepId);
-    throw notStarted(step, reasonOf(error));
+    throw isNoRoom(error) ? error : notStarted(step, reasonOf(error));
   }
 }
 
@@ -175,7 +207,7 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
     void recordStop(folder, why).finally(() => launched.stop());
   };
   log.onLost = (error) => {
-    lost = error;
+    if (!cause) lost = error;
     end('log');
   };
   const onStop = () => end(around.stop.reason as StopCause);
@@ -189,7 +221,8 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
     exit = await untilGone(launched, log);
   } catch (error) {
     await forgetStart(folder);
-    throw notStarted(step, reasonOf(error));
+    await forgetRunning(around.settings.home, run.stepId);
+    throw isNoRoom(error) ? error : notStarted(step, reasonOf(error));
   } finally {
     clearTimeout(timer);
     around.stop.removeEventListener('abort', onStop);
@@ -197,7 +230,7 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
   }
   // A step that has removed its journal's folder can't be marked as stopped there.
   if (cause && exit && exit.exitCode !== 0) exit = { ...exit, stopped: true };
-  if (cause === 'canceled' && exit?.stopped !== false) throw cancelled(step);
+  if (isCanceled({ cause, exit })) throw cancelled(step);
   const lastLines = log.lastLines();
   return judge(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
 }

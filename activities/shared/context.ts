@@ -14,6 +14,8 @@ export interface ActivitySurroundings {
   contact: ContactWatch;
   /** What was reported last; starts with what the last attempt reported. */
   progress: Progress | undefined;
+  /** Called once Temporal has the activity's outcome. */
+  afterReport: (() => Promise<void>)[];
 }
 
 /** Global, because a user's own TypeScript may be loaded with a second copy of this module. */

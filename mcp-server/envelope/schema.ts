@@ -22,6 +22,10 @@ export const envelopeSchema = z.object({
   tool: z.string().describe('Tool whose work it is.'),
   status: z.enum([...PLAIN_OPEN_STATUSES, ...PLAIN_FINAL_STATUSES]),
   status_message: z.string().optional().describe('Where it stands, in a line.'),
+  cancel_requested: z
+    .literal(true)
+    .optional()
+    .describe('It is being cancelled: the status is cancelled once what still runs has ended.'),
   stage: z.string().optional(),
   progress: z
     .object({ progress: z.number(), total: z.number().optional(), message: z.string().optional() })

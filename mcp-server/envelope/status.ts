@@ -5,7 +5,6 @@ import {
   partStatusIn,
   PLAIN_OPEN_STATUSES,
   STATUS_NAMES,
-  statusOnceCanceled,
   type PlainStatus,
 } from '../../operations/status-names.js';
 
@@ -20,11 +19,11 @@ export interface PlainChild {
 /** How many parts are listed at most: those that are open first, then those that went wrong. */
 const MAX_CHILDREN = 100;
 
-type StatusOfRecord = Parameters<typeof statusOnceCanceled>[0];
+type StatusOfRecord = Pick<OperationRecord, 'status'>;
 
-/** The record's status in the words of plain tools: cancelled as soon as that is asked for, and for good. */
-export function plainStatus(record: StatusOfRecord): PlainStatus {
-  return STATUS_NAMES[statusOnceCanceled(record)].plain;
+/** The record's status in the words of plain tools. One that is being cancelled runs until it has ended. */
+export function plainStatus({ status }: StatusOfRecord): PlainStatus {
+  return STATUS_NAMES[status].plain;
 }
 
 /** Has the operation ended, as far as callers of plain tools are concerned? */
@@ -49,8 +48,8 @@ function plainChild({ name, status }: ChildRecord, record: OperationRecord): Pla
 }
 
 /** The status of a part of this operation, or of a step of one. */
-export function plainChildStatus(status: ChildStatus, record: StatusOfRecord): PlainChildStatus {
-  return PART_STATUS_NAMES[partStatusIn(statusOnceCanceled(record), status)].plain;
+export function plainChildStatus(status: ChildStatus, ofOperation: StatusOfRecord): PlainChildStatus {
+  return PART_STATUS_NAMES[partStatusIn(ofOperation.status, status)].plain;
 }
 
 function byInterest(one: PlainChild, other: PlainChild): number {

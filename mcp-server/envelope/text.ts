@@ -26,13 +26,17 @@ export function envelopeText(envelope: Envelope, outcome: string | undefined): s
   ].join('\n');
 }
 
-function standing({ status, status_message, children, estimate_seconds, error_kind }: Envelope): string[] {
+function standing(envelope: Envelope): string[] {
+  const { status, status_message, children, estimate_seconds, error_kind, cancel_requested } = envelope;
   const isOpen = status === 'queued' || status === 'running';
   const isTold = isOpen || status === 'cancelled';
   return [
     ...(isTold && status_message !== undefined ? [`It says: ${quoted(status_message)}`] : []),
     ...(children === undefined ? [] : [`parts: ${countsOf(children)}`]),
-    ...(estimate_seconds !== undefined && isOpen
+    ...(cancel_requested
+      ? ['It is being cancelled: the status is cancelled once what still runs has ended.']
+      : []),
+    ...(estimate_seconds !== undefined && isOpen && !cancel_requested
       ? [`It usually takes about ${humanDuration(estimate_seconds)}.`]
       : []),
     ...(error_kind === undefined ? [] : [`${error_kind}: ${WAIT_ENDS[error_kind]}`]),
@@ -54,6 +58,7 @@ function howToGoOn(envelope: Envelope, next: NextAction): string[] {
       `Afterwards follow it with operation_get; ${ended}.`,
     ];
   }
+  if (envelope.cancel_requested) return [`Next: in ${seconds} s call ${callOf(next)}; ${ended}.`];
   const { token, created_at, estimate_seconds = 0 } = envelope;
   const lookInto = new Date(Date.parse(created_at) + (estimate_seconds + LOOK_INTO_SECONDS) * 1000);
   return [

@@ -26,8 +26,8 @@ export const operationCancel = defineOperationTool({
   name: 'cancel',
   title: 'Cancel operations',
   description: [
-    'Ends an operation, or those of a filter, for good. It returns as soon as that is settled: the status is cancelled from then on, while the work is still tidying up.',
-    'What is finished stays: partial results, files and logs can still be read, and a pipeline can be resumed.',
+    'Ends an operation, or those of a filter, for good. It returns as soon as that is settled: the operation can only end as cancelled from then on, and does so once what still runs has stopped and tidied up (cancel_requested meanwhile).',
+    'What is finished stays: partial results, files and logs can still be read, and a pipeline can be resumed once it has ended.',
     'An operation that has ended already stays as it is, and the answer says so. A filter goes by lists that lag by seconds: it may miss what has just started.',
   ].join('\n'),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -37,7 +37,10 @@ export const operationCancel = defineOperationTool({
       .boolean()
       .optional()
       .describe('Of a token: false if it had ended already, and stays as it is.'),
-    cancelled: z.array(z.string()).optional().describe('Of a filter: tokens of those that were cancelled.'),
+    cancelled: z
+      .array(z.string())
+      .optional()
+      .describe('Of a filter: tokens of those whose cancel was requested.'),
     has_more: z.boolean().optional().describe('Of a filter: there are more that fit; call again.'),
   }),
   async run(engine, { principal }, { token, filter, reason }) {
@@ -56,7 +59,7 @@ async function cancelOne(engine: Engine, principal: string, token: string, reaso
   const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
   const [first] = content;
   const done = wasOpen
-    ? 'Cancelled. What was finished stays.'
+    ? `${record.closedAt === undefined ? 'The cancel is requested' : 'Cancelled'}. What was finished stays.`
     : 'It had ended already and stays as it is; nothing was cancelled.';
   return {
     output: { ...(structuredContent as Envelope), was_open: wasOpen },

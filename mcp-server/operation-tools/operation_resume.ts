@@ -8,6 +8,7 @@ export const operationResume = defineOperationTool({
   title: 'Resume an operation',
   description: [
     'Goes on with a pipeline that failed, was cancelled or timed out, as a new operation with a token of its own.',
+    'One that is still being cancelled is waited for, for up to 30 seconds.',
     'Finished steps are not run again, unless from says so. Asking twice gives the same operation.',
   ].join('\n'),
   // What it does to the world is what the pipeline's steps do.
@@ -25,10 +26,11 @@ export const operationResume = defineOperationTool({
       ),
   }),
   output: envelopeSchema,
-  async run(engine, { principal }, { token, from, changes }) {
+  async run(engine, { principal, signal, closing }, { token, from, changes }) {
     const record = await engine.resume(principal, token, {
       ...(from === undefined ? {} : { from }),
       ...(changes === undefined ? {} : { changes }),
+      signal: AbortSignal.any([signal, closing.signal]),
     });
     const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
     const [first] = content;

@@ -272,12 +272,13 @@ describe('operation_answer', () => {
 });
 
 describe('operation_cancel', () => {
-  test('flips the status at once, and says so when it had ended already', async () => {
+  test('returns once the cancel is requested, and says so when it had ended already', async () => {
     const token = await caller.start('slow_compute', { seconds: 600 });
     const cancelled = await caller.get('operation_cancel', { token, reason: 'enough' });
-    expect(cancelled).toMatchObject({ token, status: 'cancelled', was_open: true });
-    expect(cancelled).not.toHaveProperty('next_action');
-    await eventually('it is closed', async () => (await caller.get('operation_get', { token })).closed_at);
+    expect(cancelled).toMatchObject({ token, was_open: true });
+    const ended = await caller.get('operation_get', { token, wait: true });
+    expect(ended).toMatchObject({ status: 'cancelled', status_message: 'canceled: enough' });
+    expect(ended).not.toHaveProperty('next_action');
     const again = await caller.call('operation_cancel', { token });
     expect(again.structuredContent).toMatchObject({ status: 'cancelled', was_open: false });
     expect(textOf(again)).toContain('had ended already');
@@ -293,7 +294,8 @@ describe('operation_cancel', () => {
   test('twice, before the work has ended, is no error', async () => {
     const token = await caller.start('slow_compute', { seconds: 600 });
     const both = await Promise.all([1, 2].map(() => caller.get('operation_cancel', { token })));
-    expect(both.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+    expect(both.map(({ was_open }) => was_open)).toEqual([true, true]);
+    expect((await caller.get('operation_get', { token, wait: true })).status).toBe('cancelled');
   });
 
   test('of a filter gives the tokens of what it cancelled', async () => {
@@ -307,7 +309,7 @@ describe('operation_cancel', () => {
       return tokens.every((token) => cancelled.includes(token));
     });
     for (const token of tokens)
-      expect((await caller.get('operation_get', { token })).status).toBe('cancelled');
+      expect((await caller.get('operation_get', { token, wait: true })).status).toBe('cancelled');
     expect((await caller.get('operation_cancel', { token: other })).was_open).toBe(true);
   });
 

@@ -100,15 +100,46 @@ describe('the log of a step', () => {
     const storage: Storage = {
       ...home.storage,
       append: async () => {
-        throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+        throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO' });
       },
     };
     const failed = await home.failed('while :; do echo more; sleep 0.1; done', {}, { storage });
     expect(failed).toMatchObject({ type: 'StepLogLost', nonRetryable: true });
-    expect(failed.message).toBe(
-      `step "compile" was ended: its log can't be written: the disk is full (ENOSPC)`,
-    );
+    expect(failed.message).toBe(`step "compile" was ended: its log can't be written: EIO: i/o error, write`);
     expect(failed.trouble.lastLines).toContain('more');
+  });
+
+  describe('on a full disk', () => {
+    let isFull = true;
+    let storage: Storage;
+    beforeEach(() => {
+      isFull = true;
+      storage = {
+        ...home.storage,
+        append: async (key, bytes) => {
+          if (isFull) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+          await home.storage.append(key, bytes);
+        },
+      };
+    });
+    const waits = () =>
+      eventually('it waits for room', () => home.lines.some((line) => /for room/.test(line)));
+
+    test('waits for room, and loses nothing', async () => {
+      const done = home.run('seq 1 1000', {}, { storage });
+      await waits();
+      isFull = false;
+      expect(await done).toMatchObject({ exitCode: 0 });
+      expect(home.log()).toBe(Array.from({ length: 1000 }, (_, at) => `${at + 1}\n`).join(''));
+    });
+
+    test('ends its wait when the step is cancelled', async () => {
+      const stop = new AbortController();
+      const ended = home.failed('echo x; sleep 600', {}, { storage, stop: stop.signal });
+      await waits();
+      stop.abort('canceled');
+      expect((await ended).name).toBe('CancelledFailure');
+    });
   });
 
   test('goes on for the next attempt after a line that tells them apart', async () => {

@@ -113,7 +113,8 @@ describe('the list of tools', () => {
   test('does not bound what can be called', async () => {
     const { token } = await start(client, 'slow_compute', { seconds: 600 });
     const cancelled = await call(parts.client.with(TASKS_AND_FORMS), 'operation_cancel', { token });
-    expect(cancelled.structuredContent.status).toBe('cancelled');
+    expect(cancelled.structuredContent).toMatchObject({ token, was_open: true });
+    await call(client, 'operation_get', { token, wait: true });
   });
 });
 

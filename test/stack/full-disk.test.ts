@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { artifactKey } from '../../platform/storage-keys.js';
 import { LogFile } from '../../stack/log-files.js';
+import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES, Parts } from '../support/parts.js';
 import { eventually, isRunning, kill, readText, TestHome } from './cli-process.js';
 
 jest.setTimeout(240_000);
@@ -26,6 +29,55 @@ afterEach(async () => {
   spawnSync('umount', ['-l', disk]);
   await home.remove();
 });
+
+const PIPELINES = {
+  three_writes: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  work:
+    artifacts: [report.txt]
+    steps:
+      - name: first
+        run: |
+          echo first >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.first" ]; do sleep 0.1; done
+      - name: second
+        run: |
+          seq 1 20000 > report.txt
+          echo second >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.second" ]; do sleep 0.1; done
+`,
+  chatty: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  work:
+    steps:
+      - name: talk
+        run: |
+          echo started >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          seq 1 20000
+          echo a=1 >> "$INPUT_LEDGER"
+`,
+  greedy: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  work:
+    steps:
+      - name: fill
+        run: |
+          echo run >> "$INPUT_LEDGER"
+          dd if=/dev/zero of=large bs=64k || { rm large; exit 4; }
+`,
+};
+const NUMBERS = Array.from({ length: 20_000 }, (_, at) => `${at + 1}\n`).join('');
+
+function pipelineFolder(): string {
+  const folder = join(home.path, 'pipelines');
+  mkdirSync(folder);
+  writePipelines(folder, PIPELINES);
+  return folder;
+}
 
 /** Leaves no room at all. @returns the path of what takes it up */
 function fill(): string {
@@ -84,4 +136,90 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   await client.until(later, 'completed', 120_000);
   run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);
+});
+
+test('a step that runs on a full disk waits with its log and its end, and the pipeline continues once there is room', async () => {
+  const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
+  const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
+  const client = new WireClient(`${home.url}/mcp`);
+  await eventually('the stack is ready', () => run.stdout().includes('Longhaul is ready'), 120_000);
+  const ledger = join(home.path, 'ledger');
+  const token = await client.start('chatty', { ledger });
+  await eventually('the step runs', () => linesOf(ledger).includes('started'));
+  const filler = fill();
+  writeFileSync(`${ledger}.go`, '');
+  await eventually('a start is refused', async () => {
+    const { result } = await client.request('tools/call', { name: 'chatty', arguments: { ledger } });
+    return result?.isError;
+  });
+  const log = join(disk, 'storage', 'logs', token, 'work', '1');
+  expect(NUMBERS.startsWith(readText(log)) && readText(log) !== NUMBERS).toBe(true);
+  rmSync(filler);
+  const { result } = await client.until(token, 'completed', 180_000);
+  expect(result.isError).toBeUndefined();
+  expect(readText(log)).toBe(NUMBERS);
+  expect(linesOf(ledger)).toEqual(['started', 'a=1']);
+  run.process.kill('SIGTERM');
+  expect(await run.ended).toBe(0);
+});
+
+describe("a full disk of the worker's host, with Temporal elsewhere", () => {
+  let parts: Parts;
+  const ledger = () => join(home.path, 'ledger');
+  const letGo = (step: string) => writeFileSync(`${ledger()}.${step}`, '');
+  beforeEach(async () => {
+    parts = await Parts.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelineFolder() });
+  });
+  afterEach(() => parts?.stop());
+
+  /** It waits, for longer than a failing activity of it would be retried. */
+  async function waitsForRoom(token: string): Promise<void> {
+    const isWaiting = (task: any) =>
+      task._meta?.['longhaul/progress']?.message?.startsWith('waiting for room');
+    await parts.client.until(token, isWaiting);
+    await delay(20_000);
+    expect(isWaiting(await parts.client.get(token))).toBe(true);
+  }
+
+  test('neither a workspace, a step nor an artifact fails for lack of room: each is written once there is some', async () => {
+    let filler = fill();
+    const token = await parts.client.start('three_writes', { ledger: ledger() });
+    await waitsForRoom(token);
+    expect(linesOf(ledger())).toEqual([]);
+    rmSync(filler);
+    await eventually('the first step runs', () => linesOf(ledger()).includes('first'));
+
+    filler = fill();
+    letGo('first');
+    await waitsForRoom(token);
+    expect(linesOf(ledger())).toEqual(['first']);
+    rmSync(filler);
+    await eventually('the second step runs', () => linesOf(ledger()).includes('second'));
+
+    filler = fill();
+    letGo('second');
+    await waitsForRoom(token);
+    rmSync(filler);
+    const { result } = await parts.client.until(token, 'completed', 120_000);
+    expect(result.isError).toBeUndefined();
+    expect(linesOf(ledger())).toEqual(['first', 'second']);
+    expect(readText(join(disk, 'storage', artifactKey(token, 'work/report.txt')))).toBe(NUMBERS);
+  });
+
+  test('a cancel ends the wait', async () => {
+    const filler = fill();
+    const token = await parts.client.start('three_writes', { ledger: ledger() });
+    await parts.client.until(token, (task) => task._meta?.['longhaul/progress']?.message !== undefined);
+    await parts.client.request('tasks/cancel', { taskId: token });
+    await parts.client.until(token, 'cancelled');
+    rmSync(filler);
+    expect(linesOf(ledger())).toEqual([]);
+  });
+
+  test("a step's own command that finds no room fails as any other, once", async () => {
+    const token = await parts.client.start('greedy', { ledger: ledger() });
+    const { result } = await parts.client.until(token, 'completed', 120_000);
+    expect(textOf(result)).toContain('step "fill" failed with exit code 4');
+    expect(linesOf(ledger())).toEqual(['run']);
+  });
 });

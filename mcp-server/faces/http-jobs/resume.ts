@@ -9,14 +9,14 @@ import { LEAST_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
 import { registerVerb } from './verb.js';
 
 export function registerResume(face: JobsFace): void {
-  const { engine, principalOf, rates } = face;
+  const { engine, principalOf, rates, closing } = face;
   registerVerb(face, {
     verb: 'resume',
     config: {
       operationId: 'resumeJob',
       summary: 'Resume a pipeline that failed, was canceled or timed out',
       description:
-        'As a new job with an ID of its own. Finished steps are not run again, unless from says so. The same request again gives the same job.',
+        'As a new job with an ID of its own. Finished steps are not run again, unless from says so. The same request again gives the same job. The end of one that is being canceled is waited for, for 30 seconds at most; then the answer is 503, and the request can be repeated.',
       responses: responses(kickoffResponses, [
         'invalid-json',
         'invalid-arguments',
@@ -44,7 +44,11 @@ export function registerResume(face: JobsFace): void {
     }),
     middleware: rates.limit('kickoff'),
     async handle(c, id, body) {
-      const options = { ...defined(body), leastKeepAliveSeconds: LEAST_KEEP_ALIVE_SECONDS };
+      const options = {
+        ...defined(body),
+        leastKeepAliveSeconds: LEAST_KEEP_ALIVE_SECONDS,
+        signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+      };
       const record = await engine.resume(principalOf(c), id, options).catch((error: unknown) => {
         throw asProblem(error, 'conflict', 'wrong-state');
       });

@@ -104,7 +104,7 @@ export function noResult(record: OperationRecord): ProtocolError {
     record.status === 'expired'
       ? EXPIRED
       : status === 'canceled'
-        ? 'Operation is canceled'
+        ? ['Operation is canceled', ...(record.closedAt ? [] : [record.statusMessage])].join('; ')
         : `Operation is ${status}, and has no result yet`;
   return retrievalError(why, { status });
 }

@@ -19,7 +19,7 @@ import { taskField, waitArguments } from './schemas.js';
 
 /** Text for the model while the task runs (specs: "Creating Tasks", note). */
 const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';
-/** How long a cancel may take to show, and how long a cancelled task's end is awaited, in milliseconds. */
+/** How long a cancel may take to show, in milliseconds. */
 const CANCEL_LIMIT_MS = 10_000;
 const CANCEL_POLL_MS = 50;
 /** Tasks on one page of tasks/list. */
@@ -93,25 +93,16 @@ export async function taskResult(
   resultOf: (record: OperationRecord) => CallToolResult,
 ): Promise<CallToolResult | undefined> {
   const { principal, signal, closing, onProgress, questions } = caller;
-  const longEnough = new AbortController();
   let last: OperationRecord | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    for await (const record of engine.watch(principal, taskId, {
-      signal: AbortSignal.any([signal, closing.signal, longEnough.signal]),
-      progress: onProgress !== undefined,
-    })) {
-      last = record;
-      const isOver = isTerminalTask(renderTask(record, context));
-      // A cancelled task is over at once; its work gets a moment to leave what it has finished.
-      if (isOver && !isTerminal(record.status))
-        timer ??= setTimeout(() => longEnough.abort(), CANCEL_LIMIT_MS);
-      if (isOver) continue;
-      if (record.progress) await onProgress?.(record.progress);
-      if (questions?.kind === 'stream') await questions.show(record);
-    }
-  } finally {
-    clearTimeout(timer);
+  for await (const record of engine.watch(principal, taskId, {
+    signal: AbortSignal.any([signal, closing.signal]),
+    progress: onProgress !== undefined,
+  })) {
+    last = record;
+    // A cancelled task reads so at once; what it has finished is there once its work has ended.
+    if (isTerminalTask(renderTask(record, context))) continue;
+    if (record.progress) await onProgress?.(record.progress);
+    if (questions?.kind === 'stream') await questions.show(record);
   }
   if (signal.aborted) return undefined;
   if (closing.hasBegun && !isTerminal(last?.status ?? 'working')) throw stillOpen(taskId, last, context);

@@ -1,0 +1,220 @@
+/** A step that ignores SIGTERM until it is killed after the grace time: on each protocol it is being cancelled until then. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from '../cli/commands.js';
+import { OlderClient } from '../older-era/wire.js';
+import { eventually } from '../stack/cli-process.js';
+import type { WireClient } from '../support/mcp.js';
+import { PipelineProject, textOf } from './support.js';
+
+const PIPELINES = {
+  stubborn: `
+inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+jobs:
+  work:
+    steps:
+      - name: hold on
+        run: |
+          if [ -e "$INPUT_LEDGER.mended" ]; then exit 0; fi
+          trap '' TERM
+          echo started >> "$INPUT_LEDGER"
+          while :; do sleep 0.1; done
+`,
+};
+const STILL_RUNNING = 'being cancelled; still running: work / hold on';
+
+let project: PipelineProject;
+let plain: WireClient;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+  plain = project.client.with({});
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+/** An operation whose step runs. */
+async function stubborn(name: string): Promise<string> {
+  const token = await project.startOn('stubborn', name);
+  await running(name);
+  return token;
+}
+
+async function running(name: string): Promise<void> {
+  await eventually('the step runs', () => project.lines(name).includes('started'));
+}
+
+const mend = (name: string) => writeFileSync(join(project.ledgers, `${name}.mended`), '');
+const tool = async (name: string, args: object) =>
+  (await plain.request('tools/call', { name, arguments: args })).result;
+const job = async (path: string, init: RequestInit = {}) => {
+  const response = await fetch(`${project.parts.base}/v1/jobs/${path}`, init);
+  return { status: response.status, body: (await response.json()) as any };
+};
+const post = (body: object): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+/** The operation is open: its step runs. */
+async function expectOpen(token: string): Promise<void> {
+  expect(await project.client.get(token)).toMatchObject({ status: 'working', statusMessage: STILL_RUNNING });
+}
+
+/** The operation has ended, by itself and not just now in the answers to one protocol. */
+async function expectEnded(token: string): Promise<void> {
+  expect((await project.client.get(token)).status).toBe('cancelled');
+}
+
+test('tasks 2026-07-28: working and being cancelled until the step has ended', async () => {
+  const token = await stubborn('current');
+  await project.client.request('tasks/cancel', { taskId: token });
+  await expectOpen(token);
+  const seen = new Set<string>();
+  await project.client.until(token, ({ status }) => (seen.add(status), status !== 'working'), 90_000);
+  expect([...seen]).toEqual(['working', 'cancelled']);
+}, 180_000);
+
+describe('plain tools', () => {
+  test('say that it is being cancelled, offer no resume, and their waits last until the end', async () => {
+    const token = await stubborn('plain');
+    const asked = await tool('operation_cancel', { token });
+    expect(asked.structuredContent).toMatchObject({
+      was_open: true,
+      status: 'running',
+      cancel_requested: true,
+    });
+    expect(textOf(asked)).toContain('The cancel is requested.');
+    const open = await tool('operation_get', { token });
+    expect(open.structuredContent).toMatchObject({
+      status: 'running',
+      cancel_requested: true,
+      status_message: STILL_RUNNING,
+      children: [{ name: 'work', status: 'running' }],
+      next_action: { tool: 'operation_get' },
+    });
+    expect(textOf(open)).toContain(STILL_RUNNING);
+    expect(textOf(open)).not.toContain('operation_resume');
+    const ended = await tool('operation_get', { token, wait: true, timeout: 90 });
+    expect(ended.structuredContent).toMatchObject({ status: 'cancelled', closed_at: expect.any(String) });
+    expect(ended.structuredContent).not.toHaveProperty('cancel_requested');
+    expect(textOf(ended)).toContain('operation_resume');
+    await expectEnded(token);
+  }, 180_000);
+
+  test('a call that waits for its own work waits for the end', async () => {
+    const ledger = join(project.ledgers, 'waiting');
+    const key = { idempotency_key: 'waiting' };
+    const call = tool('stubborn', { ledger, ...key, wait: true, timeout: 90 });
+    await running('waiting');
+    const { token } = (await tool('stubborn', { ledger, ...key, wait: false })).structuredContent;
+    await tool('operation_cancel', { token });
+    const result = await call;
+    expect(result).toMatchObject({ isError: true, structuredContent: { token, status: 'cancelled' } });
+    expect(result.structuredContent.closed_at).toBeDefined();
+  }, 180_000);
+
+  test('operation_resume waits for the end, and goes on then', async () => {
+    const token = await stubborn('resumed');
+    await tool('operation_cancel', { token });
+    await expectOpen(token);
+    mend('resumed');
+    const resumed = await tool('operation_resume', { token });
+    await expectEnded(token);
+    expect(resumed.isError).toBeUndefined();
+    expect(resumed.structuredContent.resumed_from).toBe(token);
+    await project.client.until(resumed.structuredContent.token, 'completed', 90_000);
+  }, 180_000);
+
+  test('operation_resume says after its time that it is still being cancelled, and can be repeated', async () => {
+    const token = await stubborn('stopped');
+    const worker = project.parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
+    worker.process.kill('SIGSTOP');
+    try {
+      await tool('operation_cancel', { token });
+      const refused = await tool('operation_resume', { token });
+      expect(refused).toMatchObject({
+        isError: true,
+        _meta: { 'longhaul/error': { kind: 'unavailable', retryable: true } },
+      });
+      expect(textOf(refused)).toContain('has not ended yet: being cancelled');
+    } finally {
+      worker.process.kill('SIGCONT');
+    }
+    await project.client.until(token, 'cancelled', 90_000);
+  }, 240_000);
+});
+
+test('HTTP jobs: running with cancel_requested; wait and resume last until the end', async () => {
+  const token = await stubborn('jobs');
+  const asked = await job(`${token}:cancel`, post({}));
+  expect(asked).toMatchObject({ status: 202, body: { status: 'running', cancel_requested: true } });
+  expect((await job(token)).body).toMatchObject({
+    status: 'running',
+    cancel_requested: true,
+    status_message: STILL_RUNNING,
+  });
+  mend('jobs');
+  const waiting = job(`${token}?wait=60`);
+  const resumed = await job(`${token}:resume`, post({}));
+  await expectEnded(token);
+  expect(resumed.body).toMatchObject({ resumed_from: token });
+  expect((await waiting).body).toMatchObject({ status: 'canceled', closed_at: expect.any(String) });
+  await project.client.until(resumed.body.job_id, 'completed', 90_000);
+}, 180_000);
+
+test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result waits for the end', async () => {
+  const client = await OlderClient.open(`${project.parts.base}/mcp`);
+  const { taskId } = await client.task('stubborn', { ledger: join(project.ledgers, 'older') });
+  await running('older');
+  const blocked = client.request('tasks/result', { taskId });
+  const { result: cancelled } = await client.request('tasks/cancel', { taskId });
+  expect(cancelled).toMatchObject({ status: 'cancelled', statusMessage: STILL_RUNNING });
+  await expectOpen(taskId);
+  const { result } = await blocked;
+  await expectEnded(taskId);
+  expect(result).toMatchObject({ isError: true, structuredContent: { status: 'cancelled' } });
+  expect(result.structuredContent.closed_at).toBeDefined();
+  expect((await client.request('tasks/get', { taskId })).result).toMatchObject({
+    status: 'cancelled',
+    statusMessage: 'canceled: tasks/cancel',
+  });
+}, 180_000);
+
+test('SEP-1391: canceled at once, with what still runs', async () => {
+  const client = project.client.with({ experimental: { asyncTools: {} } });
+  const token = await stubborn('async');
+  await tool('operation_cancel', { token });
+  const { result } = await client.request('tools/async/status', { token });
+  expect(result).toMatchObject({ status: 'canceled', statusMessage: STILL_RUNNING });
+  const { error } = await client.request('tools/async/result', { token });
+  expect(error!.message).toContain(`Operation is canceled; ${STILL_RUNNING}`);
+  await expectOpen(token);
+  await project.client.until(token, 'cancelled', 90_000);
+  expect((await client.request('tools/async/status', { token })).result.statusMessage).toBe('canceled');
+}, 180_000);
+
+test('two-stage: running with cancel_requested until the end', async () => {
+  const client = project.client.with({ experimental: { twoStage: {} } });
+  const token = await stubborn('two-stage');
+  const poll = async () => (await client.request('tools/poll_result', { job_id: token })).result;
+  const { result } = await client.request('tools/cancel_job', { job_id: token });
+  expect(result.data).toMatchObject({ status: 'running', cancel_requested: true });
+  expect(await poll()).toMatchObject({
+    data: { status: 'running', cancel_requested: true },
+    messages: [{ text: STILL_RUNNING }],
+  });
+  await eventually('the job has ended', async () => (await poll()).data.status === 'complete', 90_000);
+  await expectEnded(token);
+}, 180_000);
+
+test('the command line says that it is being cancelled; its watch and resume wait for the end', async () => {
+  const token = await stubborn('cli');
+  expect((await run(project.parts, ['cancel', token])).stdout).toContain('cancel requested');
+  expect((await run(project.parts, ['status', token])).stdout).toContain(STILL_RUNNING);
+  const watched = run(project.parts, ['watch', token]);
+  mend('cli');
+  expect(await run(project.parts, ['resume', token])).toMatchObject({ code: 0 });
+  await expectEnded(token);
+  expect((await watched).code).toBe(5);
+}, 180_000);

@@ -1,0 +1,129 @@
+/**
+ * Reports activities' outcomes by task token. The SDK's own report is retried for 10 seconds, which no option changes,
+ * and is dropped then: after a longer outage a finished activity would wait for its heartbeat time-out, and run again.
+ */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isGrpcServiceError } from '@temporalio/client';
+import { ensureApplicationFailure, type LoadedDataConverter } from '@temporalio/common';
+import {
+  encodeErrorToFailure,
+  encodeToPayloads,
+  extstoreStoreOptions,
+  visit,
+  walkRespondActivityTaskCompletedRequest,
+  walkRespondActivityTaskFailedRequest,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { NativeConnection } from '@temporalio/worker';
+import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/shared/outcome.js';
+import { isNoRoom } from '../platform/disk.js';
+import type { Logger } from '../platform/log.js';
+
+/** How long one attempt may take, in milliseconds. */
+const ATTEMPT_LIMIT_MS = 10_000;
+/** First and longest pause between attempts, in milliseconds. */
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 2_000;
+/** How much longer a report may take once the worker stops, in milliseconds. */
+const STOPPING_LIMIT_MS = 3_000;
+
+/** gRPC status codes. */
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+const RESOURCE_EXHAUSTED = 8;
+const UNIMPLEMENTED = 12;
+
+export interface ReportOptions {
+  connection: NativeConnection;
+  namespace: string;
+  /** Name of this worker in the history. */
+  identity: string;
+  /** With external storage. */
+  dataConverter: LoadedDataConverter;
+  /** Fires when the worker stops. */
+  stopping: AbortSignal;
+  logger: Logger;
+}
+
+/** Makes the function that reports outcomes over a connection. */
+export function outcomeReporter(options: ReportOptions): ReportOutcome {
+  setMaxListeners(0, options.stopping);
+  return async (ended, outcome) => {
+    const over = new AbortController();
+    const onStopping = () => void setTimeout(() => over.abort(), STOPPING_LIMIT_MS).unref();
+    if (options.stopping.aborted) onStopping();
+    options.stopping.addEventListener('abort', onStopping);
+    try {
+      const isOver = new Promise<false>((resolve) =>
+        over.signal.addEventListener('abort', () => resolve(false)),
+      );
+      return await Promise.race([untilReported(ended, outcome, options, over.signal), isOver]);
+    } finally {
+      over.abort();
+      options.stopping.removeEventListener('abort', onStopping);
+    }
+  };
+}
+
+/** @param over ends the attempts */
+async function untilReported(
+  ended: EndedActivity,
+  outcome: ActivityOutcome,
+  options: ReportOptions,
+  over: AbortSignal,
+): Promise<boolean> {
+  const { connection, logger } = options;
+  let send: (() => Promise<unknown>) | undefined;
+  for (let pauseMs = FIRST_PAUSE_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      send ??= await prepare(ended, outcome, options);
+      await connection.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, send);
+      return true;
+    } catch (error) {
+      // The attempt has timed out meanwhile, the workflow has closed, or an earlier report had arrived.
+      if (isGrpcServiceError(error) && error.code === NOT_FOUND) return true;
+      if (!isPassing(error)) return false;
+      if (pauseMs === FIRST_PAUSE_MS)
+        logger.info(
+          { err: error, workflowId: ended.workflowId },
+          'the end of an activity is not reported yet; trying until it is',
+        );
+    }
+    // With jitter: many activities may wait for the same Temporal.
+    await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: over }).catch(() => undefined);
+  }
+  return false;
+}
+
+/** Encodes the outcome and stores what is too large for the history. @returns the call that reports it */
+async function prepare(
+  { taskToken, workflowId, runId, lastReport }: EndedActivity,
+  outcome: ActivityOutcome,
+  { connection: { workflowService }, namespace, identity, dataConverter }: ReportOptions,
+): Promise<() => Promise<unknown>> {
+  const initialTarget = { kind: 'workflow' as const, namespace, id: workflowId, runId };
+  const offloading = extstoreStoreOptions(dataConverter.externalStorage!, { initialTarget });
+  const common = { namespace, identity, taskToken };
+  const lastHeartbeatDetails = { payloads: (await encodeToPayloads(dataConverter, lastReport))! };
+  if (outcome.status === 'canceled') {
+    const request = { ...common, ...(lastReport ? { details: lastHeartbeatDetails } : {}) };
+    return () => workflowService.respondActivityTaskCanceled(request);
+  }
+  if (outcome.status === 'failed') {
+    const failure = await encodeErrorToFailure(dataConverter, ensureApplicationFailure(outcome.error));
+    const request = { ...common, failure, ...(lastReport ? { lastHeartbeatDetails } : {}) };
+    await visit(request, walkRespondActivityTaskFailedRequest, offloading);
+    return () => workflowService.respondActivityTaskFailed(request);
+  }
+  const result = { payloads: (await encodeToPayloads(dataConverter, outcome.result))! };
+  const request = { ...common, result };
+  await visit(request, walkRespondActivityTaskCompletedRequest, offloading);
+  return () => workflowService.respondActivityTaskCompleted(request);
+}
+
+/** Can the same report succeed later? */
+function isPassing(error: unknown): boolean {
+  if (!isGrpcServiceError(error)) return isNoRoom(error);
+  const isTooLarge = error.code === RESOURCE_EXHAUSTED && /message .*larger than max/.test(error.message);
+  return !isTooLarge && ![INVALID_ARGUMENT, UNIMPLEMENTED].includes(error.code);
+}
