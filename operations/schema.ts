@@ -44,26 +44,48 @@ function isConvertible(schema: AnySchema): schema is ConvertibleSchema {
   return '~standard' in schema;
 }
 
-const validators = new WeakMap<JsonSchema, Validator>();
+const validators = new WeakMap<JsonSchema, { whole: Validator; first: Validator }>();
+
+/** Values with more parts than this are checked up to the first problem: finding all may take seconds. */
+const MANY_PARTS = 1_000;
+/** Most problems that are listed. */
+const MAX_PROBLEMS = 20;
 
 /**
  * Checks a value.
  *
  * @param name what the value is called in messages, e.g. `arguments`
- * @returns one line for each problem: path, what was expected, what came; empty when the value fits
+ * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, and how
+ *   many more there are; of a value with over 1,000 parts only the first
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   let validator = validators.get(schema);
   if (!validator) {
-    validator = new Validator(schema, '2020-12', false);
+    const [first, whole] = [true, false].map((isShort) => new Validator(schema, '2020-12', isShort));
+    validator = { first: first!, whole: whole! };
     validators.set(schema, validator);
   }
-  const { valid, errors } = validator.validate(value);
-  if (valid) return [];
+  const quick = validator.first.validate(value);
+  if (quick.valid) return [];
+  const { errors } = hasManyParts(value) ? quick : validator.whole.validate(value);
   const problems = errors
     .filter((unit) => !APPLICATORS.has(unit.keyword))
     .map((unit) => line(schema, value, unit, name));
-  return [...new Set(problems.length ? problems : errors.map((unit) => line(schema, value, unit, name)))];
+  const all = [
+    ...new Set(problems.length ? problems : errors.map((unit) => line(schema, value, unit, name))),
+  ];
+  if (all.length <= MAX_PROBLEMS) return all;
+  return [...all.slice(0, MAX_PROBLEMS), `${name}: ${all.length - MAX_PROBLEMS} more problems`];
+}
+
+function hasManyParts(value: unknown): boolean {
+  let count = 0;
+  const visit = (at: unknown): boolean => {
+    if (typeof at !== 'object' || at === null) return (count += 1) > MANY_PARTS;
+    for (const one of Object.values(at)) if (visit(one)) return true;
+    return (count += 1) > MANY_PARTS;
+  };
+  return visit(value);
 }
 
 /**

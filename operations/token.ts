@@ -14,6 +14,9 @@ const LONGEST_TOKEN = 1_000;
  */
 const TOKEN = /^(?!\.{1,2}$)[A-Za-z0-9._~:/+=@,-]+$/;
 
+/** The alphabet in words, for messages. */
+export const TOKEN_FORM = 'characters of A-Z a-z 0-9 . _ ~ : / + = @ , - and neither "." nor ".."';
+
 /** A new token: 128 random bits, in hexadecimal, so that no command line takes it for a flag. */
 export function newToken(): string {
   return randomBytes(16).toString('hex');
@@ -26,7 +29,7 @@ export function assertClientToken(token: string): void {
   if (token.length > LONGEST_CLIENT_TOKEN || !TOKEN.test(token)) {
     throw new LonghaulError(
       'invalid_arguments',
-      `token: expected 1 to ${LONGEST_CLIENT_TOKEN} characters of A-Z a-z 0-9 . _ ~ : / + = @ , - and neither "." nor ".."; got ${JSON.stringify(token.slice(0, 220))}`,
+      `token: expected 1 to ${LONGEST_CLIENT_TOKEN} ${TOKEN_FORM}; got ${JSON.stringify(token.slice(0, 220))}`,
     );
   }
 }

@@ -41,7 +41,9 @@ class CurrentServer extends Server {
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
-      const result = await this.closing.during(handle(request, context));
+      const result = await this.closing.during(handle(request, context)).catch((error: unknown) => {
+        throw withoutIssues(error);
+      });
       return linksFor(this.resourceLinks, clientNameOf(context))(result);
     };
     if (method !== 'tools/call') return wrapped;
@@ -51,6 +53,22 @@ class CurrentServer extends Server {
       const { content: _content, ...task } = result;
       return task;
     };
+  }
+}
+
+/**
+ * The SDK checks requests of methods that it knows with schemas of its own, and what it throws has all of zod's issues as
+ * JSON in its message, for most methods without a code.
+ */
+function withoutIssues(error: unknown): unknown {
+  const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
+  try {
+    const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];
+    return first
+      ? new ProtocolError(ProtocolErrorCode.InvalidParams, `${first.path.join('.')}: ${first.message}`)
+      : error;
+  } catch {
+    return error;
   }
 }
 
