@@ -9,7 +9,7 @@ import {
   type MarkerMemo,
   type StateMemo,
 } from '../operations/wire.js';
-import { quote } from './list.js';
+import { quote } from '../platform/visibility-query.js';
 import { CALL_DEADLINE_MS, type EngineTemporal } from './temporal.js';
 
 /** How many past runs an estimate is made from. */

@@ -13,6 +13,7 @@ import {
   type StateMemo,
 } from '../operations/wire.js';
 import { sealOf } from '../platform/seal.js';
+import { quote } from '../platform/visibility-query.js';
 import { toDate } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 
@@ -200,9 +201,4 @@ function statusQuery(status: OperationStatus | 'open'): string {
     default:
       return `ExecutionStatus = 'Running' AND ${attribute} != 'input_required'`;
   }
-}
-
-/** Quotes a value for a visibility query, where a backslash escapes what follows it. */
-export function quote(value: string): string {
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

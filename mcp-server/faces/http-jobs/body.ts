@@ -4,6 +4,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { JsonRefusal, parseJson } from '../../json.js';
 import { Problem, type RequestError } from './problems.js';
 
+/** Longest text on one problem, in characters: it may name thousands of unknown fields. */
+const LONGEST_DETAIL = 500;
 /** Is it the media type of JSON? */
 const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
 
@@ -63,7 +65,7 @@ export function invalidRequest(
   const where = target === 'json' ? 'body' : target;
   const errors: RequestError[] = issues.map(({ path, message }) => ({
     at: [where, ...path.map(String)].join('.'),
-    detail: message,
+    detail: message.length > LONGEST_DETAIL ? `${message.slice(0, LONGEST_DETAIL)}...` : message,
   }));
   return new Problem('invalid-request', errors.map(({ at, detail }) => `${at}: ${detail}`).join('\n'), {
     errors,
