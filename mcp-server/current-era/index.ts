@@ -10,6 +10,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { linksFor, type ResourceLinksSetting } from '../links-as-text.js';
 import { OPT_IN_CAPABILITIES, type OptIns } from '../opt-ins.js';
+import { withoutIssues } from '../params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
@@ -53,22 +54,6 @@ class CurrentServer extends Server {
       const { content: _content, ...task } = result;
       return task;
     };
-  }
-}
-
-/**
- * The SDK checks requests of methods that it knows with schemas of its own, and what it throws has all of zod's issues as
- * JSON in its message, for most methods without a code.
- */
-function withoutIssues(error: unknown): unknown {
-  const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
-  try {
-    const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];
-    return first
-      ? new ProtocolError(ProtocolErrorCode.InvalidParams, `${first.path.join('.')}: ${first.message}`)
-      : error;
-  } catch {
-    return error;
   }
 }
 
