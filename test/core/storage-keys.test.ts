@@ -72,7 +72,7 @@ test('values of any workflow and of any name are stored, read, listed and remove
   expect(listed.sort()).toEqual(expected.sort());
   for (const workflowId of NAMES) {
     const own: string[] = [];
-    for await (const { key } of storage.list(prefixesOf(workflowId)[0]!)) own.push(key);
+    for await (const { key } of storage.list(prefixesOf(workflowId)[0])) own.push(key);
     expect(own).toHaveLength(NAMES.length);
     for (const key of own) {
       expect(operationNameIn(key)).toBe(fileName(workflowId));
@@ -96,7 +96,7 @@ test('the workspace of any token lies in the folder of workspaces', () => {
   expect(new Set(folders).size).toBe(NAMES.length);
   for (const [index, folder] of folders.entries()) {
     expect(join(folder, '..')).toBe(workspacesFolder('/home'));
-    const { workspace } = childPaths('/home', NAMES[index]!, { job: '..' } as never);
+    const { workspace } = childPaths('/home', NAMES[index]!, { job: '..' });
     expect(workspace.startsWith(`${folder}/`)).toBe(true);
   }
 });
