@@ -126,6 +126,7 @@ describe.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))('
   test('a pipeline takes a key', async () => {
     const args = { items: ['a'], ...waits, idempotency_key: randomUUID() };
     const first = protocol.handleOf(await protocol.call('replayed', args));
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
     expect(protocol.handleOf(await protocol.call('replayed', args))).toBe(first);
   });
 
