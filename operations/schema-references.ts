@@ -49,14 +49,14 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
     if (typeof at !== 'object' || at === null || done.has(at)) return;
     done.add(at);
     const { properties, required, $ref, $dynamicRef, ...rest } = at as JsonSchema;
-    for (const name of Object.keys((properties ?? {}))) names.add(name);
+    for (const name of Object.keys(properties ?? {})) names.add(name);
     if (Array.isArray(required)) for (const name of required) names.add(String(name));
     for (const reference of [$ref, $dynamicRef])
       if (typeof reference === 'string') visit(resolve(schema, reference));
     for (const keyword of IN_PLACE_KEYWORDS) {
       const part = rest[keyword];
       const isSeveral = Array.isArray(part) || keyword === 'dependentSchemas';
-      for (const one of isSeveral ? Object.values((part ?? {})) : [part]) visit(one);
+      for (const one of isSeveral ? Object.values(part ?? {}) : [part]) visit(one);
     }
   };
   visit(schema);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
-import type { JsonRefusal} from '../../mcp-server/json.js';
+import type { JsonRefusal } from '../../mcp-server/json.js';
 import { parseJson } from '../../mcp-server/json.js';
 import { JobsClient } from '../http-jobs/support.js';
 import { OlderClient } from '../older-era/wire.js';
