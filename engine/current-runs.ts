@@ -4,8 +4,9 @@
  */
 import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { quote } from '../platform/visibility-query.js';
 import type { EngineTemporal } from './temporal.js';
-import { NOT_CONTINUED, quote } from './visibility-query.js';
+import { NOT_CONTINUED } from './visibility-query.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 const CONTINUED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;

@@ -10,7 +10,7 @@ import {
   type MarkerMemo,
   type StateMemo,
 } from '../operations/wire.js';
-import { quote } from './visibility-query.js';
+import { quote } from '../platform/visibility-query.js';
 import { CALL_DEADLINE_MS, type EngineTemporal } from './temporal.js';
 
 /** How many past runs an estimate is made from. */

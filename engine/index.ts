@@ -117,7 +117,7 @@ export class Engine {
    * same token or key gives the operation that is there.
    *
    * @returns the record, once the operation is durable
-   * @throws LonghaulError `unknown_tool`, `invalid_arguments`, `too_large`, `conflict`, `unavailable`
+   * @throws LonghaulError `unknown_tool`, `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
    */
   async start(
     principal: string,

@@ -30,6 +30,7 @@ const closedRecords = new Map<string, KeptRecord>();
 /**
  * Reads an operation.
  *
+ * @param found its workflow, where it was described already
  * @throws LonghaulError `not_found` alike for unknown, purged and other principals' operations; `unavailable`
  */
 export async function readOperation(
@@ -37,8 +38,10 @@ export async function readOperation(
   principal: string,
   token: string,
   workflowId: string,
+  found?: WorkflowExecutionDescription,
 ): Promise<OperationRecord> {
-  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  const description =
+    found ?? (await engine.call((client) => client.workflow.getHandle(workflowId).describe()));
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);

@@ -3,7 +3,7 @@
  * there already is told apart by the digest of its arguments.
  */
 import { randomUUID } from 'node:crypto';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { boundKeepAlive } from '../operations/budgets.js';
 import { LonghaulError } from '../operations/errors.js';
@@ -26,7 +26,10 @@ const DELETING_MS = 60_000;
 export interface StartOptions {
   /** A token of the caller's own. */
   token?: string;
-  /** Must the token never have been used before, not even by this same call? Default: false. */
+  /**
+   * Must the token never have been used before, not even by this same call? Only a call with the same idempotency key is
+   * a repeated one then. Default: false.
+   */
   isTokenNew?: boolean;
   /** The same key starts the same operation once. */
   idempotencyKey?: string;
@@ -56,7 +59,8 @@ interface Start {
 
 /**
  * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
- * @throws LonghaulError `invalid_arguments` for a token of another form, `conflict`, `unavailable`
+ * @throws LonghaulError `invalid_arguments` for a token of another form, `conflict`, `expired` for a repeated start of what
+ *   has expired, `unavailable`
  */
 export async function startOperation(
   engine: EngineTemporal,
@@ -66,7 +70,7 @@ export async function startOperation(
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await engine.facts();
-  return beginOperation(engine, {
+  const record = await beginOperation(engine, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
@@ -88,10 +92,16 @@ export async function startOperation(
       ...(options.session === undefined ? {} : { session: options.session }),
       ...(options.progressToken === undefined ? {} : { progressToken: options.progressToken }),
       ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
-      ...(options.isTokenNew ? { startId: randomUUID() } : {}),
+      ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },
     ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
   });
+  if (record.status === 'expired')
+    throw new LonghaulError(
+      'expired',
+      'the operation of this token or idempotency key has expired; choose a new one',
+    );
+  return record;
 }
 
 /** An operation as Temporal is asked for it. */
@@ -112,15 +122,21 @@ export interface Beginning {
  * @throws LonghaulError `conflict`, `unavailable`
  */
 export async function beginOperation(engine: EngineTemporal, beginning: Beginning): Promise<OperationRecord> {
-  const { token, workflowId, marker } = beginning;
-  let isThere = await isAlreadyStarted(engine, beginning);
-  // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
-  if (isThere && (await isDeleted(engine, workflowId)))
-    isThere = await isAlreadyStarted(engine, beginning, 'ALLOW_DUPLICATE_FAILED_ONLY');
-  if (isThere) {
-    await assertSame(engine, beginning);
-    return readOperation(engine, marker.principal, token, workflowId);
+  if (await tryStart(engine, beginning)) return submitted(beginning);
+  let found = await describe(engine, beginning);
+  if (deletionIn(found)) {
+    await completeOldDeletion(engine, found);
+    // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
+    if (await tryStart(engine, beginning, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(beginning);
+    found = await describe(engine, beginning);
   }
+  const { token, workflowId, marker } = beginning;
+  assertSame(found, beginning);
+  return readOperation(engine, marker.principal, token, workflowId, found);
+}
+
+/** The record of what has just been started. */
+function submitted({ token, marker }: Beginning): OperationRecord {
   return {
     token,
     runId: '',
@@ -139,33 +155,38 @@ export async function beginOperation(engine: EngineTemporal, beginning: Beginnin
   };
 }
 
-/** Starts a workflow. @returns was its ID taken, so that nothing was started? */
-async function isAlreadyStarted(...args: Parameters<typeof startWorkflow>): Promise<boolean> {
+function describe(engine: EngineTemporal, { workflowId }: Beginning): Promise<WorkflowExecutionDescription> {
+  return engine.call((client) => client.workflow.getHandle(workflowId).describe());
+}
+
+/** Starts a workflow. @returns false when its ID is taken, so that nothing was started */
+async function tryStart(...args: Parameters<typeof startWorkflow>): Promise<boolean> {
   try {
     await startWorkflow(...args);
-    return false;
+    return true;
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return true;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
     throw error;
   }
 }
 
 /**
- * Was the operation under this ID deleted, and all of it is gone? Completes a deletion that was cut off.
+ * Completes a deletion that was cut off.
  *
- * @throws LonghaulError `unavailable` while it is being deleted
+ * @param deletion the run that hides the operation
+ * @throws LonghaulError `unavailable` while somebody is deleting it
  */
-async function isDeleted(engine: EngineTemporal, workflowId: string): Promise<boolean> {
-  const found = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
-  if (!deletionIn(found)) return false;
-  if (found.closeTime) return true;
-  if (Date.now() - found.startTime.getTime() < DELETING_MS)
+async function completeOldDeletion(
+  engine: EngineTemporal,
+  deletion: WorkflowExecutionDescription,
+): Promise<void> {
+  if (deletion.closeTime) return;
+  if (Date.now() - deletion.startTime.getTime() < DELETING_MS)
     throw new LonghaulError(
       'unavailable',
       'the operation that had this token or key is being deleted; try again shortly',
     );
-  await complete(engine, found);
-  return true;
+  await complete(engine, deletion);
 }
 
 function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): string {
@@ -175,6 +196,13 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   }
   if (options.idempotencyKey === undefined) return newToken();
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
+}
+
+/** Tells this start from others under the same token. */
+function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secret: Buffer): string {
+  return idempotencyKey === undefined
+    ? randomUUID()
+    : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
 }
 
 async function startWorkflow(
@@ -216,18 +244,14 @@ async function startWorkflow(
 }
 
 /**
- * Refuses another request under the same token, without a word on what is there. A start of its own kind is the same one
- * only if it is this very start, whose first answer was lost.
+ * Refuses another request under the same token, without a word on what is there. A start whose token has to be new is the
+ * same one only if it is this very start, whose first answer was lost, or has the same idempotency key.
  */
-async function assertSame(engine: EngineTemporal, { token, workflowId, marker }: Beginning): Promise<void> {
-  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+function assertSame(found: WorkflowExecutionDescription, { token, marker }: Beginning): void {
   try {
-    const found = markerOf(description, marker.principal);
-    const isSame =
-      marker.startId === undefined
-        ? found.argumentsDigest === marker.argumentsDigest
-        : found.startId === marker.startId;
-    if (isSame) return;
+    const { argumentsDigest, startId } = markerOf(found, marker.principal);
+    const isSameStart = marker.startId === undefined || startId === marker.startId;
+    if (isSameStart && argumentsDigest === marker.argumentsDigest) return;
   } catch {
     // Not even an operation of this principal: the same refusal.
   }

@@ -2,6 +2,7 @@
 import proto from '@temporalio/proto';
 import type { OperationStatus } from '../operations/record.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { quote } from '../platform/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 /** Runs that have continued as new are never current. */
@@ -92,9 +93,4 @@ function statusQuery(status: ListFilter['status']): string {
 export function justContinuedQuery(principal: string, filter: ListFilter): string {
   const since = new Date(Date.now() - LAG_MS).toISOString();
   return queryOf(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);
-}
-
-/** Quotes a value for a query, where a backslash escapes what follows it. */
-export function quote(value: string): string {
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

@@ -26,6 +26,7 @@ import { createCurrentServer } from './current-era/index.js';
 import { streamWhenSlow } from './current-era/slow-answers.js';
 import { Subscriptions } from './current-era/subscriptions.js';
 import { withTaskName } from './current-era/task-name-header.js';
+import { asRpcError, JsonRefusal, parseJson } from './json.js';
 import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './heartbeat.js';
@@ -107,10 +108,16 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       : c.json({ status: 'ready', tools: engine.tools.keys() });
   });
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
+    let body: unknown;
+    try {
+      body = withoutNesting(parseJson(await c.req.text()));
+    } catch (error) {
+      if (!(error instanceof JsonRefusal)) throw error;
+      if (error.kind !== 'syntax') return refusedJson(c, error);
+    }
     // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
-    if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions);
+    if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
-    const body = withoutNesting(parseJson(await c.req.text()));
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     if (isOlder) return older.post(c, ANONYMOUS, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return noJson(c);
@@ -155,14 +162,14 @@ function refuse(c: Context): void {
   c.header('Retry-After', String(BACK_AFTER_SECONDS));
 }
 
-async function listen(c: Context, subscriptions: Subscriptions): Promise<Response> {
+async function listen(c: Context, subscriptions: Subscriptions, body: unknown): Promise<Response> {
   if (!isJsonContentType(c.req.header('content-type') ?? null)) {
     return c.json(
       rpcError(null, -32000, 'Unsupported Media Type: Content-Type must be application/json'),
       415,
     );
   }
-  const request = await listenRequest(c);
+  const request = listenRequest(c, body);
   if (request instanceof Response) return request;
   let serve;
   try {
@@ -191,14 +198,13 @@ async function listen(c: Context, subscriptions: Subscriptions): Promise<Respons
   });
 }
 
-/** The checked request, or the refusal: the same checks, in the SDK's order, that its handler makes. */
-async function listenRequest(c: Context): Promise<JSONRPCRequest | Response> {
-  let body: unknown;
-  try {
-    body = JSON.parse(await c.req.text());
-  } catch {
-    return noJson(c);
-  }
+/**
+ * The checked request, or the refusal: the same checks, in the SDK's order, that its handler makes.
+ *
+ * @param body undefined for what is no JSON
+ */
+function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
+  if (body === undefined) return noJson(c);
   const id = isJSONRPCRequest(body) ? body.id : null;
   const protocolVersionHeader = c.req.header('mcp-protocol-version');
   const outcome = classifyInboundRequest({
@@ -229,13 +235,10 @@ function noJson(c: Context): Response {
   );
 }
 
-/** Undefined for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+/** JSON that isn't taken. */
+function refusedJson(c: Context, refusal: JsonRefusal): Response {
+  const { code, message } = asRpcError(refusal);
+  return c.json(rpcError(refusal.id, code, message), 400);
 }
 
 function tooLarge(c: Context): Response {

@@ -2,6 +2,7 @@
 import { describeOn, shownInput, shownResult, type FaceLines } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
+import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
 
 export interface ListedTool {
   name: string;
@@ -12,14 +13,14 @@ export interface ListedTool {
   annotations?: NonNullable<Tool['annotations']>;
 }
 
-/** A tool with its own schemas, and with what a face says of its use. */
+/** A tool with its own schemas and `idempotency_key`, and with what a face says of its use. */
 export function listedTool(tool: Tool, lines: FaceLines): ListedTool {
   const { name, title, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     title,
     description: describeOn(tool, lines),
-    inputSchema,
+    inputSchema: withKeyProperty(inputSchema),
     ...(outputSchema ? { outputSchema } : {}),
     ...(annotations ? { annotations } : {}),
   };
@@ -32,7 +33,7 @@ export function shortTool(tool: Tool): ListedTool {
     states: 'No states: the call gives the result, or isError.',
     following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
     cancel: 'The end of the call cancels nothing.',
-    idempotency: 'No key: a repeated call works again.',
+    idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
   });

@@ -25,3 +25,19 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
   const field = [where, ...issue.path, ...unknown].join('.');
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${field}: ${issue.message}`);
 }
+
+/**
+ * An error of a handler, in the form of {@link parseParams} where it is of an SDK's own schema: both SDKs check requests of
+ * methods that they know, and what they throw has all of zod's issues as JSON in its message, often without a code.
+ */
+export function withoutIssues(error: unknown): unknown {
+  const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
+  try {
+    const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];
+    return first
+      ? new ProtocolError(ProtocolErrorCode.InvalidParams, `${first.path.join('.')}: ${first.message}`)
+      : error;
+  } catch {
+    return error;
+  }
+}

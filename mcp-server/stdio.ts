@@ -20,10 +20,10 @@ import type { Connection } from './current-era/call.js';
 import { createCurrentServer } from './current-era/index.js';
 import { Cancellations } from './faces/sep-1391/index.js';
 import { Subscriptions } from './current-era/subscriptions.js';
-import { batchesApart } from './older-era/batches.js';
 import { createOlderEra } from './older-era/context.js';
 import { OlderStdio } from './older-era/stdio.js';
 import { withoutNesting } from './raw-call.js';
+import { checkedLines } from './stdio-lines.js';
 import type { ResourceLinksSetting } from './links-as-text.js';
 import type { Serving } from './serving.js';
 
@@ -41,7 +41,10 @@ export async function serveStdioFaces(
   resourceLinks: ResourceLinksSetting,
   stack: Promise<void>,
 ): Promise<void> {
-  const input = batchesApart((line) => older.receiveBatch(line));
+  const input = checkedLines({
+    onBatch: (line) => older.receiveBatch(line),
+    onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
+  });
   // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);

@@ -28,6 +28,31 @@ export function recursiveReferences(schema: JsonSchema): string[] {
   return [...found];
 }
 
+/** Keywords whose schemas apply to the same value, beside `$ref`. */
+const IN_PLACE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas'];
+
+/** Names of the properties that a schema declares or requires of an object, also in parts that apply to the same object. */
+export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
+  const names = new Set<string>();
+  const done = new Set<unknown>();
+  const visit = (at: unknown): void => {
+    if (typeof at !== 'object' || at === null || done.has(at)) return;
+    done.add(at);
+    const { properties, required, $ref, $dynamicRef, ...rest } = at as JsonSchema;
+    for (const name of Object.keys(properties ?? {})) names.add(name);
+    if (Array.isArray(required)) for (const name of required) names.add(String(name));
+    for (const reference of [$ref, $dynamicRef])
+      if (typeof reference === 'string') visit(resolve(schema, reference));
+    for (const keyword of IN_PLACE_KEYWORDS) {
+      const part = rest[keyword];
+      const isSeveral = Array.isArray(part) || keyword === 'dependentSchemas';
+      for (const one of isSeveral ? Object.values(part ?? {}) : [part]) visit(one);
+    }
+  };
+  visit(schema);
+  return names;
+}
+
 /** A schema as it reads at another place of a document: references to its own parts begin there. @param place e.g. `#/$defs/a` */
 export function movedTo(place: string, schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));

@@ -48,16 +48,22 @@ function isConvertible(schema: AnySchema): schema is ConvertibleSchema {
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
+/** Most problems that are listed. */
+const MAX_PROBLEMS = 20;
+
 /**
  * Checks a value.
  *
  * @param name what the value is called in messages, e.g. `arguments`
- * @returns one line for each problem: path, what was expected, what came; empty when the value fits
+ * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, and
+ *   how many more were found
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
   const telling = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
-  return [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
+  const all = [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
+  if (all.length <= MAX_PROBLEMS) return all;
+  return [...all.slice(0, MAX_PROBLEMS), `${name}: ${all.length - MAX_PROBLEMS} more problems`];
 }
 
 function validatorOf(schema: JsonSchema): Validator {

@@ -5,8 +5,17 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { LonghaulError } from './errors.js';
 import { ANONYMOUS } from './wire.js';
 
-/** Tokens that a client may bring: 1 to 200 characters of letters, digits and `. _ ~ -`. */
-const CLIENT_TOKEN = /^[A-Za-z0-9._~-]{1,200}$/;
+/** Longest token that a client may bring, and longest one that there is, in characters. */
+const LONGEST_CLIENT_TOKEN = 200;
+const LONGEST_TOKEN = 1_000;
+/**
+ * What tokens are made of: with what ARNs and other systems' IDs have (SEP-1391, "Integration with Existing Architectures").
+ * `.` and `..` are excluded: in a path they name another folder, and clients resolve them before they send a request.
+ */
+const TOKEN = /^(?!\.{1,2}$)[A-Za-z0-9._~:/+=@,-]+$/;
+
+/** The alphabet in words, for messages. */
+export const TOKEN_FORM = 'characters of A-Z a-z 0-9 . _ ~ : / + = @ , - and neither "." nor ".."';
 
 /** A new token: 128 random bits, in hexadecimal, so that no command line takes it for a flag. */
 export function newToken(): string {
@@ -17,19 +26,27 @@ export function newToken(): string {
  * @throws LonghaulError `invalid_arguments` when a client's own token has another form than documented
  */
 export function assertClientToken(token: string): void {
-  if (!CLIENT_TOKEN.test(token)) {
+  if (token.length > LONGEST_CLIENT_TOKEN || !TOKEN.test(token)) {
     throw new LonghaulError(
       'invalid_arguments',
-      `token: expected 1 to 200 characters of A-Z a-z 0-9 . _ ~ -; got ${JSON.stringify(token.slice(0, 220))}`,
+      `token: expected 1 to ${LONGEST_CLIENT_TOKEN} ${TOKEN_FORM}; got ${JSON.stringify(token.slice(0, 220))}`,
     );
   }
+}
+
+/** Can an operation have this token? */
+export function isToken(text: string): boolean {
+  return text.length <= LONGEST_TOKEN && TOKEN.test(text);
 }
 
 /**
  * The workflow ID of a token. For the anonymous principal it is the token, byte for byte; for others it is
  * prefixed by a keyed tag of the principal, so that nobody else can hit or detect it.
+ *
+ * @throws LonghaulError `not_found` for a text that no operation can have as its token
  */
 export function workflowIdOf(principal: string, token: string, secret: Buffer): string {
+  if (!isToken(token)) throw new LonghaulError('not_found', 'operation not found');
   return principal === ANONYMOUS ? token : `${hmac(secret, 'principal', principal).slice(0, 22)}.${token}`;
 }
 

@@ -5,6 +5,7 @@ import { exampleOf } from './documentation/example.js';
 import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
+import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
   assertPatterns,
@@ -18,7 +19,10 @@ import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
-/** Names that belong to every long tool's call and so can't be arguments of one. */
+/**
+ * Names that belong to every tool's call, so that no tool can declare them: `idempotency_key` is taken from every call, the
+ * others from calls of long tools.
+ */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
 
 /** What the names of Longhaul's own tools about operations begin with: no other tool's may. */
@@ -177,8 +181,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   if (options.withoutTasks !== undefined && !['hidden', 'plain'].includes(options.withoutTasks))
     fail(`withoutTasks: expected "hidden" or "plain"; got ${JSON.stringify(options.withoutTasks)}`);
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>;
+  const names = propertyNames(inputSchema);
   for (const reserved of RESERVED_ARGUMENTS) {
-    if (reserved in properties)
+    if (names.has(reserved))
       fail(`input.${reserved}: the name is reserved for every tool's calls; choose another`);
   }
   for (const [name, property] of Object.entries(properties)) {

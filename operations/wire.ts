@@ -59,7 +59,7 @@ export interface MarkerMemo {
   progressToken?: string | number;
   /** ID of the call that started it, where cancelling the call cancels the work (SEP-1391). */
   requestId?: string | number;
-  /** Random; tells a start whose answer was lost from another one under the same token, where the token has to be new. */
+  /** Random, or made from the idempotency key; tells a repeated start from another one under the same token, where the token has to be new. */
   startId?: string;
   /** ISO 8601; set when the workflow continues as new, since the later run has a start time of its own. */
   createdAt?: string;

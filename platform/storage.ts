@@ -51,7 +51,12 @@ export function folderStorage(folder: string): Storage {
   const root = resolve(folder);
   const pathOf = (key: string) => {
     const path = join(root, key);
-    if (!path.startsWith(root + sep))
+    // A key that ends with / is a prefix. Parts that a path leaves out would lead to another key's place.
+    const isOwn = key
+      .replace(/\/$/, '')
+      .split('/')
+      .every((part) => !['', '.', '..'].includes(part));
+    if (!isOwn || !path.startsWith(root + sep))
       throw new LonghaulError('internal', `storage key leaves its folder: ${key}`);
     return path;
   };

@@ -1,9 +1,16 @@
 /** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
 import type { Client } from '@temporalio/client';
 import { completeDeletions } from '../platform/deletions.js';
-import { MAILBOX_PREFIX, OPERATION_PREFIXES, prefixesOf, workflowIdIn } from '../platform/storage-keys.js';
+import { fileName, textOfFileName } from '../platform/file-name.js';
+import {
+  MAILBOX_PREFIX,
+  OPERATION_PREFIXES,
+  operationNameIn,
+  prefixesOfName,
+} from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import { CALL_LIMIT_MS, findWorkflow } from '../platform/find-workflow.js';
+import { quote } from '../platform/visibility-query.js';
 
 /** Whose values storage holds: a namespace each, by its ID. */
 const NAMESPACES_PREFIX = 'namespaces/';
@@ -28,24 +35,36 @@ export async function sweepStorage(storage: Storage, client: Client, now = Date.
   await completeDeletions(client, storage);
   await removeOlder(storage, MAILBOX_PREFIX, limit);
   const gone = await goneOperations(storage, client, limit);
-  for (const prefix of gone.flatMap(prefixesOf)) await removeOlder(storage, prefix, limit);
+  for (const prefix of gone.flatMap(prefixesOfName)) await removeOlder(storage, prefix, limit);
   return gone.length;
 }
 
-/** The workflow IDs of which storage holds only old values, and Temporal knows nothing. */
+/** Names, in keys, of the workflows of which storage holds only old values, and Temporal knows nothing. */
 async function goneOperations(storage: Storage, client: Client, limit: Date): Promise<string[]> {
   const latest = new Map<string, Date>();
   for (const prefix of OPERATION_PREFIXES)
     for await (const { key, changedAt } of storage.list(prefix)) {
-      const workflowId = workflowIdIn(key);
-      if (workflowId === undefined) continue;
-      const before = latest.get(workflowId);
-      if (!before || before < changedAt) latest.set(workflowId, changedAt);
+      const name = operationNameIn(key);
+      if (name === undefined) continue;
+      const before = latest.get(name);
+      if (!before || before < changedAt) latest.set(name, changedAt);
     }
   const gone: string[] = [];
-  for (const [workflowId, changedAt] of latest)
-    if (changedAt < limit && !(await findWorkflow(client, workflowId))) gone.push(workflowId);
+  for (const [name, changedAt] of latest)
+    if (changedAt < limit && !(await isKnown(client, name))) gone.push(name);
   return gone;
+}
+
+/** Does Temporal know the workflow of this name in keys? A name of another kind may be anybody's. */
+async function isKnown(client: Client, name: string): Promise<boolean> {
+  const origin = textOfFileName(name);
+  if (!origin) return true;
+  if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
+  // Of a long workflow ID only the beginning is there: those that begin so are compared by their whole name.
+  const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
+  for await (const { workflowId } of client.workflow.list({ query }))
+    if (fileName(workflowId) === name) return true;
+  return false;
 }
 
 async function removeOlder(storage: Storage, prefix: string, limit: Date): Promise<void> {

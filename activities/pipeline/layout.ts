@@ -8,12 +8,9 @@
  *       steps/<step>/<round>.<attempt>/                 one run of a step: the journal of its launcher
  *     running-steps/<step ID>.json                      what a worker runs just now
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { childName, type ChildId } from '../../pipelines/run.js';
-
-/** File systems take no longer names; encoding makes them longer. */
-const LONGEST_NAME = 200;
+import { fileName } from '../../platform/file-name.js';
 
 /** Whose a folder of workspaces is: enough to ask Temporal whether it is still needed. */
 export interface OperationFile {
@@ -64,12 +61,4 @@ export function childPaths(home: string, workflowId: string, child: ChildId): Ch
 
 export function runningStepsFolder(home: string): string {
   return join(home, 'running-steps');
-}
-
-/** A name that can be a file's, whatever it holds; `.` and `..` would be other folders. */
-function fileName(name: string): string {
-  const encoded = encodeURIComponent(name).replace(/^\.+$/, (dots) => dots.replaceAll('.', '%2E'));
-  if (encoded.length <= LONGEST_NAME) return encoded;
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 32);
-  return `${encoded.slice(0, 100)}~${digest}`;
 }

@@ -15,6 +15,7 @@ import { parseOperationField, startOperation, type Cancellations } from '../face
 import { startTask } from '../faces/tasks-2026-07-28/call.js';
 import { parseKeepAlive, startJob } from '../faces/two-stage/index.js';
 import { clientNameOf } from '../faces/tasks-2026-07-28/schemas.js';
+import { withKeyOfMeta } from '../idempotency-key.js';
 import type { OwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
 import { increasing } from '../increasing.js';
@@ -72,15 +73,16 @@ export class Calls {
    *
    * @param options as they came
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError as {@link faceOf}; -32602 for a requestState that can't be taken and for a question before the
+   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for a requestState that can't be taken and for a question before the
    *   start that the person did not want to answer; what the face throws
    */
-  async call(name: string, args: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
+  async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
+    const own = ownTools(this.engine).get(name);
+    const args = withKeyOfMeta(given, context.mcpReq._meta, own);
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
       if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
-      const own = ownTools(this.engine).get(name);
       const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
       const face = faceOf(tool, { operation: options.operation }, clientOf(context));
       if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);

@@ -10,6 +10,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { linksFor, type ResourceLinksSetting } from '../links-as-text.js';
 import { OPT_IN_CAPABILITIES, type OptIns } from '../opt-ins.js';
+import { withoutIssues } from '../params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { asProtocolError } from '../protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
@@ -41,7 +42,9 @@ class CurrentServer extends Server {
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
-      const result = await this.closing.during(handle(request, context));
+      const result = await this.closing.during(handle(request, context)).catch((error: unknown) => {
+        throw withoutIssues(error);
+      });
       return linksFor(this.resourceLinks, clientNameOf(context))(result);
     };
     if (method !== 'tools/call') return wrapped;

@@ -1,5 +1,4 @@
 /** JSON-RPC batches over standard input and output, which 2025-03-26 has and the SDK's transports don't know there. */
-import { Transform } from 'node:stream';
 import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
@@ -7,38 +6,6 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-
-const NEWLINE = 0x0a;
-const OPENING_BRACKET = 0x5b;
-/** Longest batch, in bytes: as long as the SDK lets a message be. */
-const LONGEST_BATCH_BYTES = 10 * 1024 * 1024;
-
-/** Passes lines through, but for those that are batches: these go to `onBatch`. */
-export function batchesApart(onBatch: (line: string) => void): Transform {
-  let batch: Buffer[] | undefined;
-  let bytes = 0;
-  let isLineStart = true;
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      for (let rest = chunk; rest.length > 0;) {
-        if (isLineStart) {
-          batch = rest[0] === OPENING_BRACKET ? [] : undefined;
-          bytes = 0;
-        }
-        const end = rest.indexOf(NEWLINE);
-        const part = end < 0 ? rest : rest.subarray(0, end + 1);
-        rest = rest.subarray(part.length);
-        isLineStart = end >= 0;
-        bytes += part.length;
-        if (!batch) this.push(part);
-        else if (bytes > LONGEST_BATCH_BYTES) return done(new Error('a batch is too long'));
-        else batch.push(part);
-        if (batch && isLineStart) onBatch(Buffer.concat(batch).toString());
-      }
-      done();
-    },
-  });
-}
 
 interface Batch {
   open: Set<RequestId>;

@@ -7,6 +7,7 @@ import { plainTools } from '../faces/plain/index.js';
 import { asyncTools, parseOperationField, startOperation, syncTool } from '../faces/sep-1391/index.js';
 import { startTask } from '../faces/tasks-2025-11-25/handlers.js';
 import { parseKeepAlive, startJob, twoStageTools } from '../faces/two-stage/index.js';
+import { withKeyOfMeta } from '../idempotency-key.js';
 import { renderOwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
 import { parseParams } from '../params.js';
@@ -20,6 +21,7 @@ import { withCaller } from './with-caller.js';
 const callParams = z.looseObject({
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
+  _meta: z.unknown().optional(),
   task: z.unknown().optional(),
   operation: z.unknown().optional(),
   keep_alive_seconds: z.unknown().optional(),
@@ -64,7 +66,7 @@ function namesFor(engine: Engine, session: Session): string[] {
 /**
  * Calls a tool by the face that the call gets.
  *
- * @throws ProtocolError -32602 for wrong params, and as {@link faceOf}
+ * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
  */
 export async function callTool(
   era: OlderEra,
@@ -73,11 +75,12 @@ export async function callTool(
   stream: CallStream,
 ): Promise<object> {
   const parsed = parseParams(callParams, params);
-  const { name, arguments: args, task, operation } = parsed;
+  const { name, task, operation } = parsed;
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
   const own = ownTools(era.engine).get(name);
   const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
+  const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const field = parseOperationField(operation);

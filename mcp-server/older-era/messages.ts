@@ -4,6 +4,7 @@ import {
   JSONRPCMessageSchema,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/sdk/types.js';
+import { parseJson } from '../json.js';
 import { withoutNesting } from '../raw-call.js';
 import { featuresOf, type Session } from './session.js';
 
@@ -34,7 +35,7 @@ export function parseMessages(body: unknown): JSONRPCMessage[] | undefined {
 /** The messages of a line that is a batch. */
 export function parseBatch(line: string): JSONRPCMessage[] | undefined {
   try {
-    const messages = parseMessages(JSON.parse(line));
+    const messages = parseMessages(parseJson(line));
     return messages?.some((message) => 'method' in message && message.method === 'initialize')
       ? undefined
       : messages;

@@ -13,6 +13,7 @@ import { callPlainly, resumeWait, type PlainOutcome } from '../faces/plain/index
 import { taskResult } from '../faces/tasks-2025-11-25/handlers.js';
 import type { OwnTool } from '../own-tool.js';
 import { ownTools } from '../own-tools.js';
+import { takeIdempotencyKey } from '../idempotency-key.js';
 import { renderRefusal } from '../results.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait } from './waits.js';
@@ -43,12 +44,13 @@ export async function callLongTool(
 function callShortTool(
   engine: Engine,
   tool: Tool,
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   caller: Caller,
   stream: CallStream,
 ): Promise<CallToolResult> {
   return orRefusal(async () => {
-    const options = caller.session === undefined ? {} : { session: caller.session };
+    const { args, ...key } = takeIdempotencyKey(given);
+    const options = { ...key, ...(caller.session === undefined ? {} : { session: caller.session }) };
     const { token } = await engine.start(caller.principal, tool.name, args, options);
     return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(tool.timeoutSeconds) }), caller);
   });

@@ -14,7 +14,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../faces/two-
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../identity.js';
 import { OPT_IN_CAPABILITIES } from '../opt-ins.js';
-import { parseParams } from '../params.js';
+import { parseParams, withoutIssues } from '../params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
 import { callTool, listTools } from './call.js';
@@ -39,6 +39,17 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator();
 class OlderServer extends Server {
   protected override assertRequestHandlerCapability(method: string): void {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  }
+
+  /** The SDK checks tools/call before its handler, with a schema of its own. */
+  renderChecks(): void {
+    const handlers = this['_requestHandlers'] as Map<string, (...args: unknown[]) => Promise<unknown>>;
+    const call = handlers.get('tools/call')!;
+    handlers.set('tools/call', (...args) =>
+      call(...args).catch((error: unknown) => {
+        throw withoutIssues(error);
+      }),
+    );
   }
 }
 
@@ -79,6 +90,7 @@ export function createOlderServer(
 
   on('tools/list', () => ({ tools: listTools(engine, session) }));
   on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
+  server.renderChecks();
   on('resources/list', () => ({ resources: [] }));
   on('resources/templates/list', () => ({ resourceTemplates }));
   on('resources/read', async (params) => {

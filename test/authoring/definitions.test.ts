@@ -105,6 +105,22 @@ describe('a definition is refused, naming tool and field, when', () => {
     );
   });
 
+  test.each<[string, object]>([
+    ['in a part of allOf', { allOf: [{ properties: { idempotency_key: {} } }] }],
+    ['behind a reference', { $ref: '#/$defs/a', $defs: { a: { properties: { idempotency_key: {} } } } }],
+    ['as a required one', { required: ['idempotency_key'] }],
+    ['under a condition', { if: {}, then: { dependentSchemas: { a: { required: ['idempotency_key'] } } } }],
+  ])('idempotency_key is declared %s', (_where, schema) => {
+    expect(define({ input: { type: 'object', ...schema } })).toThrow(
+      'input.idempotency_key: the name is reserved',
+    );
+  });
+
+  test('idempotency_key is declared of a nested object: that is no argument of the call', () => {
+    const nested = { type: 'object', properties: { idempotency_key: { type: 'string' } } };
+    expect(define({ input: { type: 'object', properties: { payment: nested } } })).not.toThrow();
+  });
+
   test('a schema comes from a library that gives no JSON Schema', () => {
     const old = { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
     expect(define({ input: old })).toThrow('zod from 4.2 on');

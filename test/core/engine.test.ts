@@ -125,6 +125,29 @@ describe('a repeated start', () => {
   });
 });
 
+test('a repeated start describes the workflow once', async () => {
+  const options = { idempotencyKey: randomUUID() };
+  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 600 }, options);
+  const described = jest.spyOn(engine.temporal.client.workflow, 'getHandle');
+  try {
+    expect((await engine.start(ANNA, 'slow_compute', { seconds: 600 }, options)).token).toBe(token);
+    expect(described).toHaveBeenCalledTimes(1);
+  } finally {
+    described.mockRestore();
+  }
+  await engine.cancel(ANNA, token);
+});
+
+test('a repeated start of what has expired is refused', async () => {
+  const options = { idempotencyKey: randomUUID(), keepAliveSeconds: 1 };
+  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options);
+  await eventually('it has expired', async () => (await engine.read(ANNA, token)).status === 'expired');
+  await expect(engine.start(ANNA, 'slow_compute', { seconds: 0 }, options)).rejects.toMatchObject({
+    kind: 'expired',
+    message: expect.stringContaining('choose a new one'),
+  });
+});
+
 test('keepAlive is bounded by what Temporal keeps; afterwards the operation has expired', async () => {
   const { retentionSeconds } = await engine.temporal.facts();
   expect(retentionSeconds).toBe(72 * 3600);

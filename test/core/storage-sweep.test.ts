@@ -74,6 +74,34 @@ test('what Temporal has purged goes, once nothing was added for long; all else s
   await parts.client.request('tasks/cancel', { taskId: running });
 });
 
+test('long IDs are swept by their beginning and hash, and stay while Temporal knows them', async () => {
+  const storage = newStorage();
+  const long = (what: string) => `arn:aws:states:${what}:${'/x'.repeat(70)}:${randomUUID()}`;
+  const [known, unknown] = [long('known'), long('unknown')];
+  await temporal.workflow.start('slow_compute', {
+    workflowId: known,
+    taskQueue: `nobody-${randomUUID()}`,
+    args: [{}],
+  });
+  await eventually('Temporal lists it', async () => {
+    for await (const { workflowId } of temporal.workflow.list({ query: `WorkflowId = '${known}'` }))
+      return workflowId === known;
+    return false;
+  });
+  for (const key of [...valuesOf(known), ...valuesOf(unknown)]) await storage.put(key, Buffer.from('x'));
+  expect(await sweepStorage(storage, temporal, later())).toBe(1);
+  for (const key of valuesOf(known)) expect(await storage.size(key)).toBe(1);
+  for (const key of valuesOf(unknown)) expect(await storage.size(key)).toBeUndefined();
+  await temporal.workflow.getHandle(known).terminate();
+});
+
+test('a folder in storage whose name no code of Longhaul made is left alone', async () => {
+  const storage = newStorage();
+  await storage.put('artifacts/%zz/x', Buffer.from('x'));
+  expect(await sweepStorage(storage, temporal, later())).toBe(0);
+  expect(await storage.size('artifacts/%zz/x')).toBe(1);
+});
+
 test('texts of messages go once no message can be so old', async () => {
   expect(UNCHANGED_LIMIT_MS).toBeGreaterThan(
     (TTL_LIMIT_SECONDS + LEASE_RANGE_SECONDS[1]) * 1000 + REPLIES_KEPT_MS,

@@ -51,7 +51,7 @@ describe('the description that a model reads', () => {
         /tasks\/get after pollIntervalMs, or subscriptions\/listen[^]*tasks\/get \{"taskId":"T"\} -> \{"status":"working"\}/,
       cancel: /^On cancel or time-out: .+\n[^]*^tasks\/cancel ends the work.*what is finished stays/m,
       timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-      idempotency: /^No key: a repeated call starts new work/m,
+      idempotency: /^The same idempotency_key and arguments give the same operation/m,
       errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
       rates: /^No rate limits/m,
       example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,

@@ -96,7 +96,7 @@ describe('the list of tools', () => {
 
   test('shows clients with tasks the tool without what only plain calls take', async () => {
     const tool = (await toolsOf(TASKS)).find(({ name }) => name === 'slow_compute');
-    expect(Object.keys(tool.inputSchema.properties)).toEqual(['seconds', 'label']);
+    expect(Object.keys(tool.inputSchema.properties)).toEqual(['seconds', 'label', 'idempotency_key']);
     expect(tool.outputSchema.properties).toHaveProperty('primes');
     expect(tool.description).not.toContain('operation_get');
   });
@@ -104,7 +104,7 @@ describe('the list of tools', () => {
   test('has short tools as they are, and their calls give the result itself', async () => {
     for (const capabilities of [{}, TASKS]) {
       const tool = (await toolsOf(capabilities)).find(({ name }) => name === 'greet');
-      expect(Object.keys(tool.inputSchema.properties)).toEqual(['name']);
+      expect(Object.keys(tool.inputSchema.properties)).toEqual(['name', 'idempotency_key']);
       const result = await call(parts.client.with(capabilities), 'greet', { name: 'Ada' });
       expect(result.content).toEqual([{ type: 'text', text: 'Hello, Ada!' }]);
     }

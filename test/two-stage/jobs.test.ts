@@ -248,10 +248,13 @@ describe('refused is', () => {
   });
 
   test('an idempotency key of another form', async () => {
-    const { error } = await call('slow_compute', { seconds: 0, idempotency_key: '' });
-    expect(error).toMatchObject({
-      code: -32602,
-      message: expect.stringContaining('arguments.idempotency_key'),
+    const { result } = await call('slow_compute', { seconds: 0, idempotency_key: '' });
+    expect(result).toMatchObject({
+      success: false,
+      isError: true,
+      messages: [
+        { type: 'error', text: expect.stringContaining('arguments.idempotency_key: expected a text') },
+      ],
     });
   });
 

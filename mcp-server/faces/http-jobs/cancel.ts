@@ -14,8 +14,6 @@ const reason = z
   .string()
   .min(1)
   .max(500)
-  // Half of a surrogate pair is no text, and would not reach Temporal.
-  .transform((text) => Buffer.from(text).toString())
   .optional()
   .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Kept with the job.' });
 

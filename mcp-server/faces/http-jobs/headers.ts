@@ -1,10 +1,9 @@
 /** Headers and path parts of requests, read and checked. */
 import type { Context } from 'hono';
+import { isToken } from '../../../operations/token.js';
 import type { JobsFace } from './face.js';
 import { Problem } from './problems.js';
 
-/** What job IDs are made of: tokens of this server, and those that clients bring. */
-const JOB_ID = /^[A-Za-z0-9._~-]{1,1000}$/;
 /** Visible ASCII characters, with spaces between them. */
 export const VISIBLE = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
@@ -12,7 +11,7 @@ export const LONGEST_SESSION = 200;
 
 /** @throws Problem `job-not-found` for a text that is no job's ID: it is none of the caller's either */
 export function assertJobId(id: string): void {
-  if (!JOB_ID.test(id)) throw new Problem('job-not-found', 'operation not found');
+  if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
 }
 
 /** Is it a text of visible ASCII characters, with spaces between them, 1 to so many? */

@@ -6,7 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../../body-limit.js';
 import { registerArtifacts } from './artifacts.js';
-import { invalidRequest } from './body.js';
+import { invalidRequest, refuseJson } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
@@ -90,6 +90,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
   app.use('/v1/*', (_c, next) => closing.during(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
+  app.on('POST', '/v1/*', refuseJson);
   for (const register of ROUTES) register(face);
   registerFallback(app);
   app.onError((error, c) => {

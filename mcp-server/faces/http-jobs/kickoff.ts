@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import { withBudget } from '../../budget.js';
+import { agreedKey, takeIdempotencyKey } from '../../idempotency-key.js';
 import { signalOf, waitHeaders, type JobsFace } from './face.js';
 import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
 import {
@@ -89,9 +90,10 @@ async function kickOff(
   const { engine } = face;
   const tool = engine.tool(toolName);
   const preferences = preferencesOf(c);
-  const idempotencyKey = idempotencyKeyOf(c);
+  const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
+  const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
   const session = sessionOf(face, c);
-  const started = await engine.start(face.principalOf(c), tool.name, given, {
+  const started = await engine.start(face.principalOf(c), tool.name, args, {
     keepAliveSeconds: Math.max(LEAST_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),

@@ -6,6 +6,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../../operations/schema.js';
 import { movedTo } from '../../../operations/schema-references.js';
 import type { Tool } from '../../../operations/tool.js';
+import { withKeyProperty } from '../../idempotency-key.js';
 import { VERSION } from '../../identity.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsFace } from './face.js';
@@ -114,7 +115,7 @@ function withTools(base: OpenApiDocument, { rates }: JobsFace, tools: Tool[]) {
   const limits = { kickoffsPerMinute: rates.limits.kickoff, statusPerMinute: rates.limits.status };
   for (const tool of tools) {
     const documentation = documentationOf(tool, limits);
-    const args = componentOf(schemas, `${tool.name}.arguments`, tool.inputSchema);
+    const args = componentOf(schemas, `${tool.name}.arguments`, withKeyProperty(tool.inputSchema));
     const result = tool.outputSchema && componentOf(schemas, `${tool.name}.result`, tool.outputSchema);
     paths[KICKOFF_PATH.replace('{tool}', tool.name)] = {
       post: {

@@ -2,6 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../../operations/documentation/items.js';
 import type { Tool } from '../../../operations/tool.js';
+import { withKeyProperty } from '../../idempotency-key.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsFace } from './face.js';
 import { RATE_HEADERS } from './rates.js';
@@ -109,7 +110,7 @@ export function registerTools(face: JobsFace): void {
     return c.json(
       {
         ...summaryOf(found),
-        input_schema: found.inputSchema,
+        input_schema: withKeyProperty(found.inputSchema),
         ...(found.outputSchema ? { output_schema: found.outputSchema } : {}),
         documentation,
       },

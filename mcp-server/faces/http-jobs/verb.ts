@@ -27,7 +27,8 @@ export function registerVerb<S extends z.ZodType>(
     tags: ['Jobs'],
     request: { params: jobParams, body: { content: { 'application/json': { schema: body } } } },
   });
-  const path = `/v1/jobs/:target{[^/:]+:${verb}}`;
+  // The last colon as it is begins the verb; one within an ID may be written as it is, or as %3A, which never does.
+  const path = `/v1/jobs/:target{[^/]+:${verb}}`;
   if (middleware) app.post(path, middleware);
   app.post(path, async (c) => {
     const id = (c.req.param('target') ?? '').slice(0, -verb.length - 1);

@@ -7,6 +7,7 @@ import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../caller.js';
 import { SERVER_STOPPING } from '../../closing.js';
 import { renderEnvelope, withParts } from '../../envelope.js';
+import { takeIdempotencyKey } from '../../idempotency-key.js';
 import { errorMeta, renderFailure, renderRefusal, renderResult } from '../../results.js';
 import { waitFor, type Waited } from '../../wait.js';
 import { takeOptions } from './schemas.js';
@@ -56,11 +57,11 @@ export function resumeWait(
   });
 }
 
-/** Short tools have no options: every call of them waits. */
+/** Short tools have no say in whether a call waits: every call of them does. */
 function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnType<typeof takeOptions> {
-  return tool.taskSupport === 'forbidden'
-    ? { options: { wait: true, timeoutSeconds: tool.timeoutSeconds }, args: given }
-    : takeOptions(tool, given);
+  if (tool.taskSupport !== 'forbidden') return takeOptions(tool, given);
+  const { args, ...key } = takeIdempotencyKey(given);
+  return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
 async function waitPlainly(

@@ -3,6 +3,7 @@ import type { Engine } from '../../../engine/index.js';
 import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
 import { envelopeSchemaOf } from '../../envelope.js';
+import { KEY_LINE } from '../../idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../listed-tool.js';
 import type { RequestCancellation } from '../../serving.js';
 import { plainInputSchema } from './schemas.js';
@@ -40,8 +41,7 @@ function linesOf(
       `Results stay ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
     cancel: `operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
-    idempotency:
-      'The same idempotency_key and arguments give the same operation, so a call may be repeated; other arguments are a conflict.',
+    idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${withoutWait(shownInput(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${shownResult(example)}}.`,
   };

@@ -2,10 +2,9 @@
 import { LonghaulError } from '../../../operations/errors.js';
 import type { JsonSchema } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
+import { takeIdempotencyKey, withKeyProperty } from '../../idempotency-key.js';
 import { withoutNulls } from '../../null-arguments.js';
 import { LONGEST_WAIT_SECONDS } from '../../wait.js';
-
-const LONGEST_KEY = 200;
 
 export interface CallOptions {
   wait: boolean;
@@ -15,7 +14,7 @@ export interface CallOptions {
 
 /** The tool's published input schema. */
 export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): JsonSchema {
-  return {
+  return withKeyProperty({
     ...inputSchema,
     properties: {
       ...(inputSchema['properties'] as object | undefined),
@@ -31,15 +30,8 @@ export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): J
         default: timeoutSeconds,
         description: 'With wait: for how many seconds. The end of the wait ends nothing else.',
       },
-      idempotency_key: {
-        type: 'string',
-        minLength: 1,
-        maxLength: LONGEST_KEY,
-        description:
-          'A text of your choice. The same call with the same key gives the operation that it started the first time, so a call whose answer was lost can be repeated.',
-      },
     },
-  };
+  });
 }
 
 /**
@@ -54,30 +46,20 @@ export function takeOptions(
   const {
     wait = tool.wait,
     timeout = tool.timeoutSeconds,
-    idempotency_key: key,
-    ...args
+    ...rest
   } = withoutNulls(plainInputSchema(tool), given);
   const problems = [
     typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
     isDuration(timeout) ||
       `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${said(timeout)}`,
-    key === undefined ||
-      (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) ||
-      `idempotency_key: expected a text of 1 to ${LONGEST_KEY} characters; got ${said(key)}`,
   ].filter((problem) => problem !== true);
   if (problems.length)
     throw new LonghaulError(
       'invalid_arguments',
       problems.map((problem) => `arguments.${problem}`).join('\n'),
     );
-  return {
-    options: {
-      wait: wait as boolean,
-      timeoutSeconds: timeout as number,
-      ...(key === undefined ? {} : { idempotencyKey: key as string }),
-    },
-    args,
-  };
+  const { args, ...key } = takeIdempotencyKey(rest);
+  return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
 }
 
 /** Is it a time that a call may wait, in seconds? */

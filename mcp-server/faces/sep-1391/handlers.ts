@@ -1,9 +1,10 @@
 /** The verbs of this face: calls that start operations, tools/async/status, tools/async/result. */
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
-import { LonghaulError } from '../../../operations/errors.js';
+import { LonghaulError, type ErrorKind } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
+import { takeIdempotencyKey } from '../../idempotency-key.js';
 import { renderFailure, renderRefusal, renderResult } from '../../results.js';
 import {
   asyncStatus,
@@ -30,36 +31,74 @@ export interface OperationCaller {
 
 /**
  * Starts a call as an operation under the client's token, or under one that is made. Wrong arguments of the tool are a
- * result that says so, as in any call, and nothing starts then.
+ * result that says so, as in any call, and nothing starts then. With a token and an idempotency key, the same call again
+ * gives the operation that is there.
  *
  * @param field the call's `operation`, checked
  * @param started told of the token as soon as the operation is durable
- * @throws ProtocolError -32602 for a token that was used before, -32603
+ * @throws ProtocolError -32602 for a token that was used before, and for a token beside a key that is in use under another
+ *   one; -32603
  */
 export async function startOperation(
   engine: Engine,
   tool: Tool,
-  args: Record<string, unknown>,
+  given: Record<string, unknown>,
   { token, keepAlive }: OperationField,
   { principal, ...caller }: OperationCaller,
   started: (token: string) => void,
 ): Promise<CallToolResult> {
   let record: OperationRecord;
   try {
+    const { args, idempotencyKey } = takeIdempotencyKey(given);
+    if (token !== undefined && idempotencyKey !== undefined)
+      await assertKeyIsFree(engine, principal, tool, idempotencyKey, token);
     record = await engine.start(principal, tool.name, args, {
       ...caller,
-      ...(token === undefined ? {} : { token }),
-      isTokenNew: true,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      ...(token === undefined ? {} : { token, isTokenNew: true }),
       ...(keepAlive === undefined ? {} : { keepAliveSeconds: keepAlive }),
     });
   } catch (error) {
-    const isOfTool =
-      error instanceof LonghaulError && ['invalid_arguments', 'too_large'].includes(error.kind);
-    if (isOfTool) return renderRefusal(error);
+    const ofArguments = token === undefined ? [...OF_ARGUMENTS, ...OF_KEY] : OF_ARGUMENTS;
+    if (error instanceof LonghaulError && ofArguments.includes(error.kind)) return renderRefusal(error);
     throw renderError(error);
   }
   started(record.token);
   return renderStarted(record, tool);
+}
+
+/** Errors of the arguments, and those of an idempotency key that no token of the client's own stands beside. */
+const OF_ARGUMENTS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
+const OF_KEY: readonly ErrorKind[] = ['conflict', 'expired'];
+
+/**
+ * Refuses a key that has started an operation under another token. The operation is looked up in Temporal's lists, which
+ * lag: of calls within about a second of each other, with one key and several tokens, each starts an operation.
+ *
+ * @throws ProtocolError -32602 that names the operation
+ */
+async function assertKeyIsFree(
+  engine: Engine,
+  principal: string,
+  { name }: Tool,
+  idempotencyKey: string,
+  token: string,
+): Promise<void> {
+  const { searchAttributes } = await engine.temporal.facts();
+  if (!searchAttributes) return;
+  const { operations } = await engine.list(principal, { tool: name, idempotencyKey });
+  for (const { token: other } of operations.filter((one) => one.token !== token)) {
+    const isThere = await engine.read(principal, other).then(
+      () => true,
+      () => false,
+    );
+    if (isThere)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `arguments.idempotency_key: in use by the operation ${other}. Ask for its status with tools/async/status, or choose a new key`,
+        { kind: 'conflict', retryable: false, token: other },
+      );
+  }
 }
 
 /**

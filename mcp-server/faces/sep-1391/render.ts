@@ -122,7 +122,7 @@ export function renderError(error: unknown): Error {
     case 'conflict':
       return new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        'params.operation.token: expected one that was never used; got one that was. Choose a new one, or ask for its status with tools/async/status',
+        'params.operation.token: expected one that was never used, or was used by this same call with the same idempotency_key; got another. Choose a new one, or ask for its status with tools/async/status',
         data,
       );
     default:

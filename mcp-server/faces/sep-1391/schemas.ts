@@ -2,7 +2,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
-import { assertClientToken } from '../../../operations/token.js';
+import { assertClientToken, isToken, TOKEN_FORM } from '../../../operations/token.js';
 import { expected, keepAliveSchema, parseParams } from '../../params.js';
 import { operationTokenOf } from '../../raw-call.js';
 
@@ -18,15 +18,9 @@ const operationField = z.strictObject(
   expected('an object with token and keepAlive, both optional'),
 );
 
-/** Longest token that is looked for, in characters: longer than any that was ever given. */
-const LONGEST_TOKEN = 1_000;
-
 /** params of tools/async/status and tools/async/result. */
 const tokenParams = z.looseObject({
-  token: z
-    .string()
-    .max(LONGEST_TOKEN)
-    .regex(/^[A-Za-z0-9._~-]+$/, 'expected characters of A-Z a-z 0-9 . _ ~ -'),
+  token: z.string().refine(isToken, `expected ${TOKEN_FORM}`),
 });
 
 export type OperationField = z.output<typeof operationField>;

@@ -13,6 +13,7 @@ import { isTerminal, type OperationRecord } from '../../../operations/record.js'
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../caller.js';
 import { BACK_AFTER_SECONDS, serverStopping } from '../../closing.js';
+import { takeIdempotencyKey } from '../../idempotency-key.js';
 import { parseParams } from '../../params.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
 import { taskField, waitArguments } from './schemas.js';
@@ -34,8 +35,8 @@ export interface CreateTaskResult {
  * Starts a call as a task. What it says about waiting is left aside.
  *
  * @param field the request's `task`; its ttl is a hint for how long the result is kept
- * @throws LonghaulError as {@link Engine.start}
- * @throws ProtocolError -32602 for a `task` or idempotency key of another form
+ * @throws LonghaulError as {@link Engine.start}, and as {@link takeIdempotencyKey}
+ * @throws ProtocolError -32602 for a `task` of another form
  */
 export async function startTask(
   engine: Engine,
@@ -48,7 +49,7 @@ export async function startTask(
 ): Promise<CreateTaskResult> {
   const { ttl } = parseParams(taskField, field, 'params.task');
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
-  const { idempotency_key: idempotencyKey, ...own } = rest;
+  const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
   const record = await engine.start(caller.principal, tool.name, own, {
     ...(caller.session === undefined ? {} : { session: caller.session }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

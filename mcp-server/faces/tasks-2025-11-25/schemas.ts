@@ -16,5 +16,4 @@ export const taskField = z.looseObject({ ttl: z.number().min(0).optional() });
 export const waitArguments = z.looseObject({
   wait: z.unknown().optional(),
   timeout: z.unknown().optional(),
-  idempotency_key: z.string().min(1).max(200).optional(),
 });

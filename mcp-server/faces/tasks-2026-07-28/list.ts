@@ -2,6 +2,7 @@
 import type { Engine } from '../../../engine/index.js';
 import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
+import { KEY_LINE } from '../../idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../listed-tool.js';
 import type { RequestCancellation } from '../../serving.js';
 
@@ -26,7 +27,7 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
     following: `Becomes a task, which goes on whether or not anybody waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result stays ${keepAliveSeconds} s.`,
     cancel: `tasks/cancel ends the work, again and again alike; what is finished stays. ${NO_CANCEL[cancelledBy]}`,
-    idempotency: 'No key: a repeated call starts new work, so look with operation_list before.',
+    idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${shownResult(example)}}}.`,
   };

@@ -4,6 +4,7 @@ import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
+import { takeIdempotencyKey } from '../../idempotency-key.js';
 import {
   renderCancelled,
   renderError,
@@ -14,7 +15,7 @@ import {
   type Result,
 } from './render.js';
 import { isAsking } from './questions.js';
-import { cancellationOf, jobIdOf, takeArguments } from './schemas.js';
+import { cancellationOf, jobIdOf } from './schemas.js';
 
 /** Who starts a job. */
 export interface JobCaller {
@@ -35,7 +36,6 @@ export interface JobOptions {
  * tools/call. What is wrong with the call is a result that says so, and nothing starts then.
  *
  * @param started told of the job's ID as soon as it is durable
- * @throws ProtocolError -32602 for an idempotency key of another form
  */
 export async function startJob(
   engine: Engine,
@@ -45,16 +45,14 @@ export async function startJob(
   { principal, session, progressToken }: JobCaller,
   started: (jobId: string) => void,
 ): Promise<Result & CallToolResult> {
-  const { idempotencyKey, args } = takeArguments(given);
   try {
+    const { idempotencyKey, args } = takeIdempotencyKey(given);
     const record = await engine.start(principal, tool.name, args, {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
       ...(session === undefined ? {} : { session }),
       ...(progressToken === undefined ? {} : { progressToken }),
     });
-    if (record.status === 'expired')
-      throw new LonghaulError('expired', 'the job of this idempotency_key has expired; choose a new one');
     // The answer goes first: until then the client knows no job of this ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);

@@ -3,8 +3,9 @@ import type { Engine } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
+import { KEY_LINE } from '../../idempotency-key.js';
 import { listedTool, shortTool } from '../../listed-tool.js';
-import { jobInputSchema, jobSchema } from './schemas.js';
+import { jobSchema } from './schemas.js';
 
 /** The project's tools, without Longhaul's own. */
 export function twoStageTools(engine: Engine): object[] {
@@ -14,7 +15,6 @@ export function twoStageTools(engine: Engine): object[] {
       : {
           ...listedTool(tool, linesOf(tool)),
           async: true,
-          inputSchema: jobInputSchema(tool),
           outputSchema: jobSchema,
         },
   );
@@ -26,8 +26,7 @@ function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
       'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',
     following: `Answers at once with a job_id and how long it will take; the work goes on whether or not anybody waits, and its result follows, or is asked for with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers what it asks. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: 'operation_cancel ends the work, again and again alike; what is finished stays.',
-    idempotency:
-      'The same idempotency_key and arguments give the same job, so a call may be repeated; other arguments are a conflict.',
+    idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${shownResult(example)}}}}.`,
   };

@@ -1,14 +1,12 @@
 /** What requests of this face look like; unknown fields are let through, and wrong ones are -32602. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
-import type { Tool } from '../../../operations/tool.js';
 import { keepAliveSchema, parseParams } from '../../params.js';
 
 /** The methods that poll and cancel, as the first reply names them. */
 export const POLL_METHOD = 'tools/poll_result';
 export const CANCEL_METHOD = 'tools/cancel_job';
 
-const LONGEST_KEY = 200;
 const LONGEST_REASON = 500;
 
 /** params of tools/poll_result. */
@@ -16,13 +14,6 @@ const pollParams = z.looseObject({ job_id: z.string().min(1).max(1000) });
 
 /** params of tools/cancel_job. */
 const cancelParams = pollParams.extend({ reason: z.string().min(1).max(LONGEST_REASON).optional() });
-
-/** Arguments of a call that aren't the tool's own. What a plain call says of waiting has no meaning here. */
-const callArguments = z.looseObject({
-  wait: z.unknown().optional(),
-  timeout: z.unknown().optional(),
-  idempotency_key: z.string().min(1).max(LONGEST_KEY).optional(),
-});
 
 /** @throws ProtocolError -32602 that names the field */
 export function jobIdOf(params: unknown): string {
@@ -35,16 +26,6 @@ export function cancellationOf(params: unknown): { jobId: string; reason?: strin
   return { jobId, ...(reason === undefined ? {} : { reason }) };
 }
 
-/** @throws ProtocolError -32602 that names the field */
-export function takeArguments(given: Record<string, unknown>): {
-  idempotencyKey?: string;
-  args: Record<string, unknown>;
-} {
-  const { wait: _wait, timeout: _timeout, ...rest } = parseParams(callArguments, given, 'arguments');
-  const { idempotency_key: idempotencyKey, ...args } = rest;
-  return { args, ...(idempotencyKey === undefined ? {} : { idempotencyKey }) };
-}
-
 /**
  * A call's `params.keep_alive_seconds`.
  *
@@ -52,23 +33,6 @@ export function takeArguments(given: Record<string, unknown>): {
  */
 export function parseKeepAlive(given: unknown): number | null | undefined {
   return parseParams(keepAliveSchema.optional(), given, 'params.keep_alive_seconds');
-}
-
-/** The tool's published input schema. */
-export function jobInputSchema({ inputSchema }: Tool): JsonSchema {
-  return {
-    ...inputSchema,
-    properties: {
-      ...(inputSchema['properties'] as object | undefined),
-      idempotency_key: {
-        type: 'string',
-        minLength: 1,
-        maxLength: LONGEST_KEY,
-        description:
-          'A text of your choice. The same call with the same key gives the job that it started the first time, so a call whose answer was lost can be repeated.',
-      },
-    },
-  };
 }
 
 const message = z.object({ type: z.enum(['info', 'error']), text: z.string() });

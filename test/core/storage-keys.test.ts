@@ -1,0 +1,102 @@
+/** Keys of storage, for any token and any name. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { childPaths, operationFolder, workspacesFolder } from '../../activities/pipeline/layout.js';
+import { fileName, textOfFileName } from '../../platform/file-name.js';
+import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage-keys.js';
+import { folderStorage } from '../../platform/storage.js';
+
+const ARN = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run/1+a=b@c,d';
+const LONG = `${'x'.repeat(150)}:/${'y'.repeat(60)}`;
+const HASHED = fileName(LONG);
+const NAMES = [
+  'b63d7a1d66f10126687f3170f91758e0',
+  ARN,
+  '.',
+  '..',
+  '...',
+  '../..',
+  'a/../../b',
+  '%2E%2E',
+  LONG,
+  HASHED,
+  'x.6f2c9c1e-0000-4000-8000-000000000000.tmp',
+  'é\u0000\\',
+];
+
+describe('a name in a key', () => {
+  test('is one part of a path, differs from all others, and gives the text back', () => {
+    const names = NAMES.map(fileName);
+    expect(new Set(names).size).toBe(NAMES.length);
+    for (const [index, name] of names.entries()) {
+      expect(name).toMatch(/^[A-Za-z0-9_.!~*'()%-]{1,200}$/);
+      expect(['.', '..']).not.toContain(name);
+      const origin = textOfFileName(name);
+      if (name === HASHED) expect(LONG.startsWith((origin as any).beginning)).toBe(true);
+      else expect(origin).toEqual({ text: NAMES[index] });
+    }
+  });
+
+  test('of what was stored before is the same as it was', () => {
+    for (const name of ['b63d7a1d66f10126687f3170f91758e0', 'a.b_c~d-e', '...', 'x.tmp'])
+      expect(fileName(name)).toBe(name);
+    expect(fileName('site/index.html')).toBe('site%2Findex.html');
+    expect(fileName('z'.repeat(300))).toMatch(/^z{100}~[0-9a-f]{32}$/);
+  });
+
+  test('cut within a character still gives the beginning', () => {
+    for (const prefix of ['', 'a', 'ab', 'abc'])
+      expect(textOfFileName(fileName(prefix + '😀'.repeat(60)))).toEqual({
+        beginning: expect.stringMatching(/^[abc]*(😀)+$/u),
+      });
+  });
+
+  test('that this code did not make has no text', () => {
+    expect(textOfFileName('%zz')).toBeUndefined();
+  });
+});
+
+test('values of any workflow and of any name are stored, read, listed and removed within their prefix', async () => {
+  const storage = folderStorage(mkdtempSync(join(tmpdir(), 'longhaul-keys-')));
+  const expected: string[] = [];
+  for (const workflowId of NAMES)
+    for (const name of NAMES) {
+      const key = artifactKey(workflowId, name);
+      await storage.put(key, Buffer.from(`${workflowId}\n${name}`));
+      expected.push(key);
+    }
+  const listed: string[] = [];
+  for await (const { key } of storage.list('artifacts/')) listed.push(key);
+  expect(listed.sort()).toEqual(expected.sort());
+  for (const workflowId of NAMES) {
+    const own: string[] = [];
+    for await (const { key } of storage.list(prefixesOf(workflowId)[0])) own.push(key);
+    expect(own).toHaveLength(NAMES.length);
+    for (const key of own) {
+      expect(operationNameIn(key)).toBe(fileName(workflowId));
+      expect((await storage.read(key)).toString().split('\n')[0]).toBe(workflowId);
+      await storage.remove(key);
+    }
+  }
+  for await (const { key } of storage.list()) throw new Error(`left: ${key}`);
+});
+
+test.each(['', '.', '..', 'artifacts/../x', 'artifacts//x', 'artifacts/./x', '/x', '../x', 'artifacts/..'])(
+  'a key %j is refused',
+  async (key) => {
+    const storage = folderStorage(mkdtempSync(join(tmpdir(), 'longhaul-keys-')));
+    await expect(storage.put(key, Buffer.from('x'))).rejects.toThrow('storage key leaves its folder');
+  },
+);
+
+test('the workspace of any token lies in the folder of workspaces', () => {
+  const folders = NAMES.map((workflowId) => operationFolder('/home', workflowId));
+  expect(new Set(folders).size).toBe(NAMES.length);
+  for (const [index, folder] of folders.entries()) {
+    expect(join(folder, '..')).toBe(workspacesFolder('/home'));
+    const { workspace } = childPaths('/home', NAMES[index]!, { job: '..' });
+    expect(workspace.startsWith(`${folder}/`)).toBe(true);
+  }
+});
