@@ -137,7 +137,12 @@ describe("a session's stream", () => {
 
   test("is MCP's only as it rises: a question without more progress comes without the token", async () => {
     const client = await listening();
-    const jobId = await start(client, 'confirm_delete', { filename: 'p2' }, { _meta: { progressToken: 'p2' } });
+    const jobId = await start(
+      client,
+      'confirm_delete',
+      { filename: 'p2' },
+      { _meta: { progressToken: 'p2' } },
+    );
     const told = () => toldOf(client, jobId).progress;
     await eventually('it asks', () => told().some(({ questions }: any) => questions?.length));
     await complete(client, await start(client, 'slow_compute', { seconds: 0 }));
