@@ -56,14 +56,14 @@ const MAX_PROBLEMS = 20;
  *
  * @param name what the value is called in messages, e.g. `arguments`
  * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, and
- *   how many more were found
+ *   whether there are more
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
   const telling = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
   const all = [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
   if (all.length <= MAX_PROBLEMS) return all;
-  return [...all.slice(0, MAX_PROBLEMS), `${name}: ${all.length - MAX_PROBLEMS} more problems`];
+  return [...all.slice(0, MAX_PROBLEMS), `${name}: and more problems`];
 }
 
 function validatorOf(schema: JsonSchema): Validator {

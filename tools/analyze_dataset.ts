@@ -221,7 +221,7 @@ export default defineTool({
       {
         when: { profile: true },
         seconds: 2,
-        per: { argument: 'path', of: 'file_bytes', seconds: 200e-9 },
+        per: { argument: 'path', of: 'file_bytes', seconds: 60e-9 },
       },
     ],
   },

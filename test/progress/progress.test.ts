@@ -176,9 +176,9 @@ describe('progress that an activity has reported stays', () => {
 test('a run that continues another one is working, not submitted again', async () => {
   const run = await start(await newEngine(), { continuesOn: `${parts.taskQueue}-of-nobody` });
   const { workflow } = await parts.temporal();
-  await eventually('it has continued', async () => {
+  await eventually('the next run waits for a worker', async () => {
     const { runId, raw } = await workflow.getHandle(run.token).describe();
-    return runId !== raw.workflowExecutionInfo?.firstRunId;
+    return runId !== raw.workflowExecutionInfo?.firstRunId && raw.pendingWorkflowTask;
   });
   expect((await run.record()).status).toBe('working');
   await workflow.getHandle(run.token).terminate('enough');

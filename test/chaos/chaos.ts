@@ -1,0 +1,155 @@
+/**
+ * Operations of mixed kinds while the processes of their stack are killed one after the other, with signal 9. None may be
+ * lost or doubled, no poll may show less than an earlier one, and no finished step may wait for a time-out.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { JobsClient } from '../http-jobs/support.js';
+import { eventually, kill, TestHome } from '../stack/cli-process.js';
+import { WireClient } from '../support/mcp.js';
+import { Ledger } from './ledger.js';
+import { runOperation, type Outcome } from './operations.js';
+import type { Clients } from './polls.js';
+
+const PROJECT = resolve('test/chaos/project');
+/** Between a part's return and the next kill, in milliseconds. */
+const PAUSE_MS = 1_500;
+/** Longest time between a step's end and the next one's beginning, in milliseconds: a quarter of the heartbeat time-out. */
+const LONGEST_GAP_MS = 30_000;
+
+const VICTIMS = ['server', 'worker', 'temporal', 'worker', 'server', 'supervisor'] as const;
+type Victim = (typeof VICTIMS)[number];
+
+export interface ChaosOptions {
+  operations: number;
+  kills: number;
+  /** Takes what happens, a line at a time. Default: nobody. */
+  say?: (line: string) => void;
+}
+
+export interface ChaosReport {
+  /** What was wrong, in a line each; empty when nothing was. */
+  violations: string[];
+  operations: number;
+  polls: number;
+  /** How long after each kill the killed part had its work done again, in milliseconds. */
+  backMs: Record<Victim, number[]>;
+  /** Between a part's end and the next one's beginning, in milliseconds. */
+  gapsMs: { steps: number[]; activities: number[] };
+}
+
+/** Runs on a stack of its own, with temporary folders. */
+export async function chaos({
+  operations,
+  kills,
+  say = () => undefined,
+}: ChaosOptions): Promise<ChaosReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-chaos-'));
+  const home = await TestHome.create();
+  const environment = {
+    LONGHAUL_PROJECT: PROJECT,
+    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
+    LONGHAUL_LOG_LEVEL: 'warn',
+    LONGHAUL_MAX_STEPS: '16',
+  };
+  try {
+    let supervisor = (await home.up(environment)).pid;
+    const clients = { wire: new WireClient(`${home.url}/mcp`), jobs: new JobsClient(home.url) };
+    const ledger = new Ledger(join(folder, 'ledger'));
+    const backMs: ChaosReport['backMs'] = { server: [], worker: [], temporal: [], supervisor: [] };
+    const running: Promise<Outcome>[] = [];
+    let lastKill: () => void = () => undefined;
+    const killing = new Promise<void>((settle) => (lastKill = settle));
+    const startUpTo = (count: number) => {
+      while (running.length < count)
+        running.push(runOperation(clients, running.length, ledger.path, killing));
+    };
+    for (let number = 0; number < kills; number += 1) {
+      startUpTo(Math.ceil((operations * (number + 1)) / kills));
+      await delay(PAUSE_MS);
+      const victim = VICTIMS[number % VICTIMS.length]!;
+      const from = performance.now();
+      if (victim === 'supervisor') {
+        kill(supervisor);
+        supervisor = (await home.up(environment)).pid;
+      } else kill(home.parts()[victim]);
+      await isBack(victim, home, clients, `${victim}-${number}`);
+      const tookMs = performance.now() - from;
+      backMs[victim].push(tookMs);
+      say(`kill ${number + 1} of ${kills}: ${victim} was back after ${(tookMs / 1000).toFixed(2)} s`);
+    }
+    lastKill();
+    startUpTo(operations);
+    const outcomes = await Promise.all(running);
+    say(`${outcomes.length} operations are over`);
+    return {
+      violations: [
+        ...outcomes.flatMap(({ violations }) => violations),
+        ...outcomes.flatMap((outcome) => ledger.violationsOf(outcome)),
+        ...(await doubled(clients, operations)),
+        ...outcomes.flatMap((outcome) =>
+          ledger
+            .gapsMsOf(outcome)
+            .filter((gapMs) => outcome.tool === 'steps' && gapMs > LONGEST_GAP_MS)
+            .map((gapMs) => `${outcome.name}: a step waited for ${gapMs} ms after the one before had ended`),
+        ),
+      ],
+      operations: outcomes.length,
+      polls: outcomes.reduce((sum, { polls }) => sum + polls, 0),
+      backMs,
+      gapsMs: {
+        steps: gapsOf(outcomes, ledger, true),
+        activities: gapsOf(outcomes, ledger, false),
+      },
+    };
+  } finally {
+    await home.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function gapsOf(outcomes: Outcome[], ledger: Ledger, areSteps: boolean): number[] {
+  return outcomes
+    .filter(({ tool }) => (tool === 'steps') === areSteps)
+    .flatMap((outcome) => ledger.gapsMsOf(outcome));
+}
+
+/** A server is back when it is ready, everything else when an operation that was started after the kill has completed. */
+async function isBack(victim: Victim, home: TestHome, { jobs }: Clients, key: string): Promise<void> {
+  if (victim === 'server') {
+    await eventually('the server is back', () => home.isReady(), 120_000);
+    return;
+  }
+  const id = await eventually(
+    'a probe is started',
+    () => jobs.start('probe', {}, { 'idempotency-key': key }).catch(() => undefined),
+    120_000,
+  );
+  await eventually(
+    'the probe is completed',
+    async () => (await jobs.job(id).catch(() => undefined))?.status === 'succeeded',
+    120_000,
+  );
+}
+
+/** Operations that nobody started, or twice. Lists lag by up to seconds. */
+async function doubled({ jobs }: Clients, operations: number): Promise<string[]> {
+  let found = new Set<string>();
+  const isComplete = async () => {
+    found = new Set();
+    for (const tool of ['chores', 'steps']) {
+      for (let cursor = ''; ;) {
+        const { status, body } = await jobs.get(`/v1/jobs?tool=${tool}&limit=100${cursor}`);
+        if (status !== 200) return false;
+        for (const { job_id: id } of body.jobs) found.add(id);
+        if (!body.next_cursor) break;
+        cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+      }
+    }
+    return found.size >= operations;
+  };
+  await eventually('all are listed', isComplete).catch(() => undefined);
+  return found.size === operations ? [] : [`${found.size} operations are listed; ${operations} were started`];
+}

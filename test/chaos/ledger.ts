@@ -1,0 +1,48 @@
+/** What the work itself wrote down: what ran, how often, and how long it stood still in between. */
+import { existsSync, readFileSync } from 'node:fs';
+import type { Outcome } from './operations.js';
+
+interface Line {
+  part: number;
+  what: 'start' | 'done';
+  atMs: number;
+}
+
+/** Parts of a pipeline are steps, those of a tool activities. */
+export class Ledger {
+  constructor(readonly path: string) {}
+
+  #linesOf(name: string): Line[] {
+    const text = existsSync(this.path) ? readFileSync(this.path, 'utf8') : '';
+    return text
+      .split('\n')
+      .map((line) => line.split(' '))
+      .filter(([of]) => of === name)
+      .map(([, part, what, at]) => ({ part: Number(part), what: what as Line['what'], atMs: Number(at) }));
+  }
+
+  /** Steps run once; an activity may run again when its worker was killed, but not once a later one has begun. */
+  violationsOf({ name, tool }: Outcome): string[] {
+    const lines = this.#linesOf(name);
+    const violations = lines
+      .filter(({ part }, index) => lines.slice(0, index).some((before) => before.part > part))
+      .map(({ part, what }) => `${name}: part ${part} says ${what} after a later part has begun`);
+    if (tool !== 'steps') return violations;
+    for (const part of [1, 2, 3])
+      for (const what of ['start', 'done'] as const) {
+        const count = lines.filter((line) => line.part === part && line.what === what).length;
+        if (count !== 1) violations.push(`${name}: step ${part} says ${what} ${count} times`);
+      }
+    return violations;
+  }
+
+  /** How long after the end of a part the next one began, in milliseconds. */
+  gapsMsOf({ name }: Outcome): number[] {
+    const lines = this.#linesOf(name);
+    return lines.flatMap(({ part, what, atMs }) => {
+      const next = lines.find((line) => line.part === part + 1 && line.what === 'start');
+      const isLast = !lines.some((line) => line.part === part && line.what === 'done' && line.atMs > atMs);
+      return what === 'done' && isLast && next ? [next.atMs - atMs] : [];
+    });
+  }
+}

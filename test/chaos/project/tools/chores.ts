@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { defineTool } from 'longhaul';
+
+/** Work in several activities that report progress, with what users do to it: answer, cancel, let it fail. */
+export default defineTool({
+  name: 'chores',
+  description: { does: 'Does chores one after the other.' },
+  input: z.object({
+    ledger: z.string().describe('File that each chore appends a line to as it starts and as it ends.'),
+    name: z.string(),
+    chores: z.number().int().min(1),
+    secondsEach: z.number(),
+    ends: z.enum(['completed', 'failed', 'asks']).default('completed'),
+  }),
+  output: z.object({ done: z.number() }),
+  deadlineSeconds: 3600,
+  estimate: { seconds: 1, per: { argument: 'chores', seconds: 2 } },
+});
