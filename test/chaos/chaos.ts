@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { JobsClient } from '../http-jobs/support.js';
+import { JobsClient } from '../support/jobs.js';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
 import { Ledger } from './ledger.js';

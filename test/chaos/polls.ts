@@ -1,5 +1,5 @@
 /** Polls of one operation over several protocols, and what none of them may ever show. */
-import type { JobsClient } from '../http-jobs/support.js';
+import type { JobsClient } from '../support/jobs.js';
 import type { WireClient } from '../support/mcp.js';
 
 /** One look at an operation, in the words that all protocols share. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import type { JsonRefusal } from '../../mcp-server/json.js';
 import { parseJson } from '../../mcp-server/json.js';
-import { JobsClient } from '../http-jobs/support.js';
+import { JobsClient } from '../support/jobs.js';
 import { OlderClient } from '../older-era/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { Parts } from '../support/parts.js';

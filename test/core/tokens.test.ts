@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
-import { JobsClient } from '../http-jobs/support.js';
+import { JobsClient } from '../support/jobs.js';
 import { OlderClient } from '../older-era/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { Parts } from '../support/parts.js';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNKNOWN = '0'.repeat(32);

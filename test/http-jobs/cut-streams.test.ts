@@ -7,7 +7,7 @@ import { PipelineProject } from '../pipelines/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import type { Part } from '../support/parts.js';
 import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
-import { JobsClient } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 /** How long a connection lasts, in milliseconds. */
 const CUT_MS = 1_000;

@@ -8,7 +8,8 @@ import { ITEMS } from '../../operations/documentation/items.js';
 import { run } from '../cli/commands.js';
 import { TASKS } from '../support/mcp.js';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 let parts: Parts;
 let jobs: JobsClient;

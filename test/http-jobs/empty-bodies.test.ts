@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Parts } from '../support/parts.js';
-import { JobsClient } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = 'Content-Type: application/json';
 const WAYS: [name: string, headers: string[], body: string][] = [

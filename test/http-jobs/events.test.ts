@@ -13,7 +13,8 @@ import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 /** Lines of the large log: more than a connection's buffers hold. */
 const MANY_LINES = 240_000;

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 let parts: Parts;
 let jobs: JobsClient;

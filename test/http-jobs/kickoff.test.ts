@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { OlderClient } from '../older-era/wire.js';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 let parts: Parts;
 let jobs: JobsClient;

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 const PROJECT = resolve('test/http-jobs/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-jobs-'));

@@ -8,7 +8,8 @@ import { ERROR_KINDS } from '../../operations/errors.js';
 import { check } from '../../operations/schema.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { Parts, type Part } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const PAGE = 'https://app.example.com';

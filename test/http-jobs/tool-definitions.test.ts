@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import { run } from '../cli/commands.js';
 import { Parts } from '../support/parts.js';
-import { expectProblem, JobsClient } from './support.js';
+import { expectProblem } from './support.js';
+import { JobsClient } from '../support/jobs.js';
 
 const NAME = { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$' };
 const PARAMETERS = {

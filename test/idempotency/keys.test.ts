@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
-import { JobsClient } from '../http-jobs/support.js';
+import { JobsClient } from '../support/jobs.js';
 import { OlderClient, VERSIONS } from '../older-era/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { JobsClient } from '../http-jobs/support.js';
+import { JobsClient } from '../support/jobs.js';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { OlderClient, VERSIONS } from '../older-era/wire.js';
 import { call, follow, start } from '../plain/support.js';
