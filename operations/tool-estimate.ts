@@ -112,16 +112,16 @@ export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefine
 /** In seconds, for the tool's description. */
 export function describeEstimate(estimate: ToolEstimate): string {
   const others = (estimate.variants ?? []).map(
-    (variant) => `${describeCall(variant)} with ${nameOf(variant.when)}`,
+    (variant) => `${nameOf(variant.when)}: ${describeCall(variant)}`,
   );
-  return [describeCall(estimate), ...others].join(', ');
+  return `about ${[describeCall(estimate), ...others].join('; ')}`;
 }
 
 function describeCall({ seconds, per }: CallEstimate): string {
-  if (!per?.seconds) return `about ${seconds} s`;
+  if (!per?.seconds) return `${seconds} s`;
   const each =
     per.of === 'file_bytes'
       ? `${Number((per.seconds * BYTES_IN_GB).toPrecision(6))} s per GB of ${per.argument}`
       : `${per.seconds} s per unit of ${per.argument}`;
-  return `about ${seconds} s + ${each}`;
+  return `${seconds} s + ${each}`;
 }

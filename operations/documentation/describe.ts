@@ -85,9 +85,7 @@ function short(type: string): string {
 function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
   const [from, to] = clientBudgetSeconds(deadlineSeconds);
   const most = `at most ${deadlineSeconds} s (waits for answers not counted), then times out; allow ${from}-${to} s.`;
-  return isEstimated
-    ? `Usually takes ${describeEstimate(estimate)} (calls are estimated from past runs too), ${most}`
-    : `Takes ${most}`;
+  return isEstimated ? `Usually takes ${describeEstimate(estimate)}, ${most}` : `Takes ${most}`;
 }
 
 function errors(retryableErrors: string[]): string {

@@ -130,11 +130,11 @@ describe('a definition is refused, naming tool and field, when', () => {
 describe('a definition', () => {
   test('says what its time depends on', () => {
     const told = (per: object) => define({ estimate: { seconds: 1, per } })().description;
-    expect(told({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n (');
+    expect(told({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
     expect(told({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
-      'about 1 s + 30 s per GB of n (',
+      'about 1 s + 30 s per GB of n,',
     );
-    expect(told({ argument: 'n', seconds: 0 })).toContain('about 1 s (calls');
+    expect(told({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
   });
 
   test('fills in defaults, and describes its times', () => {
@@ -152,7 +152,7 @@ describe('a definition', () => {
       [
         'Does x.',
         'Arguments: n number.',
-        'Usually takes about 1 s (calls are estimated from past runs too), at most 86400 s (waits for answers not counted), then times out; allow 129600-172800 s.',
+        'Usually takes about 1 s, at most 86400 s (waits for answers not counted), then times out; allow 129600-172800 s.',
         'On cancel or time-out: nothing is left.',
         'Errors {kind, message, retryable}: retryable unavailable; not invalid_arguments, conflict, too_large, failed, timed_out, canceled, terminated, internal.',
       ].join('\n'),

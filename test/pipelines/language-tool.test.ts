@@ -34,7 +34,7 @@ test('a pipeline is a tool of its name, and says what it does, returns and takes
     'Deploys the site.',
     'Returns: url: Where it is; seconds (a list).',
     'Arguments: version string; optional: regions array.',
-    'Usually takes about 300 s (calls are estimated from past runs too), at most 5400 s (waits for answers not counted), then times out; allow 8100-10800 s.',
+    'Usually takes about 300 s, at most 5400 s (waits for answers not counted), then times out; allow 8100-10800 s.',
     'On cancel or time-out: running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
     expect.stringMatching(/^Errors .* retryable unavailable; not .*failed, timed_out/),
   ]);

@@ -36,7 +36,7 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
       'Operation tokens (experimental.asyncTools). Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',
     following: `Answers at once and goes on by itself; the result comes later: tools/async/status after pollFrequency, then tools/async/result. It can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: CANCEL[cancelledBy],
-    idempotency: `operation.token is used once: the same token again is refused and starts nothing. ${KEY_LINE}`,
+    idempotency: `operation.token is used once: a second use is refused and starts nothing. ${KEY_LINE}`,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"operation":{"token":"T","status":"submitted"}}; tools/async/status {"token":"T"} -> {"status":"completed"}; tools/async/result {"token":"T"} -> {"result":{"structuredContent":${shownResult(example)}}}.`,
   };
