@@ -23,6 +23,12 @@ const PEOPLE_SECONDS = 30 * 24 * 3600;
 /** A deletion that takes longer than this was cut off, in milliseconds. */
 const DELETING_MS = 60_000;
 
+/**
+ * How long a worker may take for one workflow task, in milliseconds: so long a killed worker's task waits for the next worker.
+ * As long as the SDK lets the workflow's code run without a pause (`isolateExecutionTimeout`).
+ */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+
 export interface StartOptions {
   /** A token of the caller's own. */
   token?: string;
@@ -228,6 +234,7 @@ async function startWorkflow(
         memo: { [MARKER_MEMO]: marker },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
         workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
         staticSummary: beginning.summary,
         ...(marker.searchAttributes ? { typedSearchAttributes: attributes } : {}),
