@@ -13,7 +13,7 @@ const LONGEST_KEY = 200;
 
 /** How a call is repeated safely, for the descriptions of tools. */
 export const KEY_LINE =
-  'A call may be repeated with the same idempotency_key and arguments; other arguments are a conflict.';
+  'The same idempotency_key and arguments give the same operation; others are refused.';
 
 const property: JsonSchema = {
   type: 'string',
