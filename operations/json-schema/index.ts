@@ -1,7 +1,7 @@
 /**
  * A validator of JSON Schema 2020-12 that interprets schemas, since Temporal's sandbox allows no generated code. A fork of
- * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which compiles `pattern` with JavaScript's own backtracking engine and has no
- * hook for another; the library still resolves references and knows the formats.
+ * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which compiles `pattern` with JavaScript's own
+ * backtracking engine and has no hook for another; the library still resolves references and knows the formats.
  */
 import { deepCompareStrict, dereference } from '@cfworker/json-schema';
 import { compilePattern, type Pattern } from '../patterns/index.js';
