@@ -12,8 +12,7 @@ const META_KEY = 'longhaul/idempotencyKey';
 const LONGEST_KEY = 200;
 
 /** How a call is repeated safely, for the descriptions of tools. */
-export const KEY_LINE =
-  'The same idempotency_key and arguments give the same operation; others are refused.';
+export const KEY_LINE = 'The same idempotency_key and arguments give the same operation; others are refused.';
 
 const property: JsonSchema = {
   type: 'string',
