@@ -22,17 +22,18 @@ const NAMESPACES_PREFIX = 'namespaces/';
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
- * Completes deletions that were cut off, and removes the artifacts, logs and large values of operations that Temporal doesn't know and that nothing was added to for
- * {@link UNCHANGED_LIMIT_MS}, and the texts of messages that are as old: none is kept for so long. Storage that several namespaces
- * have used is left as it is: what one doesn't know may be another's.
+ * Completes deletions that were cut off. Then removes the artifacts, logs and large values of operations that Temporal doesn't
+ * know and that nothing was added to for {@link UNCHANGED_LIMIT_MS}, and the texts of messages that are as old: none is
+ * kept for so long. In storage that several namespaces have used only the deletions are completed: what one namespace
+ * doesn't know may be another's.
  *
  * @returns how many operations were cleared away
  * @throws when Temporal can't be reached; what is then not looked at stays
  */
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
+  await completeDeletions(client, storage);
   if (!(await isOnlyNamespace(storage, client))) return 0;
   const limit = new Date(now - UNCHANGED_LIMIT_MS);
-  await completeDeletions(client, storage);
   await removeOlder(storage, MAILBOX_PREFIX, limit);
   const gone = await goneOperations(storage, client, limit);
   for (const prefix of gone.flatMap(prefixesOfName)) await removeOlder(storage, prefix, limit);

@@ -21,11 +21,11 @@ import { OlderClient } from '../older-era/wire.js';
 import { Caller, textOf } from './support.js';
 
 const PROJECT = resolve('test/operation-tools/project');
-/** Over the size from which values are kept in storage. */
 /** Temporal deletes in the background, within about a minute on an idle machine, in milliseconds. */
 const BACKGROUND_LIMIT_MS = 240_000;
 jest.setTimeout(300_000);
 
+/** Over the size from which values are kept in storage. */
 const TEXT = 't'.repeat(300_000);
 const home = process.env['LONGHAUL_HOME']!;
 
@@ -237,11 +237,19 @@ describe('cut off between Temporal and storage', () => {
     await caller.refused('operation_delete', { token }, 'not_found', 'not found');
   });
 
-  test('the sweep of storage completes it too', async () => {
+  test('the sweep of storage completes it too, also in storage that another namespace has used', async () => {
     const token = await ended('ledger', { word: 'right' });
     await cutOff(token);
-    await sweepStorage(storage, await parts.temporal());
-    expect(await keysOf(token)).toEqual([]);
+    const another = `namespaces/${randomUUID()}`;
+    await storage.put(another, Buffer.from('default'));
+    try {
+      await eventually('a sweep has found it in visibility', async () => {
+        await sweepStorage(storage, await parts.temporal());
+        return (await keysOf(token)).length === 0;
+      });
+    } finally {
+      await storage.remove(another);
+    }
   });
 
   test('new work under its key is put off until it is complete, and finds nothing of it', async () => {
