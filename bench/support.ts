@@ -77,14 +77,23 @@ export async function measure(
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
   const seconds = (performance.now() - start) / 1000;
-  tookMs.sort((one, other) => one - other);
-  const at = (share: number) => tookMs[Math.min(count - 1, Math.floor(count * share))]!;
   return {
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
+    p50Ms: quantile(tookMs, 0.5),
+    p99Ms: quantile(tookMs, 0.99),
     perSecond: count / seconds,
     cpuMs: (cpuMs(pid) - cpu) / count,
   };
+}
+
+/**
+ * The value that this share of all values is below.
+ *
+ * @param values at least one
+ * @param share from 0, the least value, to 1, the greatest
+ */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 }
 
 /** CPU time that a process has used, in milliseconds. */

@@ -3,6 +3,8 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
+import type { EngineTemporal } from './temporal.js';
+import { nameOf } from './trouble.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
@@ -19,17 +21,19 @@ export function isCancelling({ status, cancelRequestedAt }: OperationRecord): bo
  *
  * @param trouble what keeps the work from ending, if anything does
  */
-export function cancellingMessage(
-  { pendingActivities }: WorkflowExecutionDescription['raw'],
-  stage: string | undefined,
+export async function cancellingMessage(
+  engine: EngineTemporal,
+  { pendingActivities, workflowExecutionInfo }: WorkflowExecutionDescription['raw'],
+  { stage }: Pick<OperationRecord, 'stage'>,
   trouble: string | undefined,
-): string {
+): Promise<string> {
+  if (trouble !== undefined) return `being cancelled; ${trouble}`;
   const running = (pendingActivities ?? []).filter(({ state }) => state !== PENDING_ACTIVITY_STATE_SCHEDULED);
   const [first] = running;
-  const latest = stage ?? first?.activityType?.name ?? 'an activity';
+  if (!first) return 'being cancelled';
+  const latest = stage ?? (await nameOf(engine, workflowExecutionInfo?.execution?.workflowId ?? '', first));
   const others = running.length > 1 ? ` and ${running.length - 1} more` : '';
-  const what = trouble ?? (first ? `still running: ${latest}${others}` : undefined);
-  return what === undefined ? 'being cancelled' : `being cancelled; ${what}`;
+  return `being cancelled; still running: ${latest}${others}`;
 }
 
 /**

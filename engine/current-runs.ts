@@ -2,8 +2,8 @@
  * Current runs in lists: after a continue-as-new, a reset or a delete several runs share a workflow ID, and a list shows an
  * operation once, by its current run.
  */
-import { isGrpcServiceError } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { LonghaulError } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
 import type { EngineTemporal } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
@@ -12,7 +12,6 @@ const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 const CONTINUED = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_CONTINUED_AS_NEW;
 const RUNNING = WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_RUNNING;
 
-const NOT_FOUND = 5;
 const RUNS_PAGE_SIZE = 1000;
 
 /** A run as Temporal lists and describes it. */
@@ -34,7 +33,7 @@ export async function currentRuns(
   const listed = await listedRuns(engine, [...new Set(suspects.map(workflowIdOf))]);
   const described = new Map<string, Promise<RunInfo | undefined>>();
   const current = (workflowId: string) => {
-    const description = described.get(workflowId) ?? describe(engine, workflowId);
+    const description = described.get(workflowId) ?? currentRun(engine, workflowId);
     described.set(workflowId, description);
     return description;
   };
@@ -78,17 +77,11 @@ async function listedRuns(engine: EngineTemporal, workflowIds: string[]): Promis
 }
 
 /** The current run; undefined when the workflow is gone. */
-async function describe(engine: EngineTemporal, workflowId: string): Promise<RunInfo | undefined> {
+async function currentRun(engine: EngineTemporal, workflowId: string): Promise<RunInfo | undefined> {
   try {
-    const { workflowExecutionInfo } = await engine.call((client) =>
-      client.workflowService.describeWorkflowExecution({
-        namespace: engine.namespace,
-        execution: { workflowId },
-      }),
-    );
-    return workflowExecutionInfo ?? undefined;
+    return (await engine.describe(workflowId)).raw.workflowExecutionInfo ?? undefined;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === NOT_FOUND) return undefined;
+    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export async function deleteOperation(
   token: string,
 ): Promise<void> {
   const workflowId = workflowIdOf(principal, token, secret);
-  const found = await describe(engine, workflowId);
+  const found = await engine.describe(workflowId);
   if (isUnfinished(found, principal)) return complete(engine, found);
   const { attempt } = markerOf(found, principal);
   if (!found.closeTime)
@@ -56,7 +56,7 @@ export async function deleteOperation(
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  const begun = await describe(engine, workflowId);
+  const begun = await engine.describe(workflowId);
   // Somebody else may have deleted it meanwhile, or reset it in Temporal's UI.
   if (isUnfinished(begun, principal)) return complete(engine, begun);
   markerOf(begun, principal);
@@ -66,10 +66,6 @@ export async function deleteOperation(
 /** A deletion of this principal that isn't complete. */
 function isUnfinished(found: WorkflowExecutionDescription, principal: string): boolean {
   return !found.closeTime && deletionIn(found)?.principal === principal;
-}
-
-async function describe(engine: EngineTemporal, workflowId: string): Promise<WorkflowExecutionDescription> {
-  return engine.call((client) => client.workflow.getHandle(workflowId).describe());
 }
 
 /** Completes a deletion. @throws LonghaulError `unavailable` */

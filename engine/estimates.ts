@@ -57,7 +57,8 @@ export class Estimates {
 
   /**
    * Estimates a call from the tool's last completed runs of its kind, in seconds, people's time to answer and time in queue
-   * not counted; undefined until there are any. Work whose size nobody knows beforehand has the one that the same call of the same principal had.
+   * not counted; undefined until there are any. Work whose size nobody knows beforehand has the one that the same call of
+   * the same principal had.
    */
   async of(
     tool: Tool,

@@ -5,6 +5,11 @@ import type { EngineTemporal } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
+export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
+
+/** Events of a run that no worker has taken yet, at most: the start and its first workflow task. */
+export const UNTAKEN_EVENTS = 3;
+
 /** Events of a page of history. */
 const PAGE_EVENTS = 100;
 /** Pages that are read for an activity's summary. */
@@ -52,19 +57,14 @@ async function findLastEvent(
   workflowId: string,
   runId: string | undefined,
   type: number,
-) {
-  const { history } = await engine.call((client) =>
-    client.workflowService.getWorkflowExecutionHistoryReverse({
-      namespace: engine.namespace,
-      execution: { workflowId, ...(runId ? { runId } : {}) },
-      maximumPageSize: PAGE_EVENTS,
-    }),
-  );
-  return history?.events?.find(({ eventType }) => eventType === type);
+): Promise<HistoryEvent | undefined> {
+  for await (const event of eventsFromEnd(engine, { workflowId, ...(runId ? { runId } : {}) }, 1))
+    if (event.eventType === type) return event;
+  return undefined;
 }
 
 /**
- * The summary of an activity that is pending, newest events first.
+ * The summary of an activity that is pending.
  *
  * @returns undefined when it has none, or was scheduled more than {@link SUMMARY_PAGES} pages of history ago
  */
@@ -73,28 +73,41 @@ export async function activitySummary(
   workflowId: string,
   activityId: string,
 ): Promise<string | undefined> {
-  let nextPageToken: Uint8Array | undefined;
-  for (let read = 0; read < SUMMARY_PAGES && (read === 0 || nextPageToken?.length); read += 1) {
-    const token = nextPageToken;
-    const page = await engine.call((client) =>
-      client.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace: engine.namespace,
-        execution: { workflowId },
-        maximumPageSize: PAGE_EVENTS,
-        ...(token ? { nextPageToken: token } : {}),
-      }),
-    );
-    const event = page.history?.events?.find(
-      (one) => one.activityTaskScheduledEventAttributes?.activityId === activityId,
-    );
-    if (event) {
-      const { summary } = event.userMetadata ?? {};
-      const [text] = await decodeArrayFromPayloads(engine.dataConverter, summary ? [summary] : []);
-      return typeof text === 'string' ? text : undefined;
-    }
-    nextPageToken = page.nextPageToken ?? undefined;
+  for await (const event of eventsFromEnd(engine, { workflowId }, SUMMARY_PAGES)) {
+    if (event.activityTaskScheduledEventAttributes?.activityId !== activityId) continue;
+    const { summary } = event.userMetadata ?? {};
+    const [text] = await decodeArrayFromPayloads(engine.dataConverter, summary ? [summary] : []);
+    return typeof text === 'string' ? text : undefined;
   }
   return undefined;
+}
+
+/**
+ * A run's events, the latest first.
+ *
+ * @param execution without a run ID: the current run
+ * @param maxPages how far back they are read, in pages of {@link PAGE_EVENTS}
+ * @throws LonghaulError `not_found`, `unavailable`
+ */
+export async function* eventsFromEnd(
+  engine: EngineTemporal,
+  execution: { workflowId: string; runId?: string },
+  maxPages: number,
+): AsyncGenerator<HistoryEvent> {
+  let nextPageToken: Uint8Array | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const response = await engine.call((client) =>
+      client.workflowService.getWorkflowExecutionHistoryReverse({
+        namespace: engine.namespace,
+        execution,
+        maximumPageSize: PAGE_EVENTS,
+        ...(nextPageToken ? { nextPageToken } : {}),
+      }),
+    );
+    yield* response.history?.events ?? [];
+    if (!response.nextPageToken?.length) return;
+    nextPageToken = response.nextPageToken;
+  }
 }
 
 /** Temporal's timestamp as a date. */

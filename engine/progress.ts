@@ -13,17 +13,13 @@ import { tidyProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
-import { toDate } from './history.js';
+import { eventsFromEnd, toDate, UNTAKEN_EVENTS, type HistoryEvent } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
-type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 
-/** How far back open activities are looked for, in pages and in events a page. */
+/** How far back open activities are looked for, in pages of history. */
 const MAX_PAGES = 5;
-const PAGE_EVENTS = 100;
-/** Events of a run that no worker has taken yet: the start and its first workflow task. */
-const UNTOUCHED_EVENTS = 3;
 /** Runs whose furthest progress one process remembers. */
 const REMEMBERED_RUNS = 5_000;
 
@@ -83,8 +79,7 @@ async function untakenReports(
 ): Promise<Untaken> {
   const { pendingWorkflowTask: task } = raw;
   const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
-  const isUntouched = historyLength <= UNTOUCHED_EVENTS;
-  if (isUntouched || (!task && !wasCutOff)) return { closed: [], isIncomplete: false };
+  if (historyLength <= UNTAKEN_EVENTS || (!task && !wasCutOff)) return { closed: [], isIncomplete: false };
   // Temporal holds back what happens during a workflow task; a killed worker's lasts until its time-out.
   const isHeldBack =
     wasCutOff || task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
@@ -94,7 +89,7 @@ async function untakenReports(
   const untaken: HistoryEvent[] = [];
   let isTaken = false;
   let isIncomplete = false;
-  search: for await (const event of eventsFromEnd(engine, workflowId, runId)) {
+  search: for await (const event of eventsFromEnd(engine, { workflowId, runId }, MAX_PAGES)) {
     const isInDescription = Number(event.eventId) <= historyLength;
     const scheduledEventId = scheduledEventOf(event);
     if (scheduledEventId !== undefined) {
@@ -115,23 +110,6 @@ async function untakenReports(
     }
   }
   return { closed: await Promise.all(untaken.map((event) => reportOf(engine, event))), isIncomplete };
-}
-
-async function* eventsFromEnd(engine: EngineTemporal, workflowId: string, runId: string) {
-  let nextPageToken: Uint8Array | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const response = await engine.call((client) =>
-      client.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace: engine.namespace,
-        execution: { workflowId, runId },
-        maximumPageSize: PAGE_EVENTS,
-        ...(nextPageToken ? { nextPageToken } : {}),
-      }),
-    );
-    yield* response.history?.events ?? [];
-    if (!response.nextPageToken?.length) return;
-    nextPageToken = response.nextPageToken;
-  }
 }
 
 /** The scheduled event of the activity that this event closes. */

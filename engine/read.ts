@@ -8,7 +8,7 @@ import type { OperationRecord } from '../operations/record.js';
 import { MARKER_MEMO, STATE_MEMO, type MarkerMemo, type StateMemo } from '../operations/wire.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
-import { cancelRequestOf } from './history.js';
+import { cancelRequestOf, UNTAKEN_EVENTS } from './history.js';
 import { standingOf } from './progress.js';
 import type { EngineTemporal } from './temporal.js';
 import { retriesOf, troubleOf } from './trouble.js';
@@ -40,8 +40,7 @@ export async function readOperation(
   workflowId: string,
   found?: WorkflowExecutionDescription,
 ): Promise<OperationRecord> {
-  const description =
-    found ?? (await engine.call((client) => client.workflow.getHandle(workflowId).describe()));
+  const description = found ?? (await engine.describe(workflowId));
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);
@@ -53,7 +52,7 @@ export async function readOperation(
   const record = await toRecord(engine, description, marker, token).catch(async (error: unknown) => {
     // Deleted since it was described: what its history or storage held is gone, and then it isn't found either.
     if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
-      markerOf(await engine.call((client) => client.workflow.getHandle(workflowId).describe()), principal);
+      markerOf(await engine.describe(workflowId), principal);
     throw error;
   });
   if (record.closedAt) {
@@ -120,7 +119,9 @@ async function describeOpen(
   const { pendingWorkflowTask: task } = raw;
   // A run that continues another one starts with that one's state.
   const isUntouched =
-    Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= 3 && Boolean(task) && !state.inputRequests;
+    Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= UNTAKEN_EVENTS &&
+    Boolean(task) &&
+    !state.inputRequests;
   const open = state.inputRequests ?? {};
   record.status = isUntouched ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
   record.inputRequests = open;
@@ -134,14 +135,24 @@ async function describeOpen(
     record.inputRequests = {};
   }
   const trouble = await troubleOf(engine, raw, workflowId);
-  const live = line(record);
-  const retries = await retriesOf(engine, raw, workflowId);
   const message =
-    (record.cancelRequestedAt ? cancellingMessage(raw, record.stage, trouble) : trouble) ??
+    (record.cancelRequestedAt ? await cancellingMessage(engine, raw, record, trouble) : trouble) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
-    (retries ? `${live ?? 'working'} (${retries})` : live);
+    (await liveLine(engine, raw, workflowId, record));
   if (message) record.statusMessage = message;
+}
+
+/** Stage and progress, with the attempts of what is tried again: `profile: 3 of 10 (attempt 2)`. */
+async function liveLine(
+  engine: EngineTemporal,
+  raw: WorkflowExecutionDescription['raw'],
+  workflowId: string,
+  record: OperationRecord,
+): Promise<string | undefined> {
+  const live = line(record);
+  const retries = await retriesOf(engine, raw, workflowId);
+  return retries ? `${live ?? 'working'} (${retries})` : live;
 }
 
 /** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */

@@ -46,7 +46,7 @@ export async function resumeOperation(
       'the operation has completed; name a step to run it again from there',
     );
   const workflowId = workflowIdOf(principal, token, secret);
-  const description = await engine.call((client) => client.workflow.getHandle(workflowId).describe());
+  const description = await engine.describe(workflowId);
   const marker = markerOf(description, principal);
   const input = await planOf(engine, tool, { workflowId, ...options });
   const { progressToken: _isOver, ...kept } = marker;

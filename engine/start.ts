@@ -129,12 +129,12 @@ export interface Beginning {
  */
 export async function beginOperation(engine: EngineTemporal, beginning: Beginning): Promise<OperationRecord> {
   if (await tryStart(engine, beginning)) return submitted(beginning);
-  let found = await describe(engine, beginning);
+  let found = await engine.describe(beginning.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(engine, found);
     // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
     if (await tryStart(engine, beginning, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(beginning);
-    found = await describe(engine, beginning);
+    found = await engine.describe(beginning.workflowId);
   }
   const { token, workflowId, marker } = beginning;
   assertSame(found, beginning);
@@ -159,10 +159,6 @@ function submitted({ token, marker }: Beginning): OperationRecord {
     ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
     ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
   };
-}
-
-function describe(engine: EngineTemporal, { workflowId }: Beginning): Promise<WorkflowExecutionDescription> {
-  return engine.call((client) => client.workflow.getHandle(workflowId).describe());
 }
 
 /** Starts a workflow. @returns false when its ID is taken, so that nothing was started */

@@ -1,6 +1,11 @@
 /** The engine's side of Temporal: a client that may not be there yet, deadlines on calls, errors in our words. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  Client,
+  isGrpcServiceError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import type { LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { NativeConnection } from '@temporalio/worker';
@@ -141,6 +146,15 @@ export class EngineTemporal {
       if (error === OVERDUE || isOutOfReach(error)) throw await this.#unavailable(error);
       throw error;
     }
+  }
+
+  /**
+   * Describes the current run of a workflow; needs no worker.
+   *
+   * @throws LonghaulError `not_found`, `unavailable`
+   */
+  describe(workflowId: string): Promise<WorkflowExecutionDescription> {
+    return this.call((client) => client.workflow.getHandle(workflowId).describe());
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {

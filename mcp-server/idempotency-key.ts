@@ -1,7 +1,7 @@
 /** Idempotency keys of calls: the one place where every protocol takes a call's key from. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../operations/errors.js';
-import type { JsonSchema } from '../operations/schema.js';
+import { preview, type JsonSchema } from '../operations/schema.js';
 import type { OwnTool } from './own-tool.js';
 
 /** Name of the argument. No tool can declare it: see RESERVED_ARGUMENTS. */
@@ -94,11 +94,6 @@ function disagreement(where: string, key: string, argument: unknown): string {
 
 function expectation(value: unknown): string {
   return `expected a text of 1 to ${LONGEST_KEY} characters; got ${preview(value)}`;
-}
-
-function preview(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
 function invalid(message: string): ProtocolError {

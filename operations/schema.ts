@@ -197,7 +197,8 @@ function expectation(keyword: string, rule: unknown): string | undefined {
   }
 }
 
-function preview(value: unknown): string {
+/** A value in a message, in one short line of JSON. */
+export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;

@@ -226,6 +226,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   const deadlineSeconds = options.deadlineSeconds ?? 24 * 3600;
   const { estimate, cleanup, retryableErrors = [] } = options;
   const summary = summarize(options.description);
+  let example: ToolExample | undefined;
   const told = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
   return {
     name: options.name,
@@ -246,9 +247,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
     cleanup,
     retryableErrors,
-    // Made as they are read: workflows that import a definition need neither, nor the patterns that examples are checked by.
+    // Made as they are first read: workflows that import a definition need neither, nor the patterns that examples are checked by.
     get example() {
-      return completed(given, inputSchema, outputSchema);
+      return (example ??= completed(given, inputSchema, outputSchema));
     },
     get gaps() {
       return gapsOf({ ...options, inputSchema, outputSchema, example: this.example });

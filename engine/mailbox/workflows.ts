@@ -164,9 +164,7 @@ export class MailboxWorkflows {
   }
 
   async #describe<M>(workflowId: string): Promise<M | undefined> {
-    const description = await this.temporal
-      .call((client) => client.workflow.getHandle(workflowId).describe())
-      .catch(ifNotFound);
+    const description = await this.temporal.describe(workflowId).catch(ifNotFound);
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 

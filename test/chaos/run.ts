@@ -4,7 +4,7 @@
  *     npm run chaos -- --operations 200 --kills 60
  */
 import { parseArgs } from 'node:util';
-import { printTable } from '../../bench/support.js';
+import { printTable, quantile } from '../../bench/support.js';
 import { chaos } from './chaos.js';
 
 const { values } = parseArgs({
@@ -21,11 +21,8 @@ for (const [name, count] of Object.entries(counts))
   }
 
 const { violations, operations, polls, backMs, gapsMs } = await chaos({ ...counts, say: console.log });
-const at = (tookMs: number[], share: number) => {
-  const sorted = tookMs.toSorted((one, other) => one - other);
-  const found = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return found === undefined ? '-' : `${(found / 1000).toFixed(2)} s`;
-};
+const at = (tookMs: number[], share: number) =>
+  tookMs.length ? `${(quantile(tookMs, share) / 1000).toFixed(2)} s` : '-';
 const row = (name: string, tookMs: number[]) => [
   name,
   String(tookMs.length),

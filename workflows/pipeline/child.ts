@@ -319,15 +319,11 @@ let lastStep: string | undefined;
  */
 export function showProgress(step?: string): void {
   lastStep = step ?? lastStep;
-  const skipped = all
-    .flatMap(({ record }) => record.steps)
-    .filter(({ status }) => status === 'skipped').length;
-  const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
+  const steps = all.flatMap(({ record }) => record.steps);
   const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
-  const finished = all.reduce(
-    (sum, { record }) => sum + record.steps.filter((step) => !isLeft(step)).length,
-    0,
-  );
+  const finished = steps.filter((one) => !isLeft(one)).length;
+  const skipped = steps.filter(({ status }) => status === 'skipped').length;
+  const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
   progress({ progress: finished, ...(message === '' ? {} : { message }) });
 }
 
