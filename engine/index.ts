@@ -31,6 +31,7 @@ import { listOperations, type OperationPage } from './list.js';
 import { readStepLog } from './logs/index.js';
 import { readStepLogText, type LogText } from './logs/text.js';
 import { Mailbox } from './mailbox/index.js';
+import { mergeParts } from './parts.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
@@ -191,7 +192,7 @@ export class Engine {
       return {
         ...rest,
         ...(partial === undefined ? {} : { partial }),
-        ...(children === undefined ? {} : { children }),
+        ...(children === undefined ? {} : { children: mergeParts(children, record.children) }),
         live: true,
       };
     } catch {

@@ -14,12 +14,15 @@ import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
 import { eventsFromEnd, toDate, UNTAKEN_EVENTS, type HistoryEvent } from './history.js';
+import { readPart, type Part } from './parts.js';
 import type { EngineTemporal } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
 /** How far back open activities are looked for, in pages of history. */
 const MAX_PAGES = 5;
+/** Maximum number of closed child workflows that are described for one reading. */
+const CLOSED_PARTS_LIMIT = 50;
 /** Runs whose furthest progress one process remembers. */
 const REMEMBERED_RUNS = 5_000;
 
@@ -34,12 +37,14 @@ export interface Standing {
  * Reads how far an operation is from its description, and from its history's end while events wait for a worker.
  *
  * @param updatedAt ISO 8601; when the rest of its state changed last
+ * @param parts its open child workflows
  */
 export async function standingOf(
   engine: EngineTemporal,
   description: WorkflowExecutionDescription,
   state: StateMemo,
   updatedAt: string,
+  parts: Part[] = [],
 ): Promise<Standing> {
   const { raw, runId } = description;
   const running = await Promise.all(
@@ -48,17 +53,34 @@ export async function standingOf(
       return { progress: reportIn(details), time: lastHeartbeatTime };
     }),
   );
-  const { closed, isIncomplete } = await untakenReports(engine, description);
+  const { closed, closedParts, isIncomplete } = await untakenReports(engine, description);
   const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
+  const partial = await Promise.all([...closedParts, ...parts].map((part) => standingOfPart(engine, part)));
   const progress = mergeProgress(
     state,
-    reports.map((report) => report.progress!),
+    [...reports, ...partial].flatMap((report) => report.progress ?? []),
   );
-  const times = reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt));
+  const times = [
+    ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
+    ...partial.map((standing) => standing.updatedAt),
+  ];
   return neverBack(engine, runId, {
     ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
     updatedAt: [updatedAt, ...times].sort().at(-1)!,
   });
+}
+
+const ofParts = new WeakMap<Part, Promise<Standing>>();
+
+/** Reads how far a part is, once for each object that describes it. */
+export function standingOfPart(engine: EngineTemporal, part: Part): Promise<Standing> {
+  const { description, state, parts } = part;
+  const known = ofParts.get(part);
+  if (known) return known;
+  const updatedAt = state.updatedAt ?? description.startTime.toISOString();
+  const standing = standingOf(engine, description, state, updatedAt, parts);
+  ofParts.set(part, standing);
+  return standing;
 }
 
 interface ClosedReport {
@@ -69,6 +91,8 @@ interface ClosedReport {
 interface Untaken {
   /** Of activities that have closed since the workflow ran last. */
   closed: ClosedReport[];
+  /** Child workflows that have closed since then. */
+  closedParts: Part[];
   /** An activity has closed, and Temporal doesn't show how before the running workflow task ends. */
   isIncomplete: boolean;
 }
@@ -79,7 +103,8 @@ async function untakenReports(
 ): Promise<Untaken> {
   const { pendingWorkflowTask: task } = raw;
   const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
-  if (historyLength <= UNTAKEN_EVENTS || (!task && !wasCutOff)) return { closed: [], isIncomplete: false };
+  if (historyLength <= UNTAKEN_EVENTS || (!task && !wasCutOff))
+    return { closed: [], closedParts: [], isIncomplete: false };
   // Temporal holds back what happens during a workflow task; a killed worker's lasts until its time-out.
   const isHeldBack =
     wasCutOff || task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
@@ -87,10 +112,12 @@ async function untakenReports(
   /** Scheduled event ID -> the event that closed the activity. */
   const closing = new Map<string, HistoryEvent>();
   const untaken: HistoryEvent[] = [];
+  const children = new ClosedChildren(raw);
   let isTaken = false;
   let isIncomplete = false;
   search: for await (const event of eventsFromEnd(engine, { workflowId, runId }, MAX_PAGES)) {
     const isInDescription = Number(event.eventId) <= historyLength;
+    if (isInDescription) children.see(event, isTaken);
     const scheduledEventId = scheduledEventOf(event);
     if (scheduledEventId !== undefined) {
       closing.set(scheduledEventId, event);
@@ -109,7 +136,42 @@ async function untakenReports(
       }
     }
   }
-  return { closed: await Promise.all(untaken.map((event) => reportOf(engine, event))), isIncomplete };
+  const ids = [...children.untaken];
+  const closedParts = await Promise.all(ids.slice(0, CLOSED_PARTS_LIMIT).map((id) => readPart(engine, id)));
+  return {
+    closed: await Promise.all(untaken.map((event) => reportOf(engine, event))),
+    closedParts: closedParts.filter((part) => part !== undefined),
+    isIncomplete: isIncomplete || ids.length > CLOSED_PARTS_LIMIT,
+  };
+}
+
+/** Finds the child workflows whose end the workflow has not taken yet, from its history's end. */
+class ClosedChildren {
+  readonly untaken = new Set<string>();
+  readonly #open: Set<string>;
+  /** Initiated event IDs of those whose closing event was seen. */
+  readonly #closed = new Set<string>();
+
+  constructor({ pendingChildren }: WorkflowExecutionDescription['raw']) {
+    this.#open = new Set((pendingChildren ?? []).map(({ initiatedId }) => String(initiatedId)));
+  }
+
+  /** @param isTaken has the workflow run since the event? */
+  see(event: HistoryEvent, isTaken: boolean): void {
+    const end =
+      event.childWorkflowExecutionCompletedEventAttributes ??
+      event.childWorkflowExecutionFailedEventAttributes ??
+      event.childWorkflowExecutionCanceledEventAttributes ??
+      event.childWorkflowExecutionTerminatedEventAttributes ??
+      event.childWorkflowExecutionTimedOutEventAttributes;
+    const start = event.childWorkflowExecutionStartedEventAttributes;
+    const { initiatedEventId, workflowExecution } = end ?? start ?? {};
+    const id = String(initiatedEventId);
+    // Temporal holds back the end of a child during a workflow task: then it is neither open nor in the history.
+    const isUntaken = end ? !isTaken : start && !this.#open.has(id) && !this.#closed.has(id);
+    if (isUntaken && workflowExecution?.workflowId) this.untaken.add(workflowExecution.workflowId);
+    if (end) this.#closed.add(id);
+  }
 }
 
 /** The scheduled event of the activity that this event closes. */

@@ -9,7 +9,8 @@ import { MARKER_MEMO, STATE_MEMO, type MarkerMemo, type StateMemo } from '../ope
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, UNTAKEN_EVENTS } from './history.js';
-import { standingOf } from './progress.js';
+import { flattened, openParts, recordOf, type Part } from './parts.js';
+import { standingOf, standingOfPart } from './progress.js';
 import type { EngineTemporal } from './temporal.js';
 import { retriesOf, troubleOf } from './trouble.js';
 
@@ -82,7 +83,9 @@ async function toRecord(
 ): Promise<OperationRecord> {
   const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const createdAt = marker.createdAt ?? description.startTime.toISOString();
-  const standing = await standingOf(engine, description, state, state.updatedAt ?? createdAt);
+  const isOpen = description.status.name === 'RUNNING';
+  const parts = isOpen ? await openParts(engine, description) : [];
+  const standing = await standingOf(engine, description, state, state.updatedAt ?? createdAt, parts);
   const record: OperationRecord = {
     token,
     runId: description.runId,
@@ -102,11 +105,8 @@ async function toRecord(
     ...(state.stage === undefined ? {} : { stage: state.stage }),
     ...(state.partial === undefined ? {} : { partial: state.partial }),
   };
-  if (description.status.name === 'RUNNING') {
-    await describeOpen(engine, description, state, record);
-    return record;
-  }
-  await describeClosed(engine, description, state, record);
+  if (isOpen) await describeOpen(engine, description, state, flattened(parts), record);
+  else await describeClosed(engine, description, state, record);
   return record;
 }
 
@@ -114,6 +114,7 @@ async function describeOpen(
   engine: EngineTemporal,
   { raw, workflowId }: WorkflowExecutionDescription,
   state: StateMemo,
+  parts: { name: string; part: Part }[],
   record: OperationRecord,
 ): Promise<void> {
   const { pendingWorkflowTask: task } = raw;
@@ -134,7 +135,14 @@ async function describeOpen(
     if (record.status === 'input_required') record.status = 'working';
     record.inputRequests = {};
   }
-  const trouble = await troubleOf(engine, raw, workflowId);
+  const lines = await Promise.all(parts.map(({ part }) => lineOfPart(engine, part)));
+  if (parts.length > 0)
+    record.children = parts.map(({ name, part }, index) => recordOf(name, part, lines[index]!.line));
+  const inParts = parts.flatMap(({ name }, index) => {
+    const { trouble } = lines[index]!;
+    return trouble === undefined ? [] : `${name}: ${trouble}`;
+  });
+  const trouble = (await troubleOf(engine, raw, workflowId)) ?? inParts[0];
   const message =
     (record.cancelRequestedAt ? await cancellingMessage(engine, raw, record, trouble) : trouble) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
@@ -143,12 +151,27 @@ async function describeOpen(
   if (message) record.statusMessage = message;
 }
 
+/** A part's status in one line; and what keeps it from going on, if anything does. */
+async function lineOfPart(
+  engine: EngineTemporal,
+  part: Part,
+): Promise<{ line: string | undefined; trouble?: string }> {
+  const { description, state } = part;
+  const { raw, workflowId } = description;
+  const trouble = await troubleOf(engine, raw, workflowId);
+  if (trouble !== undefined) return { line: trouble, trouble };
+  const asked = Object.values(state.inputRequests ?? {})[0]?.message.split('\n', 1)[0];
+  if (asked !== undefined) return { line: asked };
+  const { progress } = await standingOfPart(engine, part);
+  return { line: await liveLine(engine, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }) };
+}
+
 /** Stage and progress, with the attempts of what is tried again: `profile: 3 of 10 (attempt 2)`. */
 async function liveLine(
   engine: EngineTemporal,
   raw: WorkflowExecutionDescription['raw'],
   workflowId: string,
-  record: OperationRecord,
+  record: Pick<OperationRecord, 'stage' | 'progress'>,
 ): Promise<string | undefined> {
   const live = line(record);
   const retries = await retriesOf(engine, raw, workflowId);
@@ -156,7 +179,7 @@ async function liveLine(
 }
 
 /** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
-function line({ stage, progress }: OperationRecord): string | undefined {
+function line({ stage, progress }: Pick<OperationRecord, 'stage' | 'progress'>): string | undefined {
   const amount =
     progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
   const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);

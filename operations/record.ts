@@ -58,7 +58,10 @@ export function isOpenPart(status: ChildStatus): boolean {
   return OPEN_PARTS.has(status);
 }
 
-/** A part of an operation that runs for itself: a job of a pipeline, or one item of a job that runs for each. */
+/**
+ * A part of an operation that runs for itself: a child workflow, a job of a pipeline, or one item of a job that runs for
+ * each.
+ */
 export interface ChildRecord {
   /** `build`; with the item's position, `test[3]`. */
   name: string;

@@ -14,16 +14,26 @@ export const PROVIDE_INPUT = 'provide_input';
 /** Signal: cancels like Temporal's own cancel request, for whoever can only signal. Takes a reason. */
 export const CANCEL_OPERATION = 'cancel_operation';
 
+/** Signal from a child workflow to its parent: takes a {@link PartNotice}. */
+export const PART_NOTICE = 'longhaul_part';
+
 /** Local activity of every worker: requests the cancellation of its own workflow. Takes a reason. */
 export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
+/** Local activity of every worker: reads the progress in a closed child workflow's memo. Takes its workflow ID. */
+export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 
-/** Header of an operation's activities: tells the worker that the shell is listening. */
+/** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities that have it. */
 export const OPERATION_HEADER = 'longhaul';
+/** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
+export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 
 /** Memo key of what is fixed at the start. */
 export const MARKER_MEMO = 'longhaul';
 /** Memo key of what the shell keeps up to date. */
 export const STATE_MEMO = 'operation';
+
+/** Memo key of a part: a child workflow, at any depth, that belongs to an operation. Holds a {@link PartMemo}. */
+export const PART_MEMO = 'longhaul_part';
 
 /** Largest state that the shell writes into the memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
@@ -65,6 +75,26 @@ export interface MarkerMemo {
   createdAt?: string;
 }
 
+/** Written once, by the parent's workflow, with the start of a part. */
+export interface PartMemo {
+  version: 1;
+  /** Workflow ID of the operation. */
+  operationId: string;
+  /** Token of the operation. */
+  token: string;
+  /** Unique among the parts of its parent. */
+  name: string;
+}
+
+/** What a part's parent has to know of it while it is open; each notice replaces the one before. */
+export interface PartNotice {
+  workflowId: string;
+  /** Its open input requests by its own keys; those of its own parts included. */
+  inputRequests: Record<string, InputRequest>;
+  /** Does it wait for people alone? */
+  onlyPeopleAwaited: boolean;
+}
+
 /** What changes, in the memo and in the query's answer. */
 export interface StateMemo {
   stage?: string;
@@ -77,6 +107,8 @@ export interface StateMemo {
   inputRequests?: Record<string, InputRequest>;
   /** Input requests made so far: the next key's number, so that no key is used twice. */
   inputRequestCount?: number;
+  /** Child workflows started so far: makes the names of parts unique. */
+  partCount?: number;
   /** Milliseconds for which only people were awaited. */
   awaitedMs?: number;
   /** Milliseconds for which all of its work waited for a worker. */
@@ -118,6 +150,8 @@ export interface ProvidedInput {
   /** The same answer sent twice (an update and then a signal) counts once. */
   answerId: string;
   answer: Answer;
+  /** Set when the parent of a part hands the answer on. */
+  isForwarded?: true;
 }
 
 /** Detail of the failure or cancellation that ends an operation's workflow. */

@@ -15,7 +15,7 @@ import { surroundings, type ActivitySurroundings } from '../activities/shared/co
 import type { ActivityOutcome, ReportOutcome } from '../activities/shared/outcome.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
-import { OPERATION_HEADER } from '../operations/wire.js';
+import { OPERATION_HEADER, OPERATION_ID_HEADER } from '../operations/wire.js';
 
 /**
  * How often an activity that says nothing heartbeats, in milliseconds. It is also how soon a cancel is seen: the
@@ -33,14 +33,19 @@ export function activityInterceptor(
   return {
     async execute(input, next) {
       const context = Context.current();
+      const { isLocal, workflowExecution } = context.info;
       const header = input.headers[OPERATION_HEADER];
       if (!header) return next(input);
+      const idHeader = input.headers[OPERATION_ID_HEADER];
       const last: unknown = context.info.heartbeatDetails;
       const around: ActivitySurroundings = {
         settings,
         storage,
         contact,
         token: defaultPayloadConverter.fromPayload<string>(header),
+        operationId: idHeader
+          ? defaultPayloadConverter.fromPayload<string>(idHeader)
+          : workflowExecution!.workflowId,
         progress: reportIn(last),
         afterReport: [],
       };
@@ -51,7 +56,8 @@ export function activityInterceptor(
       const beat = () => context.heartbeat(lastReport());
       const queuedMs = queuedMsOf(context.info);
       if (last) beat();
-      const keepAlive = setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
+      // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
+      const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
       try {
         const work = surroundings.run(around, async () => {
           const result: unknown = await next(input);
@@ -64,11 +70,12 @@ export function activityInterceptor(
             result,
           } satisfies ReportedResult;
         });
+        if (isLocal) return await work;
         const outcome = await work.then(
           (result): ActivityOutcome => ({ status: 'completed', result }),
           (error: unknown) => outcomeOf(error, context, around.progress),
         );
-        const { taskToken, workflowExecution } = context.info;
+        const { taskToken } = context.info;
         const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
         // Otherwise the SDK reports it.
         if (!outcome || !(await reportOutcome(ended, outcome))) return await work;

@@ -1,8 +1,7 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
 import { hostname } from 'node:os';
-import { Context } from '@temporalio/activity';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
+import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
@@ -14,6 +13,7 @@ import { activityInterceptor } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
 import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
+import { childProgress, requestCancel } from './own-activities.js';
 import { createWorkers } from './workers.js';
 
 export interface RunningWorker {
@@ -51,7 +51,11 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     connection,
     namespace,
     workflowBundle: { codePath },
-    activities: { ...activities, [REQUEST_CANCEL_ACTIVITY]: requestCancel },
+    activities: {
+      ...activities,
+      [REQUEST_CANCEL_ACTIVITY]: requestCancel,
+      [CHILD_PROGRESS_ACTIVITY]: childProgress,
+    },
     dataConverter,
     interceptors: { activity: [() => ({ inbound: interceptor })] },
   });
@@ -85,15 +89,4 @@ async function allEnded(running: Promise<void>[], shutdown: () => void): Promise
     await Promise.allSettled(running);
     throw error;
   }
-}
-
-/** Requests the cancellation of the workflow that asks for it. */
-async function requestCancel(reason?: string): Promise<void> {
-  const { client, info } = Context.current();
-  await client.workflowService.requestCancelWorkflowExecution({
-    namespace: client.options.namespace,
-    workflowExecution: { workflowId: info.workflowExecution!.workflowId },
-    requestId: info.activityId + info.workflowExecution!.runId,
-    ...(reason ? { reason } : {}),
-  });
 }

@@ -10,6 +10,8 @@ export interface ActivitySurroundings {
   storage: Storage;
   /** The operation's token. */
   token: string;
+  /** The operation's workflow ID: another one than the activity's own workflow in a part. */
+  operationId: string;
   /** Watches the worker's contact with Temporal, for work that must end without it. */
   contact: ContactWatch;
   /** What was reported last; starts with what the last attempt reported. */

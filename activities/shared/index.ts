@@ -15,15 +15,26 @@ export { log } from '@temporalio/activity';
 export function report(progress: Progress): void {
   const around = surroundings.getStore();
   if (!around) {
-    // In a callback of an event emitter there is no activity around: that must not end the worker.
-    process.emitWarning(
-      'report() was called outside of its activity; bind the callback with AsyncResource.bind()',
-    );
+    // Must not end the worker: in a callback of an event emitter there is no activity around.
+    warnOnce();
     return;
   }
   around.progress = { ...progress, progress: Math.max(progress.progress, around.progress?.progress ?? 0) };
+  // A local activity's report counts once it has ended: Temporal takes no heartbeats of it.
+  if (Context.current().info.isLocal) return;
   const details: ActivityReport = { longhaul: 'report', progress: around.progress };
   Context.current().heartbeat(details);
+}
+
+let hasWarned = false;
+
+function warnOnce(): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    'report() was called where it has no effect: outside of its activity (bind the callback with AsyncResource.bind()), ' +
+      'or in an activity of a workflow that belongs to no operation',
+  );
 }
 
 /** What an earlier attempt of this activity reported last, to go on from there. */
@@ -55,8 +66,8 @@ export interface Artifact {
  * @param path of the file; it is gone afterwards
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
-  const { storage, token } = current();
-  const key = artifactKey(Context.current().info.workflowExecution!.workflowId, name);
+  const { storage, token, operationId } = current();
+  const key = artifactKey(operationId, name);
   await storage.putFile(key, path);
   const uri = `longhaul://operations/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
   return { name, uri, bytes: (await storage.size(key)) ?? 0 };

@@ -1,4 +1,4 @@
-/** The view `steps` of operation_get: the jobs of a pipeline with their steps, outputs and files. */
+/** The view `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
 import { z } from 'zod';
 import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../operations/record.js';
@@ -93,16 +93,21 @@ export function stepsText(record: OperationRecord, children: ChildOutput[], isKn
   const { token } = record;
   if (children.length === 0)
     return isKnown
-      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines have.`
+      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines and tools with child workflows have.`
       : `${record.tool} (${plainStatus(record)}): no worker answers just now, so its steps aren't known. Try again shortly.`;
   const lines = children.flatMap(childLines);
   const more = lines.length - MAX_LINES;
+  const withSteps = children.find(({ steps = [] }) => steps.length > 0);
   return [
-    `${record.tool}: ${children.length} jobs`,
+    `${record.tool}: ${children.length} ${withSteps ? 'jobs' : 'parts'}`,
     asData(lines.slice(0, MAX_LINES).join('\n')),
     ...(more > 0 ? [`${more} more lines are in the structured content.`] : []),
-    '',
-    `What a step has printed: ${callText('operation_get', { token, view: 'logs', step: children[0]!.name })}`,
+    ...(withSteps
+      ? [
+          '',
+          `What a step has printed: ${callText('operation_get', { token, view: 'logs', step: withSteps.name })}`,
+        ]
+      : []),
   ].join('\n');
 }
 

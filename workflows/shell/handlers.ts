@@ -17,6 +17,7 @@ import {
   type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
+import { answeredByParent, listenToParts } from './parts.js';
 import { answered, change, questions, state, withdraw } from './state.js';
 
 const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
@@ -25,6 +26,7 @@ const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
 const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
 
 export function registerHandlers(): void {
+  listenToParts();
   setHandler(operationQuery, state, { description: 'The operation as it is now.' });
   setHandler(provideInputUpdate, take, {
     validator: (input: ProvidedInput) => {
@@ -67,13 +69,15 @@ function problemOf(input: ProvidedInput): ApplicationFailure | undefined {
 
 function take(input: ProvidedInput): void {
   if (answered.has(input.key)) return;
-  answered.set(input.key, input.answerId);
-  const question = questions.get(input.key);
-  const { answer } = input;
+  const { key, answerId, answer } = input;
+  answered.set(key, answerId);
+  const question = questions.get(key);
+  withdraw(key);
+  if (input.isForwarded) answeredByParent(key);
   question?.settle(
     answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,
+    answerId,
   );
-  withdraw(input.key);
 }
 
 /** The content with the defaults that its question gives. */

@@ -1,7 +1,7 @@
 /**
- * The shell: what makes an ordinary workflow an operation. It is a workflow interceptor and not a wrapper that
- * authors call, so that the workflow function stays theirs and nobody can forget it. Workflows without
- * Longhaul's marker are left alone.
+ * The shell: what makes an ordinary workflow an operation, and its child workflows parts of it. It is a workflow
+ * interceptor and not a wrapper that authors call, so that the workflow function stays theirs and nobody can forget it.
+ * Workflows without Longhaul's memo are left alone.
  */
 import {
   ActivityFailure,
@@ -11,14 +11,28 @@ import {
   ContinueAsNew,
   defaultPayloadConverter,
   ParentClosePolicy,
+  patched,
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { MARKER_MEMO, OPERATION_HEADER, STATE_MEMO, tokenOf } from '../../operations/wire.js';
-import { isReportedResult, reportInFailure, withoutReport } from '../../operations/report.js';
+import {
+  MARKER_MEMO,
+  OPERATION_HEADER,
+  OPERATION_ID_HEADER,
+  PART_MEMO,
+  STATE_MEMO,
+  type PartMemo,
+} from '../../operations/wire.js';
+import {
+  isReportedResult,
+  reportInFailure,
+  withoutReport,
+  type ReportedResult,
+} from '../../operations/report.js';
 import { canceled, failed, isFinalFailure, timedOut } from './closing.js';
 import { isTimeUp, runDeadline, saveRemaining } from './deadline.js';
 import { registerHandlers } from './handlers.js';
+import { beginPart, endPart, foldClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueue } from './queue.js';
 import {
   change,
@@ -28,12 +42,17 @@ import {
   flush,
   foldProgress,
   marker,
+  operation,
+  part,
   state,
   type Cleanup,
 } from './state.js';
 
 /** How long work that doesn't react to the end of its time may go on, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
+
+/** Patch of workflows whose child workflows are parts; those that began before ran theirs alone. */
+const PARTS_PATCH = 'longhaul-parts';
 
 /** Longer than an outage of Temporal that should harm no healthy work, in milliseconds. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
@@ -44,6 +63,7 @@ export function interceptors(): WorkflowInterceptors {
     outbound: [
       {
         scheduleActivity: forOperations(scheduleActivity),
+        scheduleLocalActivity: forOperations(scheduleLocalActivity),
         startChildWorkflowExecution: forOperations(startChildWorkflowExecution),
         continueAsNew: forOperations(continueAsNew),
       },
@@ -51,11 +71,11 @@ export function interceptors(): WorkflowInterceptors {
   };
 }
 
-/** The memo, with Longhaul's marker, isn't there yet when interceptors are made: each looks when it is called. */
+/** For operations and their parts. The memo isn't there yet when interceptors are made: each looks when it is called. */
 function forOperations<I, R>(
   intercept: (input: I, next: (input: I) => R) => R,
 ): (input: I, next: (input: I) => R) => R {
-  return (input, next) => (marker() ? intercept(input, next) : next(input));
+  return (input, next) => ((marker() ?? part()) ? intercept(input, next) : next(input));
 }
 
 type Inbound = NonNullable<NonNullable<WorkflowInterceptors['inbound']>[number]['execute']>;
@@ -71,7 +91,10 @@ const execute: Inbound = async (input, next) => {
   registerHandlers();
   countFirstQueue();
   CancellationScope.current().cancelRequested.catch(() => end('canceled'));
-  const deadline = CancellationScope.nonCancellable(() => runDeadline(STOP_GRACE_MS, () => end('timed_out')));
+  // A part's time is its operation's: it only says whether it waits for people alone.
+  const deadline = CancellationScope.nonCancellable(() =>
+    part() ? notifyParent() : runDeadline(STOP_GRACE_MS, () => end('timed_out')),
+  );
 
   let result: unknown;
   let failure: unknown;
@@ -80,7 +103,7 @@ const execute: Inbound = async (input, next) => {
   } catch (error) {
     if (error instanceof ContinueAsNew) {
       // A cancel, or the end of the time, that came in the same moment must not get lost with this run.
-      if (isTimeUp()) end('timed_out');
+      if (!part() && isTimeUp()) end('timed_out');
       if (ending === undefined) throw error;
     }
     // Temporal's rule: anything but a failure of its own kinds is a defect of the workflow's code, which blocks
@@ -90,12 +113,14 @@ const execute: Inbound = async (input, next) => {
   }
   if (ending === undefined && failure === undefined) {
     close('completed');
-    return result;
+    return part() ? withProgress(result) : result;
   }
   const how = ending ?? 'failed';
   await CancellationScope.nonCancellable(() => cleanUp(how));
   if (failure === undefined && state().partial === undefined) change({ partial: result });
   close(how);
+  // The parent's code takes a part's failure as Temporal gives it.
+  if (part() && how === 'failed') throw failure;
   throw how === 'canceled' ? canceled() : how === 'timed_out' ? timedOut() : failed(failure);
 };
 
@@ -110,16 +135,29 @@ async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
   }
 }
 
-const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) =>
-  countAsWork(async () => {
-    const options = { ...input.options };
-    options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
-    options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
-    const headers = { ...input.headers, [OPERATION_HEADER]: defaultPayloadConverter.toPayload(ownToken()) };
+/** A part's result travels with its progress, as an activity's does. */
+function withProgress(result: unknown): unknown {
+  const { progress } = state();
+  return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
+}
+
+const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
+  const options = { ...input.options };
+  options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
+  options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
+  return runActivity(() => next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }));
+};
+
+const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
+  runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
+
+/** Runs an activity, and takes what it has reported as it ends. */
+function runActivity(run: () => Promise<unknown>): Promise<unknown> {
+  return countAsWork(async () => {
     const ended = activityScheduled();
     let result: unknown;
     try {
-      result = await next({ ...input, options, headers });
+      result = await run();
     } catch (error) {
       ended(0);
       takeReport(error);
@@ -133,15 +171,54 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
     if (result.progress) foldProgress(result.progress, true);
     return result.result;
   });
+}
 
-const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecution']> = (input, next) =>
-  next({
+function ownHeaders() {
+  const { token, operationId } = operation();
+  const toPayload = (value: string) => defaultPayloadConverter.toPayload(value);
+  return {
+    [OPERATION_HEADER]: toPayload(token),
+    ...(part() ? { [OPERATION_ID_HEADER]: toPayload(operationId) } : {}),
+  };
+}
+
+const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecution']> = async (
+  input,
+  next,
+) => {
+  const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
+  const options = { ...input.options, parentClosePolicy };
+  // One that is to outlive its parent is a workflow of its own.
+  const isPart = parentClosePolicy !== ParentClosePolicy.ABANDON && patched(PARTS_PATCH);
+  if (!isPart) return next({ ...input, options });
+  const name = partName(workflowId, input.workflowType);
+  const memo: PartMemo = { version: 1, ...operation(), name };
+  const own = beginPart(workflowId, name);
+  const [started, completed] = await next({
     ...input,
-    options: {
-      ...input.options,
-      parentClosePolicy: input.options.parentClosePolicy ?? ParentClosePolicy.REQUEST_CANCEL,
-    },
+    options: { ...options, memo: { ...options.memo, [PART_MEMO]: memo } },
   });
+  let hasStarted = false;
+  started.then(
+    () => (hasStarted = true),
+    () => undefined,
+  );
+  const taken = completed.then(
+    (result) => {
+      endPart(own);
+      if (!isReportedResult(result)) return result;
+      if (result.progress) foldProgress(result.progress, true);
+      return result.result;
+    },
+    async (failure: unknown) => {
+      endPart(own, failure);
+      if (hasStarted) await CancellationScope.nonCancellable(() => foldClosedPart(workflowId));
+      throw failure;
+    },
+  );
+  taken.catch(() => undefined);
+  return [started, taken];
+};
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   flush();
@@ -150,15 +227,11 @@ const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   const { children: _children, ...carried } = state();
   const memo = {
     ...input.options.memo,
-    [MARKER_MEMO]: { ...marker(), createdAt },
+    ...(part() ? { [PART_MEMO]: part() } : { [MARKER_MEMO]: { ...marker(), createdAt } }),
     [STATE_MEMO]: { ...carried, inputRequests: {} },
   };
   return next({ ...input, options: { ...input.options, memo } });
 };
-
-function ownToken(): string {
-  return tokenOf(marker()!.principal, workflowInfo().workflowId);
-}
 
 /** What an activity had reported when it failed counts; its author's code sees only the details that are its own. */
 function takeReport(error: unknown): void {

@@ -8,10 +8,13 @@ import type { Answer, Progress } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
   MARKER_MEMO,
+  PART_MEMO,
   SEARCH_ATTRIBUTES,
   STATE_MEMO,
   STATE_MEMO_LIMIT_BYTES,
+  tokenOf,
   type MarkerMemo,
+  type PartMemo,
   type StateMemo,
 } from '../../operations/wire.js';
 
@@ -20,7 +23,7 @@ const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttribut
 /** A question that waits for its answer. */
 interface OpenQuestion {
   schema: JsonSchema;
-  settle: (answer: Answer) => void;
+  settle: (answer: Answer, answerId: string) => void;
 }
 
 export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<void>;
@@ -33,6 +36,17 @@ export const cleanups: Cleanup[] = [];
 /** Longhaul's marker; undefined in a workflow that is no operation. */
 export function marker(): MarkerMemo | undefined {
   return workflowInfo().memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+}
+
+/** Set in a part: a child workflow of an operation, or of another part. */
+export function part(): PartMemo | undefined {
+  return workflowInfo().memo?.[PART_MEMO] as PartMemo | undefined;
+}
+
+/** The operation that this workflow is, or belongs to. */
+export function operation(): { operationId: string; token: string } {
+  const { workflowId } = workflowInfo();
+  return part() ?? { operationId: workflowId, token: tokenOf(marker()!.principal, workflowId) };
 }
 
 let current: StateMemo | undefined;
@@ -128,7 +142,7 @@ export function setProgress(next: Partial<Progress>): void {
 }
 
 /**
- * Adds what an activity that has ended had reported to the workflow's own progress.
+ * Adds what an activity or a part that has ended had reported to the workflow's own progress.
  *
  * @param isDone has it completed? What it left of its total is no work then
  */
@@ -145,12 +159,20 @@ export function foldProgress(reported: Progress, isDone: boolean): void {
 
 /** Counts work that isn't waiting for people while it runs. */
 export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
-  activeWork += 1;
+  const end = beginWork();
   try {
     return await work();
   } finally {
-    activeWork -= 1;
+    end();
   }
+}
+
+/** Work that isn't waiting for people begins. @returns to be called once, when it ends */
+export function beginWork(): () => void {
+  activeWork += 1;
+  return () => {
+    activeWork -= 1;
+  };
 }
 
 /** Says that only people are awaited, from now on or no longer. */

@@ -1,0 +1,100 @@
+/** Parts of an open operation: its child workflows, as far as describing a bounded number of them shows. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { LonghaulError } from '../operations/errors.js';
+import type { ChildRecord } from '../operations/record.js';
+import { PART_MEMO, STATE_MEMO, type PartMemo, type StateMemo } from '../operations/wire.js';
+import type { EngineTemporal } from './temporal.js';
+
+const { ParentClosePolicy } = proto.temporal.api.enums.v1;
+
+/** Maximum number of child workflows that one reading of an operation describes. */
+const DESCRIBED_LIMIT = 20;
+
+export interface Part {
+  name: string;
+  description: WorkflowExecutionDescription;
+  state: StateMemo;
+  /** Its own. */
+  parts: Part[];
+}
+
+/**
+ * Describes the open child workflows of a workflow and theirs in turn, those that started first before others: the same
+ * ones are read until they end, so that their sum doesn't go back.
+ *
+ * @throws LonghaulError `unavailable`
+ */
+export async function openParts(
+  engine: EngineTemporal,
+  { raw }: WorkflowExecutionDescription,
+  limit = { left: DESCRIBED_LIMIT },
+): Promise<Part[]> {
+  const pending = (raw.pendingChildren ?? [])
+    .filter(
+      ({ runId, parentClosePolicy }) =>
+        runId && parentClosePolicy !== ParentClosePolicy.PARENT_CLOSE_POLICY_ABANDON,
+    )
+    .sort((one, other) => Number(one.initiatedId) - Number(other.initiatedId))
+    .slice(0, limit.left);
+  limit.left -= pending.length;
+  const found = await Promise.all(pending.map(({ workflowId }) => readPart(engine, workflowId!)));
+  const parts = found.filter((part) => part !== undefined);
+  for (const part of parts) if (limit.left > 0) part.parts = await openParts(engine, part.description, limit);
+  return parts;
+}
+
+/**
+ * Reads one child workflow, open or closed.
+ *
+ * @returns undefined for one that is no part, or is gone
+ * @throws LonghaulError `unavailable`
+ */
+export async function readPart(engine: EngineTemporal, workflowId: string): Promise<Part | undefined> {
+  try {
+    const description = await engine.describe(workflowId);
+    const part = description.memo?.[PART_MEMO] as PartMemo | undefined;
+    const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+    return part && { name: part.name, description, state, parts: [] };
+  } catch (error) {
+    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** All of them, each before its own parts, with their full names. */
+export function flattened(parts: Part[], prefix = ''): { name: string; part: Part }[] {
+  return parts.flatMap((part) => {
+    const name = prefix + part.name;
+    return [{ name, part }, ...flattened(part.parts, `${name}/`)];
+  });
+}
+
+/** @param message its status in one line, for people */
+export function recordOf(name: string, { state }: Part, message: string | undefined): ChildRecord {
+  const isAsking = Object.keys(state.inputRequests ?? {}).length > 0;
+  return {
+    name,
+    status: isAsking ? 'input_required' : 'working',
+    ...(message === undefined ? {} : { statusMessage: message }),
+    steps: [],
+  };
+}
+
+/**
+ * The list that only the workflow knows, with what describing its open parts has shown of them.
+ *
+ * @param live from the workflow's query
+ */
+export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): ChildRecord[] {
+  const messages = new Map(described.map(({ name, statusMessage }) => [name, statusMessage]));
+  const names = new Set(live.map(({ name }) => name));
+  return [
+    ...live.map((one) => {
+      const statusMessage = one.statusMessage ?? messages.get(one.name);
+      return statusMessage === undefined ? one : { ...one, statusMessage };
+    }),
+    // Parts of parts: the operation's own workflow doesn't know them.
+    ...described.filter(({ name }) => name.includes('/') && !names.has(name)),
+  ];
+}

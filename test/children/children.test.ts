@@ -1,0 +1,285 @@
+/** Child workflows of an operation are its parts: what authors call in them works as in the operation's own workflow. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import proto from '@temporalio/proto';
+import { run } from '../cli/commands.js';
+import { Caller, textOf } from '../operation-tools/support.js';
+import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
+import { Parts } from '../support/parts.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-children-'));
+
+let parts: Parts;
+let caller: Caller;
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
+  caller = new Caller(parts.client);
+}, 120_000);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A file that isn't there yet: its content ends an activity. */
+const newGate = () => join(folder, randomUUID());
+
+const start = (...args: object[]): Promise<string> => caller.start('survey', { parts: args });
+
+/** The operation, once it is as expected. */
+const until = (token: string, what: string, isSo: (now: any) => boolean) =>
+  eventually(what, async () => {
+    const now = await caller.get('operation_get', { token });
+    return isSo(now) ? now : undefined;
+  });
+
+const handleOf = async (token: string, name: string) =>
+  (await parts.temporal()).workflow.getHandle(`${token}.${name}`);
+
+describe('progress', () => {
+  test('of all parts adds up, and stays as they complete', async () => {
+    const gates = [newGate(), newGate()];
+    const token = await start(
+      { name: 'north', gate: gates[0] },
+      { name: 'south', inner: 'coast', gate: gates[1] },
+    );
+    const half = await until(token, 'both have reported', ({ progress }) => progress?.progress === 20);
+    expect(half.progress).toMatchObject({ progress: 20, total: 40 });
+    expect(half.progress.message).toMatch(/is half done$/);
+    writeFileSync(gates[0]!, 'done');
+    const more = await until(token, 'one has completed', ({ progress }) => progress.progress !== 20);
+    expect(more.progress).toMatchObject({ progress: 30, total: 40 });
+    writeFileSync(gates[1]!, 'done');
+    const end = await caller.settled(token);
+    expect(end).toMatchObject({ status: 'completed', progress: { progress: 40 } });
+    expect(end.result).toEqual({ done: ['north from 0', 'coast from 0'] });
+  }, 120_000);
+
+  test.each(['fail', 'terminated', 'canceled'])(
+    'stays when a part ends as %s',
+    async (how) => {
+      const gate = newGate();
+      const token = await caller.start('survey', {
+        keepFailed: true,
+        parts: [
+          { name: 'north', gate },
+          { name: 'south', gate: newGate() },
+        ],
+      });
+      await until(token, 'both have reported', ({ progress }) => progress?.progress === 20);
+      const handle = await handleOf(token, 'north');
+      if (how === 'fail') writeFileSync(gate, 'fail');
+      else if (how === 'terminated') await handle.terminate();
+      else await handle.cancel();
+      const after = await eventually('the parent has taken it', async () => {
+        const seen = await caller.get('operation_get', { token });
+        expect(seen.progress.progress).toBeGreaterThanOrEqual(how === 'terminated' ? 10 : 20);
+        return seen.children.some(({ name, status }: any) => name === 'south' && status === 'running') &&
+          seen.children.every(({ name }: any) => name !== 'north')
+          ? seen
+          : undefined;
+      });
+      expect(after.progress.progress).toBe(20);
+      await caller.get('operation_cancel', { token });
+      await caller.settled(token);
+    },
+    120_000,
+  );
+
+  test('of a local activity counts as it ends', async () => {
+    const token = await start({ name: 'east', local: true });
+    expect(await caller.settled(token)).toMatchObject({
+      status: 'completed',
+      result: { done: ['east jotted'] },
+      progress: { progress: 5 },
+    });
+  });
+});
+
+test('parts are shown on every protocol, with what they do, and never as operations', async () => {
+  const [gate, other] = [newGate(), newGate()];
+  const token = await start({ name: 'north', gate }, { name: 'south', inner: 'coast', gate: other });
+  await until(token, 'both have reported', ({ progress }) => progress?.progress === 20);
+  const plain = await caller.get('operation_get', { token });
+  expect(plain.children).toEqual([
+    { name: 'north', status: 'running' },
+    { name: 'south', status: 'running' },
+    { name: 'south/coast', status: 'running' },
+  ]);
+  const steps = await caller.call('operation_get', { token, view: 'steps' });
+  expect(steps.structuredContent.children).toMatchObject([
+    { name: 'north', status_message: 'surveying north: 10 of 20, north is half done' },
+    { name: 'south', status_message: 'surveying south: 10 of 20, coast is half done' },
+    { name: 'south/coast', status_message: 'surveying coast: 10 of 20, coast is half done' },
+  ]);
+  expect(textOf(steps)).toContain('survey: 3 parts');
+  const jobs = new JobsClient(parts.base);
+  expect(await jobs.get(`/v1/jobs/${token}`)).toMatchObject({ body: { progress: { progress: 20 } } });
+  const { operations } = await caller.get('operation_list', {});
+  expect(operations.map((one: any) => one.token).filter((one: string) => one.startsWith(token))).toEqual([
+    token,
+  ]);
+  for (const one of [`${token}.north`, `${token}.south.coast`])
+    await caller.refused('operation_get', { token: one }, 'not_found', 'not found');
+
+  const found: string[] = [];
+  for await (const { workflowId } of (await parts.temporal()).workflow.list({
+    query: `RootWorkflowId = "${token}"`,
+  }))
+    found.push(workflowId);
+  expect(found.sort()).toEqual(['', '.north', '.south', '.south.coast'].map((suffix) => token + suffix));
+
+  await parts.parts[1]!.end('SIGKILL');
+  const alone = await caller.call('operation_get', { token, view: 'steps' });
+  expect(alone.structuredContent.children).toMatchObject([
+    { name: 'north', status: 'running' },
+    { name: 'south', status: 'running' },
+    { name: 'south/coast', status: 'running' },
+  ]);
+  parts.worker();
+  for (const one of [gate, other]) writeFileSync(one, 'done');
+  // The activities are tried again once the killed worker's heartbeat is missing.
+  const hasCompleted = async () => (await caller.settled(token)).status === 'completed';
+  await eventually('it is completed', hasCompleted, 180_000);
+  const closed = await caller.get('operation_get', { token, view: 'steps' });
+  expect(closed.children).toMatchObject([
+    { name: 'north', status: 'completed' },
+    { name: 'south', status: 'completed' },
+  ]);
+}, 300_000);
+
+test('activities of parts hear of a cancel, leave their artifacts with the operation, and are tried again', async () => {
+  const [done, again] = [newGate(), newGate()];
+  writeFileSync(done, 'done');
+  writeFileSync(again, 'again');
+  const token = await start({ name: 'north', gate: done }, { name: 'south', inner: 'coast', gate: again });
+  await until(token, 'the retry is announced', ({ status_message }) =>
+    /^south\/coast: walk is tried again \(attempt \d+\): coast stumbled$/.test(status_message),
+  );
+  const artifact = await new JobsClient(parts.base).get(`/v1/jobs/${token}/artifacts/north.txt`);
+  expect(artifact).toMatchObject({ status: 200, body: 'north' });
+  const { raw } = await (await handleOf(token, 'south.coast')).describe();
+  expect(Number(raw.pendingActivities![0]!.attempt)).toBeGreaterThan(1);
+  rmSync(again);
+  await until(token, 'an attempt runs', ({ status_message }) => !/tried again/.test(status_message));
+
+  await caller.get('operation_cancel', { token });
+  expect(await caller.settled(token)).toMatchObject({ status: 'cancelled' });
+  const coast = await handleOf(token, 'south.coast');
+  await eventually('the part is canceled', async () => (await coast.describe()).status.name === 'CANCELLED');
+  await eventually('its activity has heard of it', () => existsSync(`${again}.canceled`));
+}, 120_000);
+
+test('an attempt in a part goes on from what the one before reported', async () => {
+  const gate = newGate();
+  writeFileSync(gate, 'again');
+  const token = await start({ name: 'north', gate });
+  await until(token, 'it is tried again', ({ status_message }) => /attempt/.test(status_message ?? ''));
+  writeFileSync(gate, 'done');
+  expect((await caller.settled(token)).result).toEqual({ done: ['north from 10'] });
+}, 60_000);
+
+describe('questions of parts', () => {
+  test('are the operation’s, under keys that say whose', async () => {
+    const token = await start({ name: 'north', asks: true }, { name: 'south', inner: 'coast', asks: true });
+    const asked = await until(
+      token,
+      'both have asked',
+      ({ input_required }) => Object.keys(input_required ?? {}).length === 2,
+    );
+    expect(asked.status).toBe('input_required');
+    expect(Object.keys(asked.input_required).sort()).toEqual(['north/input-1', 'south/coast/input-1']);
+    expect(asked.children).toEqual([
+      { name: 'north', status: 'input_required' },
+      { name: 'south', status: 'input_required' },
+      { name: 'south/coast', status: 'input_required' },
+    ]);
+    await caller.refused(
+      'operation_answer',
+      { token, key: 'north/input-1', content: { sure: 'maybe' } },
+      'invalid_answer',
+      'content.sure',
+    );
+    await caller.get('operation_answer', { token, key: 'south/coast/input-1', content: { sure: true } });
+    await until(token, 'one is left', ({ input_required }) => Object.keys(input_required ?? {}).length === 1);
+    expect(await run(parts, ['answer', token, '--content', '{"sure":true}'])).toMatchObject({ code: 0 });
+    expect((await caller.settled(token)).result).toEqual({ done: ['north: true', 'coast: true'] });
+  }, 120_000);
+
+  test('stop the clock while nothing else is awaited', async () => {
+    const gate = newGate();
+    const token = await start({ name: 'north', asks: true }, { name: 'south', gate });
+    await until(token, 'it has asked', ({ status }) => status === 'input_required');
+    const temporal = await parts.temporal();
+    const timersCanceled = async () => {
+      const { events } = await temporal.workflow.getHandle(token).fetchHistory();
+      return events!.filter(({ timerCanceledEventAttributes }) => timerCanceledEventAttributes).length;
+    };
+    expect(await timersCanceled()).toBe(0);
+    writeFileSync(gate, 'done');
+    await eventually('the deadline is paused', async () => (await timersCanceled()) === 1);
+    await caller.get('operation_answer', { token, key: 'north/input-1', content: { sure: false } });
+    expect((await caller.settled(token)).status).toBe('completed');
+  }, 120_000);
+
+  test('are withdrawn when the part ends', async () => {
+    const token = await caller.start('survey', {
+      keepFailed: true,
+      parts: [
+        { name: 'north', asks: true },
+        { name: 'south', gate: newGate() },
+      ],
+    });
+    await until(token, 'it has asked', ({ status }) => status === 'input_required');
+    await (await handleOf(token, 'north')).terminate();
+    await until(token, 'nothing is asked', ({ status }) => status === 'running');
+    await caller.get('operation_cancel', { token });
+    await caller.settled(token);
+  }, 60_000);
+});
+
+test('the events that a part costs are as documented', async () => {
+  const { EventType } = proto.temporal.api.enums.v1;
+  const temporal = await parts.temporal();
+  const countsOf = async (workflowId: string) => {
+    const { events } = await temporal.workflow.getHandle(workflowId).fetchHistory();
+    const counts: Record<string, number> = {};
+    for (const { eventType } of events!) {
+      const name = EventType[eventType as number]!.replace('EVENT_TYPE_', '');
+      if (!/^(WORKFLOW_TASK|ACTIVITY|TIMER)_/.test(name)) counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  };
+  const token = await start({ name: 'north', asks: true });
+  await until(token, 'it has asked', ({ status }) => status === 'input_required');
+  await caller.get('operation_answer', { token, content: { sure: true } });
+  await caller.settled(token);
+  expect(await countsOf(token)).toEqual({
+    WORKFLOW_EXECUTION_STARTED: 1,
+    // The patch, once for all parts.
+    MARKER_RECORDED: 1,
+    UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 4,
+    START_CHILD_WORKFLOW_EXECUTION_INITIATED: 1,
+    CHILD_WORKFLOW_EXECUTION_STARTED: 1,
+    CHILD_WORKFLOW_EXECUTION_COMPLETED: 1,
+    // The question, and its answer to the part.
+    WORKFLOW_EXECUTION_SIGNALED: 1,
+    SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED: 1,
+    EXTERNAL_WORKFLOW_EXECUTION_SIGNALED: 1,
+    WORKFLOW_EXECUTION_UPDATE_ACCEPTED: 1,
+    WORKFLOW_EXECUTION_UPDATE_COMPLETED: 1,
+    WORKFLOW_PROPERTIES_MODIFIED: 3,
+    WORKFLOW_EXECUTION_COMPLETED: 1,
+  });
+  expect(await countsOf(`${token}.north`)).toEqual({
+    WORKFLOW_EXECUTION_STARTED: 1,
+    SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED: 1,
+    EXTERNAL_WORKFLOW_EXECUTION_SIGNALED: 1,
+    WORKFLOW_EXECUTION_SIGNALED: 1,
+    WORKFLOW_PROPERTIES_MODIFIED: 2,
+    WORKFLOW_EXECUTION_COMPLETED: 1,
+  });
+});

@@ -1,0 +1,24 @@
+/** Local activities of every worker, which the shell calls. */
+import { Context } from '@temporalio/activity';
+import type { Progress } from '../operations/record.js';
+import { STATE_MEMO, type StateMemo } from '../operations/wire.js';
+
+/** Requests the cancellation of the workflow that asks for it. */
+export async function requestCancel(reason?: string): Promise<void> {
+  const { client, info } = Context.current();
+  await client.workflowService.requestCancelWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: info.workflowExecution!.workflowId },
+    requestId: info.activityId + info.workflowExecution!.runId,
+    ...(reason ? { reason } : {}),
+  });
+}
+
+/** Reads the progress that a closed child of the calling workflow has left in its memo; null when there is none. */
+export async function childProgress(workflowId: string): Promise<Progress | null> {
+  const { client, info } = Context.current();
+  const { raw, memo } = await client.workflow.getHandle(workflowId).describe();
+  const { parentExecution } = raw.workflowExecutionInfo ?? {};
+  if (parentExecution?.workflowId !== info.workflowExecution!.workflowId) return null;
+  return (memo?.[STATE_MEMO] as StateMemo | undefined)?.progress ?? null;
+}

@@ -1,0 +1,215 @@
+/**
+ * Parts: child workflows of an operation, or of another part. A part keeps its state in its own memo, which readers
+ * describe; only its questions, and whether it waits for people alone, are signaled to its parent, which shows them as its
+ * own under the key `{name of the part}/{key}`.
+ */
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  condition,
+  defineSignal,
+  getExternalWorkflowHandle,
+  isCancellation,
+  log,
+  proxyLocalActivities,
+  setHandler,
+  TemporalFailure,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ChildRecord, ChildStatus, InputRequest, Progress } from '../../operations/record.js';
+import { isOpenPart } from '../../operations/record.js';
+import {
+  CHILD_PROGRESS_ACTIVITY,
+  PART_NOTICE,
+  PROVIDE_INPUT,
+  type PartNotice,
+  type ProvidedInput,
+} from '../../operations/wire.js';
+import {
+  answered,
+  beginWork,
+  change,
+  foldProgress,
+  onlyPeopleAwaited,
+  questions,
+  state,
+  withdraw,
+} from './state.js';
+
+/** Maximum number of parts in the list of an operation's children: open ones first, then failed ones. */
+const LISTED_PARTS_LIMIT = 100;
+/** Workflow IDs that the SDK made up. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+const noticeSignal = defineSignal<[PartNotice]>(PART_NOTICE);
+const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
+
+interface Part {
+  readonly workflowId: string;
+  readonly record: ChildRecord;
+  /** Keys of its open questions among this workflow's. */
+  keys: string[];
+  /** Ends its count as work; undefined while it waits for people alone. */
+  endWork: (() => void) | undefined;
+}
+
+const parts = new Map<string, Part>();
+/** The parts that are shown, in the order of their start. */
+const listed: ChildRecord[] = [];
+
+/** Name of a new part: what its workflow ID adds to this workflow's, else its type with a number. */
+export function partName(workflowId: string, workflowType: string): string {
+  const partCount = (state().partCount ?? 0) + 1;
+  state().partCount = partCount;
+  const own = workflowInfo().workflowId;
+  const rest = workflowId.startsWith(own)
+    ? workflowId.slice(own.length).replace(/^[^\p{L}\p{N}]+/u, '')
+    : workflowId;
+  const isTaken = [...parts.values()].some(({ record }) => record.name === rest);
+  return rest === '' || isTaken || UUID.test(rest) ? `${workflowType}-${partCount}` : rest;
+}
+
+/** Counts a part as work and lists it, until {@link endPart}. */
+export function beginPart(workflowId: string, name: string): Part {
+  const record: ChildRecord = { name, status: 'working', steps: [] };
+  const part: Part = { workflowId, record, keys: [], endWork: beginWork() };
+  parts.set(workflowId, part);
+  list(record);
+  return part;
+}
+
+/** A tool that names its own children keeps them. */
+function list(record: ChildRecord): void {
+  state().children ??= listed;
+  if (state().children !== listed) return;
+  if (listed.length >= LISTED_PARTS_LIMIT) {
+    const completed = listed.findIndex(({ status }) => status === 'completed');
+    const closed = completed >= 0 ? completed : listed.findIndex(({ status }) => !isOpenPart(status));
+    if (closed < 0) return;
+    listed.splice(closed, 1);
+  }
+  listed.push(record);
+}
+
+/** @param failure of the part; undefined when it completed */
+export function endPart(part: Part, failure?: unknown): void {
+  part.endWork?.();
+  part.endWork = undefined;
+  parts.delete(part.workflowId);
+  for (const key of part.keys) withdraw(key);
+  part.record.status = failure === undefined ? 'completed' : statusOf(failure);
+  if (failure !== undefined) part.record.statusMessage = rootMessageOf(failure);
+}
+
+function statusOf(failure: unknown): ChildStatus {
+  if (isCancellation(failure)) return 'canceled';
+  const isTimeOut = failure instanceof ChildWorkflowFailure && failure.cause instanceof TimeoutFailure;
+  return isTimeOut ? 'timed_out' : 'failed';
+}
+
+function rootMessageOf(failure: unknown): string {
+  let root = failure as Error;
+  while (!(root instanceof ApplicationFailure) && root.cause instanceof TemporalFailure) root = root.cause;
+  return root.message.split('\n', 1)[0]!;
+}
+
+const { [CHILD_PROGRESS_ACTIVITY]: readProgress } = proxyLocalActivities<
+  Record<typeof CHILD_PROGRESS_ACTIVITY, (workflowId: string) => Promise<Progress | null>>
+>({ startToCloseTimeout: '10s' });
+
+/** Adds the progress of a part that did not complete: its failure doesn't hold it. */
+export async function foldClosedPart(workflowId: string): Promise<void> {
+  const progress = await readProgress(workflowId);
+  if (progress) foldProgress(progress, false);
+}
+
+/** Takes the notices of this workflow's parts. */
+export function listenToParts(): void {
+  setHandler(noticeSignal, take, {
+    description: "A part's open questions, and whether it waits for people alone.",
+  });
+}
+
+function take(notice: PartNotice): void {
+  const part = parts.get(notice.workflowId);
+  if (!part) return;
+  const { record } = part;
+  if (notice.onlyPeopleAwaited) {
+    part.endWork?.();
+    part.endWork = undefined;
+  } else part.endWork ??= beginWork();
+
+  const keyOf = (key: string) => `${record.name}/${key}`;
+  // An answer that is on its way to the part has crossed this notice.
+  const open = Object.entries(notice.inputRequests).filter(([key]) => !answered.has(keyOf(key)));
+  const keys = open.map(([key]) => keyOf(key));
+  for (const key of part.keys) if (!keys.includes(key)) withdraw(key);
+  const asked: Record<string, InputRequest> = {};
+  for (const [key, request] of open) {
+    if (part.keys.includes(keyOf(key))) continue;
+    asked[keyOf(key)] = request;
+    questions.set(keyOf(key), {
+      schema: request.schema,
+      settle: (answer, answerId) => void forward(part, { key, answerId, answer, isForwarded: true }),
+    });
+  }
+  part.keys = keys;
+  record.status = keys.length > 0 ? 'input_required' : 'working';
+  if (Object.keys(asked).length > 0) change({ inputRequests: { ...state().inputRequests, ...asked } });
+}
+
+/** Hands an answer on to the part that asked. */
+async function forward(part: Part, input: ProvidedInput): Promise<void> {
+  part.keys = part.keys.filter((key) => questions.has(key));
+  if (part.keys.length === 0) part.record.status = 'working';
+  part.endWork ??= beginWork();
+  try {
+    await getExternalWorkflowHandle(part.workflowId).signal(provideInputSignal, input);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    log.warn('a child workflow ended before it got an answer', { part: part.record.name, key: input.key });
+  }
+}
+
+/** What this part's parent knows of it. */
+let known: Omit<PartNotice, 'workflowId'> = { inputRequests: {}, onlyPeopleAwaited: false };
+
+function current(): typeof known {
+  return { inputRequests: state().inputRequests ?? {}, onlyPeopleAwaited: onlyPeopleAwaited() };
+}
+
+function isKnown(): boolean {
+  const now = current();
+  const keys = Object.keys(now.inputRequests);
+  return (
+    now.onlyPeopleAwaited === known.onlyPeopleAwaited &&
+    keys.length === Object.keys(known.inputRequests).length &&
+    keys.every((key) => key in known.inputRequests)
+  );
+}
+
+/** The parent hands an answer on: it knows that the question is closed, and counts this part as work again. */
+export function answeredByParent(key: string): void {
+  const { [key]: _answered, ...inputRequests } = known.inputRequests;
+  known = { inputRequests, onlyPeopleAwaited: false };
+}
+
+/** Notifies this part's parent of what changes, until the scope is cancelled. */
+export async function notifyParent(): Promise<void> {
+  for (;;) {
+    await condition(() => !isKnown());
+    await notify();
+  }
+}
+
+async function notify(): Promise<void> {
+  known = current();
+  const { parent, workflowId } = workflowInfo();
+  try {
+    await getExternalWorkflowHandle(parent!.workflowId).signal(noticeSignal, { workflowId, ...known });
+  } catch (error) {
+    // A parent that has ended needs no notice.
+    if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+  }
+}
