@@ -15,6 +15,7 @@ import { registerCheck } from './commands/check.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
+import { registerGet } from './commands/get.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
@@ -36,7 +37,7 @@ import { addSettingsFlags } from './settings-flags.js';
 const COMMANDS = [
   ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
   ...[registerCheck, registerLint],
-  ...[registerTools, registerCall, registerWatch, registerStatus, registerResult],
+  ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
   ...[registerList, registerDoctor],
   ...[registerAgents, registerSend, registerInbox],

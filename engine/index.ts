@@ -19,7 +19,7 @@ import {
 } from '../operations/tool-estimate.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { fileBytes } from '../platform/data-folders.js';
-import { artifactKey } from '../platform/storage-keys.js';
+import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
@@ -339,6 +339,24 @@ export class Engine {
         `artifact ${name}: ${bytes} bytes; at most ${limitBytes} are sent at once`,
       );
     return this.storage.read(key);
+  }
+
+  /**
+   * Lists the artifacts of an operation, by name.
+   *
+   * @throws LonghaulError `not_found`, `unavailable`
+   */
+  async artifacts(principal: string, token: string): Promise<{ name: string; bytes: number }[]> {
+    await this.read(principal, token);
+    const found: { name: string; bytes: number }[] = [];
+    for await (const { key } of this.storage.list(
+      artifactPrefix(workflowIdOf(principal, token, this.secret)),
+    )) {
+      const name = artifactNameIn(key);
+      const bytes = await this.storage.size(key);
+      if (name !== undefined && bytes !== undefined) found.push({ name, bytes });
+    }
+    return found.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
   /**

@@ -1,5 +1,5 @@
 /** What lies where in storage. */
-import { fileName } from './file-name.js';
+import { fileName, textOfFileName } from './file-name.js';
 
 /** What begins the keys that belong to one operation each: the next part of such a key is its workflow's ID. */
 export const OPERATION_PREFIXES = ['artifacts/', 'logs/', 'payloads/'] as const;
@@ -10,7 +10,18 @@ export const MAILBOX_PREFIX = 'mailbox/';
 
 /** Key of an operation's artifact. */
 export function artifactKey(workflowId: string, name: string): string {
-  return `${ARTIFACTS}${fileName(workflowId)}/${fileName(name)}`;
+  return artifactPrefix(workflowId) + fileName(name);
+}
+
+/** What begins the keys of an operation's artifacts. */
+export function artifactPrefix(workflowId: string): string {
+  return `${ARTIFACTS}${fileName(workflowId)}/`;
+}
+
+/** The name of an artifact in its key; undefined for one so long that the key holds only a part. */
+export function artifactNameIn(key: string): string | undefined {
+  const origin = textOfFileName(key.slice(key.lastIndexOf('/') + 1));
+  return origin && 'text' in origin ? origin.text : undefined;
 }
 
 /** Key of a step's log. Steps are counted from 1. */

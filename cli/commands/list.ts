@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { OperationStatus } from '../../operations/record.js';
 import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -23,11 +23,17 @@ export function registerList(program: Command): void {
   const command = clientCommand(program, 'list', 'list operations, newest first')
     .option('--tool <name>', 'only those of this tool')
     .addOption(new Option('--status <status>', 'only those in this status').choices(STATUSES))
+    .option(
+      '--since <time>',
+      'only those started since then: 2026-11-21, 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d',
+      since,
+    )
     .option('--limit <number>', 'at most so many', wholeNumber, 20);
   runs(command, async (session) => {
-    const { tool, status, limit } = command.opts<{
+    const { tool, status, since, limit } = command.opts<{
       tool?: string;
       status?: OperationStatus;
+      since?: string | number;
       limit: number;
     }>();
     const { listOperations } = await import('../client/operation-tools.js');
@@ -37,12 +43,15 @@ export function registerList(program: Command): void {
       const page: OperationPage = await listOperations(session, {
         ...(tool === undefined ? {} : { tool }),
         ...(status === undefined ? {} : { status }),
+        ...(since === undefined ? {} : { since }),
         ...(cursor === undefined ? {} : { cursor }),
         limit: Math.min(PAGE_LIMIT, limit - operations.length),
       });
       operations.push(...page.operations);
       cursor = page.nextCursor;
     } while (cursor !== undefined && operations.length < limit);
+    // A tool that is no longer served may have operations.
+    if (tool !== undefined && operations.length === 0) await session.tool(tool);
     if (isJson(command)) printJson({ operations });
     else {
       const { operationsTable } = await import('../client/describe.js');
@@ -51,4 +60,17 @@ export function registerList(program: Command): void {
     }
     return EXIT.ok;
   });
+}
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
+
+/** @returns an age in seconds, or a time, which the server checks. @throws InvalidArgumentError */
+function since(text: string): number | string {
+  if (/^\d{4}-/.test(text)) return text;
+  const [, amount, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
+  if (amount === undefined)
+    throw new InvalidArgumentError(
+      'expected a time such as 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d.',
+    );
+  return Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
 }

@@ -199,6 +199,14 @@ test('list shows operations by tool and status', async () => {
   ).toBe(true);
 });
 
+test('list takes the time from which on operations were started', async () => {
+  const token = await detached('slow_compute', '--seconds', '0');
+  const since = async (time: string) => (await run(parts, ['list', '--since', time])).stdout;
+  await eventually('it is listed', async () => (await since('1h')).includes(token));
+  expect(await since('2020-01-01')).toContain(token);
+  expect(await since('2099-01-01T00:00:00Z')).toBe('No operations.\n');
+});
+
 describe('exit codes', () => {
   test('1: the tool failed; what it says is on standard error', async () => {
     const { code, stdout, stderr } = await run(parts, ['call', 'failing_job']);
@@ -216,6 +224,9 @@ describe('exit codes', () => {
     [['call', 'slow_compute', '--seconds'], '--seconds: expected number; got nothing'],
     [['call', 'nope'], 'unknown tool "nope"; known are'],
     [['list', '--status', 'bad'], "argument 'bad' is invalid"],
+    [['list', '--tool', 'slow_copmute'], 'unknown tool "slow_copmute"; known are'],
+    [['list', '--since', 'yesterday'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
+    [['list', '--since', '2026-99-99'], 'since: expected ISO 8601'],
     [['tools', '--url', 'ftp://x'], '--url: expected an address'],
   ])('2: called wrongly: %s', async (args, message) => {
     const { code, stderr, stdout } = await run(parts, args);

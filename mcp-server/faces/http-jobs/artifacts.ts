@@ -2,7 +2,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { JobsFace } from './face.js';
-import { artifactLinks, linksIn, mimeTypeOf, parseResourceUri } from '../../resource-links.js';
+import {
+  artifactLinks,
+  artifactUri,
+  linksIn,
+  mimeTypeOf,
+  parseResourceUri,
+  resourceLink,
+} from '../../resource-links.js';
 import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
@@ -43,9 +50,14 @@ export function registerArtifacts(face: JobsFace): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const principal = principalOf(c);
+      const record = assertKept(await engine.readLive(principal, id));
       const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
-      const artifacts = links.map(({ uri, name, mimeType, size }) => {
+      const addresses = new Set(links.map(({ uri }) => uri));
+      const others = (await engine.artifacts(principal, id))
+        .map(({ name, bytes }) => resourceLink(artifactUri(id, name), name, bytes))
+        .filter(({ uri }) => !addresses.has(uri));
+      const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => {
         const token = parseResourceUri(uri)?.token ?? id;
         const url = `${jobPath(token)}/artifacts/${encodeURIComponent(name)}`;
         return { name, content_type: mimeType ?? mimeTypeOf(name), url, ...defined({ bytes: size }) };

@@ -1,0 +1,59 @@
+/** Artifacts over the server's HTTP jobs API: it streams them, so that none has to fit in memory. */
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { unfinishedPath } from '../../platform/unfinished-files.js';
+import { CommandFailure } from '../failure.js';
+import { Unreachable } from './connection.js';
+import { EXIT } from './exit-codes.js';
+import type { Session } from './session.js';
+
+export interface ListedArtifact {
+  name: string;
+  content_type: string;
+  bytes?: number;
+  /** Path on the server; of a resumed operation possibly an earlier one's. */
+  url: string;
+}
+
+/** @throws CommandFailure for an unknown or expired operation, Unreachable */
+export async function listArtifacts({ url }: Session, token: string): Promise<ListedArtifact[]> {
+  const response = await get(url, `/v1/jobs/${encodeURIComponent(token)}/artifacts`);
+  return ((await response.json()) as { artifacts: ListedArtifact[] }).artifacts;
+}
+
+/** @throws CommandFailure when there is none of this name, Unreachable */
+export async function openArtifact({ url }: Session, token: string, name: string): Promise<Readable> {
+  const path = `/v1/jobs/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
+  const { body } = await get(url, path);
+  return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
+}
+
+/** Writes the file whole, or not at all. @throws Unreachable when the connection breaks, and what the file system throws */
+export async function saveTo(path: string, artifact: Readable): Promise<void> {
+  const unfinished = unfinishedPath(path);
+  try {
+    await pipeline(artifact, createWriteStream(unfinished));
+    await rename(unfinished, path);
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function get(base: URL, path: string): Promise<Response> {
+  const response = await fetch(new URL(path, base)).catch((error: Error) => {
+    const { cause = error } = error;
+    throw new Unreachable((cause as Error).message);
+  });
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => ({}))) as { detail?: string; title?: string };
+  const message = problem.detail ?? problem.title ?? `the server answered with HTTP ${response.status}`;
+  throw new CommandFailure(message, exitCodeOf(response.status));
+}
+
+function exitCodeOf(httpStatus: number): number {
+  if (httpStatus === 404 || httpStatus === 410) return EXIT.notFound;
+  return httpStatus === 503 ? EXIT.unreachable : EXIT.failed;
+}

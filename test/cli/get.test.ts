@@ -1,0 +1,54 @@
+/** `longhaul get`: the files that an operation has left. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+import { documents, run } from './commands.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-get-'));
+let parts: Parts;
+let token: string;
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
+  token = await parts.client.start('survey', { parts: [{ name: 'north' }, { name: 'south' }] });
+  await parts.client.until(token, 'completed');
+}, 120_000);
+afterAll(() => parts?.stop());
+
+test('without a name it lists them, also those that the result does not name', async () => {
+  const { code, stdout } = await run(parts, ['get', token]);
+  expect({ code, lines: stdout.split('\n') }).toEqual({
+    code: 0,
+    lines: [
+      expect.stringMatching(/^NAME +BYTES +TYPE$/),
+      expect.stringMatching(/^north\.txt +5 +text\/plain/),
+      expect.stringMatching(/^south\.txt +5 +text\/plain/),
+      '',
+    ],
+  });
+  expect(documents(await run(parts, ['get', token, '--json']))).toMatchObject([
+    { artifacts: [{ name: 'north.txt', bytes: 5 }, { name: 'south.txt' }] },
+  ]);
+});
+
+test('with a name it prints the file, or writes it where -o says', async () => {
+  expect(await run(parts, ['get', token, 'north.txt'])).toEqual({ code: 0, stdout: 'north', stderr: '' });
+  const path = join(folder, 'copy.txt');
+  expect(await run(parts, ['get', token, 'south.txt', '-o', path])).toMatchObject({ code: 0, stdout: '' });
+  expect(readFileSync(path, 'utf8')).toBe('south');
+});
+
+test('a file or an operation that is not there is said, and nothing is written', async () => {
+  const path = join(folder, 'none.txt');
+  const missing = await run(parts, ['get', token, 'west.txt', '-o', path]);
+  expect(missing).toMatchObject({ code: 4, stdout: '' });
+  expect(missing.stderr).toContain('west.txt');
+  expect(await run(parts, ['get', 'no-such-token', 'x', '-o', path])).toMatchObject({ code: 4 });
+  expect(await run(parts, ['get', token, 'north.txt', '-o', join(folder, 'no', 'folder')])).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^longhaul: [^\n]*ENOENT[^\n]*\n$/),
+  });
+  expect(existsSync(path)).toBe(false);
+  expect(readdirSync(folder)).not.toContainEqual(expect.stringMatching(/\.tmp$/));
+});
