@@ -49,6 +49,11 @@ export interface SentMessage {
   nw?: true;
 }
 
+/** E.g. `after 5 deliveries`. */
+export function afterDeliveries(count: number): string {
+  return `after ${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
+}
+
 /** @throws ToolRefusal, Unreachable, RpcError; CommandFailure where the mailbox is switched off */
 export async function callMailboxTool<Answer>(
   session: Session,

@@ -73,14 +73,17 @@ async function follow(session: Session, command: Command, name: string): Promise
 }
 
 async function show(command: Command, messages: InboxMessage[]): Promise<void> {
-  const { harmlessLines } = await import('../client/terminal-text.js');
+  const [{ afterDeliveries }, { harmlessLines }] = await Promise.all([
+    import('../client/mailbox.js'),
+    import('../client/terminal-text.js'),
+  ]);
   for (const message of messages) {
     if (isJson(command)) {
       printJson(message);
       continue;
     }
     const { id, from = 'nobody in particular', mode, m, ctx, re, sent, deliveries } = message;
-    const state = message.state ?? `dead after ${deliveries} deliveries`;
+    const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
     const about = re === undefined ? '' : `, in response to ${re}`;
     for (const line of harmlessLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
     for (const line of harmlessLines(m)) print(`  ${line}`);

@@ -55,7 +55,7 @@ export function registerSend(program: Command): void {
     .option('--timeout <seconds>', `how long --wait waits (default: ${USUAL_WAIT_SECONDS})`, wholeNumber)
     .addHelpText('after', HELP);
   runs(command, async (session, text: string) => {
-    const [{ callMailboxTool }, { harmlessLines }] = await Promise.all([
+    const [{ afterDeliveries, callMailboxTool }, { harmlessLines }] = await Promise.all([
       import('../client/mailbox.js'),
       import('../client/terminal-text.js'),
     ]);
@@ -79,15 +79,13 @@ export function registerSend(program: Command): void {
       for (const [name, why] of Object.entries(sent.refused ?? {})) say(`${name}: not sent: ${why}`);
       for (const [name, response] of Object.entries(sent.r ?? {}))
         for (const line of harmlessLines(`${name}: ${response}`)) print(line);
-      for (const [name, state] of Object.entries(sent.state ?? {}))
-        say(`${name}: ${stateLine(state, sent.deliveries?.[name])}`);
+      for (const [name, state] of Object.entries(sent.state ?? {})) {
+        const deliveries = sent.deliveries?.[name];
+        say(`${name}: ${state}${deliveries === undefined ? '' : ` ${afterDeliveries(deliveries)}`}`);
+      }
     }
     return sent.nw ? EXIT.unfinished : EXIT.ok;
   });
-}
-
-function stateLine(state: string, deliveries: number | undefined): string {
-  return deliveries === undefined ? state : `${state} after ${deliveries} deliveries`;
 }
 
 async function argumentsOf(
