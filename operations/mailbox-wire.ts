@@ -148,7 +148,7 @@ export interface InboxMemo {
   settled: number;
   /** Dead letters. Default: 0. */
   dead?: number;
-  /** When the last wait ended that no other followed. */
+  /** Set while no wait follows the last one: the last sign of life, also by another call, in epoch milliseconds. */
   awayAt?: number;
   /** Waits come to several servers, none of which sees when the agent leaves: it doesn't count as away in this life. */
   isRoaming?: true;
@@ -261,7 +261,7 @@ export interface ByeRequest {
 /** A wait is open, unless `awayAt` is there. */
 export interface Sign {
   epoch: number;
-  /** The last wait that this server had ended then, and no other has followed. */
+  /** No wait is open on this server since then; the agent's last sign of life, in epoch milliseconds. */
   awayAt?: number;
   /** Another server took the agent for away. */
   isRoaming?: true;

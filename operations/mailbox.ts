@@ -195,7 +195,7 @@ export interface AgentStatus {
   queued: number;
   /** Dead letters of its inbox, if there are any. */
   deadLetters?: number;
-  /** ISO 8601: its last sign of life; of an agent that is away, the end of its last wait. */
+  /** ISO 8601: its last sign of life. The end of a wait is one for an agent that is away. */
   lastSeenAt: string;
 }
 

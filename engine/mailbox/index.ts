@@ -265,17 +265,19 @@ export class Mailbox {
   async bye(principal: string, name: string, by?: string): Promise<void> {
     assertAgentName(name, 'agent_name');
     const life = by === undefined ? undefined : this.#lifeOf(principal, by);
+    const nobody = new LonghaulError('not_found', `there is no agent "${name}"`);
     const request: ByeRequest =
       life === undefined ? {} : life.name === name ? { epoch: life.epoch } : { parent: life.name };
     try {
       await this.#workflows.updateInbox(principal, name, BYE, request);
     } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'not_found') throw nobody;
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'repeat') return;
       if (error.why === 'gone') throw refusalOf(error, '', '');
       if (error.why === 'not_parent')
         throw new LonghaulError('wrong_state', `"${name}" is no child of "${life!.name}"`);
-      throw new LonghaulError('not_found', `there is no agent "${name}"`);
+      throw nobody;
     }
   }
 
@@ -333,7 +335,7 @@ export class Mailbox {
     this.#workflows
       .describeInbox(life.principal, life.name)
       .then((memo) => {
-        if (memo?.epoch === life.epoch) this.#waits.presence.sign({ ...life, signedAt: memo.signedAt });
+        if (memo?.epoch === life.epoch) this.#waits.presence.sign(life, memo);
       })
       .catch(() => undefined);
   }

@@ -17,21 +17,24 @@ export interface Life {
   epoch: number;
 }
 
-/** A wait on this process. */
+/** A life that has waits on this process, or had its last one a moment ago. */
 interface Present extends Life {
-  /** Epoch milliseconds. */
-  signedAt: number;
-  /** The end of a wait that the inbox showed when this one looked last. */
+  openWaits: number;
+  /** In epoch milliseconds, as the inbox showed it; not there before the first look at it. */
+  signedAt?: number;
+  /** As the inbox showed it at the last look. */
   awayAt?: number | undefined;
-  /** When this agent left here before. */
-  left: Left | undefined;
+  /** End of the last wait here, in epoch milliseconds. */
+  leftAt?: number;
+  /** Runs after the last wait. */
+  timer?: NodeJS.Timeout;
 }
 
-/** An agent without a wait on this process, until the inbox knows. */
-interface Left extends Life {
-  /** Epoch milliseconds. */
-  at: number;
-  timer: NodeJS.Timeout;
+/** An open wait. */
+export interface Attendance {
+  /** Takes what the inbox shows, at each look. */
+  see: (memo: InboxMemo) => void;
+  leave: () => void;
 }
 
 export interface PresenceOptions {
@@ -42,8 +45,7 @@ export interface PresenceOptions {
 }
 
 export class Presence {
-  readonly #present = new Set<Present>();
-  readonly #left = new Map<string, Left>();
+  readonly #lives = new Map<string, Present>();
   #tick: NodeJS.Timeout | undefined;
 
   constructor(
@@ -51,100 +53,113 @@ export class Presence {
     private readonly options: PresenceOptions,
   ) {}
 
-  /**
-   * Until the result's `leave` is called, this agent gives signs of life; now, if its last one is old.
-   *
-   * @param memo of its inbox; each later one goes to the result's `see`
-   */
-  join(life: Life, { signedAt, awayAt }: InboxMemo): { see: (memo: InboxMemo) => void; leave: () => void } {
-    const key = keyOf(life);
-    const left = this.#left.get(key);
-    clearTimeout(left?.timer);
-    this.#left.delete(key);
-    const present: Present = { ...life, signedAt, awayAt, left };
-    this.#present.add(present);
-    if (awayAt === undefined) this.sign(present);
-    else this.#return(present, {});
+  /** A wait is open until `leave` is called: meanwhile this agent gives signs of life. */
+  join({ principal, name, epoch }: Life): Attendance {
+    const key = JSON.stringify([principal, name, epoch]);
+    const present = this.#lives.get(key) ?? { principal, name, epoch, openWaits: 0 };
+    this.#lives.set(key, present);
+    clearTimeout(present.timer);
+    present.openWaits += 1;
     this.#tick ??= setInterval(
-      () => this.#present.forEach((one) => this.sign(one)),
+      () => this.#lives.forEach((one) => this.#renew(one)),
       Math.min(TICK_MS, this.options.signIntervalMs),
     ).unref();
-    return { see: (memo) => this.#see(present, memo), leave: () => this.#leave(present) };
+    let isFirst = true;
+    return {
+      see: (memo) => {
+        this.#see(present, memo, isFirst);
+        isFirst = false;
+      },
+      leave: () => this.#leave(key, present),
+    };
   }
 
-  /** Signs, if the last sign is old. One that doesn't get through is tried with the next tick. */
-  sign(present: Life & { signedAt: number }): void {
-    const { principal, name, epoch, signedAt } = present;
-    // A sign from the future is old too: the clock was set back.
-    if (Math.abs(Date.now() - signedAt) < this.options.signIntervalMs) return;
-    present.signedAt = Date.now();
-    const sign: Sign = { epoch };
-    this.workflows.signalInbox(principal, name, SIGN, sign).catch(() => (present.signedAt = signedAt));
+  /**
+   * Signs for an agent that makes another call than a wait, if its last sign is old.
+   *
+   * @param memo of its inbox
+   */
+  sign(life: Life, { signedAt, awayAt }: InboxMemo): void {
+    if (!this.#isOld(signedAt)) return;
+    const { epoch } = life;
+    // This shows no open wait: who was away still is.
+    const sign: Sign = { epoch, ...(awayAt === undefined ? {} : { awayAt: Date.now() }) };
+    this.#send(life, sign).catch(() => undefined);
   }
 
-  /** Says of the agents that left here that they are away, as no call can follow in this process. */
+  /** Says of the agents that left here that they are away, as no call can follow in this process. Takes 2 s at most. */
   async close(): Promise<void> {
-    const signing = [...this.#left.values()].map((left) => this.#signOff(left));
+    const left = [...this.#lives].filter(([, { openWaits }]) => openWaits === 0);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise((settle) => (timer = setTimeout(settle, LAST_SIGNS_MS)));
-    await Promise.race([Promise.all(signing), limit]);
+    await Promise.race([Promise.all(left.map(([key, present]) => this.#signOff(key, present))), limit]);
     clearTimeout(timer);
   }
 
-  /** The inbox may show that the agent is away while it waits here: then another process, which saw it last, says so. */
-  #see(present: Present, { awayAt }: InboxMemo): void {
-    if (awayAt === present.awayAt) return;
+  #see(present: Present, { signedAt, awayAt }: InboxMemo, isFirst: boolean): void {
+    present.signedAt ??= signedAt;
+    const isNews = awayAt !== undefined && awayAt !== present.awayAt;
     present.awayAt = awayAt;
-    if (awayAt === undefined) return;
-    // This process may have said so just before the wait began.
-    const isOwn = awayAt === present.left?.at;
-    this.#return(present, isOwn ? {} : { isRoaming: true });
+    if (!isNews) return this.#renew(present);
+    // The agent waits here, and yet another process, which saw it last, took it for away during this wait.
+    const isRoaming = !isFirst && awayAt !== present.leftAt;
+    this.#return(present, isRoaming ? { isRoaming } : {});
+  }
+
+  /** Signs, if the last sign is old. One that doesn't get through is tried with the next tick. */
+  #renew(present: Present): void {
+    if (present.openWaits === 0 || present.signedAt === undefined || !this.#isOld(present.signedAt)) return;
+    this.#return(present, {});
   }
 
   #return(present: Present, more: Pick<Sign, 'isRoaming'>): void {
-    const sign: Sign = { epoch: present.epoch, ...more };
+    const { epoch, signedAt } = present;
     present.signedAt = Date.now();
-    // Should this not get through, the next sign does the same.
-    this.workflows
-      .signalInbox(present.principal, present.name, SIGN, sign)
-      .catch(() => (present.signedAt = 0));
+    this.#send(present, { epoch, ...more }).catch(() => {
+      // Then the next tick, or the next look, does it.
+      delete present.awayAt;
+      if (signedAt !== undefined) present.signedAt = signedAt;
+    });
   }
 
-  #leave(present: Present): void {
-    this.#present.delete(present);
-    if (this.#present.size === 0) {
-      clearInterval(this.#tick);
-      this.#tick = undefined;
-    }
-    const { principal, name, epoch } = present;
-    const key = keyOf(present);
-    if ([...this.#present].some((other) => keyOf(other) === key)) return;
-    clearTimeout(this.#left.get(key)?.timer);
-    const timer = setTimeout(() => void this.#signOff(left), this.options.awayAfterMs).unref();
-    const left: Left = { principal, name, epoch, at: Date.now(), timer };
-    this.#left.set(key, left);
+  /** A sign from the future is old too: the clock was set back. */
+  #isOld(signedAt: number): boolean {
+    return Math.abs(Date.now() - signedAt) >= this.options.signIntervalMs;
+  }
+
+  #leave(key: string, present: Present): void {
+    present.openWaits -= 1;
+    if (present.openWaits > 0) return;
+    present.leftAt = Date.now();
+    const signOff = () => void this.#signOff(key, present);
+    present.timer = setTimeout(signOff, this.options.awayAfterMs).unref();
   }
 
   /** Signals that the agent is away, unless its inbox shows that it is busy, was ended, or has waits elsewhere. */
-  async #signOff(left: Left): Promise<void> {
-    const { principal, name, epoch, at: awayAt } = left;
-    const key = keyOf(left);
-    clearTimeout(left.timer);
+  async #signOff(key: string, present: Present): Promise<void> {
+    clearTimeout(present.timer);
+    const { principal, name, epoch, leftAt: awayAt } = present;
     try {
       const memo = await this.workflows.describeInbox(principal, name);
-      const isBack = this.#left.get(key) !== left;
       const isBusy = memo?.leaseUntil !== undefined;
-      if (isBack || isBusy || memo?.epoch !== epoch || memo.isBye || memo.isRoaming) return;
-      const sign: Sign = { epoch, awayAt };
-      await this.workflows.signalInbox(principal, name, SIGN, sign);
+      const isKnown = memo?.epoch !== epoch || memo.isBye || memo.isRoaming || memo.awayAt !== undefined;
+      if (present.openWaits > 0 || isBusy || isKnown || awayAt === undefined) return;
+      await this.#send(present, { epoch, awayAt });
     } catch {
       // It counts as gone once its last sign is old.
     } finally {
-      if (this.#left.get(key) === left) this.#left.delete(key);
+      if (present.openWaits === 0) this.#forget(key);
     }
   }
-}
 
-function keyOf({ principal, name, epoch }: Life): string {
-  return JSON.stringify([principal, name, epoch]);
+  #forget(key: string): void {
+    this.#lives.delete(key);
+    if (this.#lives.size > 0) return;
+    clearInterval(this.#tick);
+    this.#tick = undefined;
+  }
+
+  #send({ principal, name }: Life, sign: Sign): Promise<void> {
+    return this.workflows.signalInbox(principal, name, SIGN, sign);
+  }
 }

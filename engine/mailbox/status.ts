@@ -70,7 +70,7 @@ async function statusesOf(
 
 function statusOf(memo: InboxMemo): AgentStatus {
   const { name, type, capabilities, parent } = memo.registration!;
-  const { queued, leaseUntil, dead, signedAt, awayAt = 0 } = memo;
+  const { queued, leaseUntil, dead, signedAt } = memo;
   return {
     name,
     type,
@@ -79,7 +79,7 @@ function statusOf(memo: InboxMemo): AgentStatus {
     state: stateOf(memo),
     queued: queued - (leaseUntil === undefined || leaseUntil <= Date.now() ? 0 : 1),
     ...(dead === undefined ? {} : { deadLetters: dead }),
-    lastSeenAt: new Date(Math.max(signedAt, awayAt)).toISOString(),
+    lastSeenAt: new Date(signedAt).toISOString(),
   };
 }
 

@@ -42,16 +42,23 @@ export class Waits {
   /** @throws LonghaulError `not_found` when there is no such life of an agent any more */
   async receive(life: Life, options: ReceiveOptions): Promise<Received> {
     const { signal } = options;
-    if (signal.aborted) return { kind: 'aborted' };
+    const { see, leave } = this.presence.join(life);
+    if (signal.aborted) {
+      leave();
+      return { kind: 'aborted' };
+    }
     const wait = new Wait(this.workflows, life, options, this.storage);
-    const release = [this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake)];
+    const release = [
+      leave,
+      this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake),
+      () => wait.stopTimer(),
+    ];
     const abort = () => wait.end({ kind: 'aborted' });
     signal.addEventListener('abort', abort, { once: true });
     wait.onLook = (memo) => {
       const { registration } = memo;
-      const { see, leave } = this.presence.join(life, memo);
+      see(memo);
       wait.onLook = see;
-      release.push(leave, () => wait.stopTimer());
       if (registration) wait.onFree = () => release.push(this.#offers.join(life.principal, registration));
     };
     try {

@@ -8,7 +8,7 @@ export const deadLetters = defineMailboxTool({
   name: 'dead_letters',
   title: 'Dead letters',
   description:
-    'Messages that were delivered max_deliveries times and never acknowledged. Lists those of an agent; resends or drops one, for its sender or that agent.',
+    'Messages delivered max_deliveries times and never acknowledged. Lists those of an agent; resends or drops one, for its sender or that agent.',
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   input: z.strictObject({
     action: z.enum(['list', 'resend', 'drop']).default('list'),

@@ -22,8 +22,8 @@ export const registerAndWait = defineMailboxTool({
     capabilities: z.array(z.string()).default([]),
     parent: z.string().optional().describe('Agent that may end your waiting'),
     agent_id: agentId.optional().describe('To come back as the same agent'),
-    also,
-    lease_seconds: leaseSeconds,
+    also: also.describe('Tokens of operations whose end also ends the wait'),
+    lease_seconds: leaseSeconds.describe('Until a message you have comes again. Default: 900'),
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, input) {

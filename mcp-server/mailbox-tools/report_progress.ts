@@ -5,8 +5,7 @@ import { defineMailboxTool } from './mailbox-tool.js';
 export const reportProgress = defineMailboxTool({
   name: 'report_progress',
   title: 'Report progress',
-  description:
-    'Tells the sender how far you are with a message and keeps it yours. Skipped more often than every 10 s.',
+  description: 'Shows the sender how far you are with a message, and keeps it yours. At most every 10 s.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
     agent_id: agentId,

@@ -237,10 +237,13 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         inbox.sign();
         inbox.renewLease();
         if (isRoaming) state.isRoaming = true;
-      } else if (!state.isRoaming) state.awayAt = awayAt;
+      } else if (!state.isRoaming) {
+        state.awayAt = awayAt;
+        state.signedAt = Math.max(state.signedAt, awayAt);
+      }
       run.changed();
     },
-    { description: 'A sign of life, or that no wait is open any more.' },
+    { description: 'A sign of life, with or without an open wait.' },
   );
 
   setHandler(
@@ -357,7 +360,9 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   let retireAt = Date.now() + RETIRE_MS;
   const isDue = () => sending === 0 && run.isFull();
   const isUnused = () =>
-    state.queue.length === 0 && Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
+    state.queue.length === 0 &&
+    inbox.deadLetters.all.length === 0 &&
+    Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
   for (;;) {
     const dueAt = inbox.dueAt();
     const wakeAt = Math.min(retireAt, dueAt);
