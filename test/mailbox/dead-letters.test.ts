@@ -85,7 +85,7 @@ test('whoever gets the response as a message gets the dead letter as one, and a 
   expect(await post.mailbox.receive(who, worker, once())).toEqual({ kind: 'idle' });
   const notice = messageOf(await other.mailbox.receive(who, boss, patiently()));
   expect(notice).toMatchObject({ from: 'worker', mode: 'dead_letter', responseTo: messageId });
-  expect(notice.content).toContain('1 time');
+  expect(notice.content).toContain('was delivered 1 time, last to worker, and never acknowledged');
   await post.mailbox.respond(who, worker, messageId, 'late');
   expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'late' }]);
   expect(await post.mailbox.deadLetters(who, 'worker')).toEqual([]);

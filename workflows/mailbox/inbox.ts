@@ -9,19 +9,15 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
-  getExternalWorkflowHandle,
   log,
   patched,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { Registration } from '../../operations/mailbox.js';
 import {
   ASSIGN,
   BYE,
   DEAD_LETTERS_QUERY,
-  HAND_BACK,
-  LEAVE,
   OUTCOME_QUERY,
   PUT,
   QUEUE_QUERY,
@@ -35,7 +31,6 @@ import {
   type ByeRequest,
   type DeadLetterState,
   type InboxInput,
-  type LeaveNotice,
   type Outcome,
   type Pending,
   type RegisterAnswer,
@@ -49,6 +44,7 @@ import {
   type TakeRequest,
 } from '../../operations/mailbox-wire.js';
 import { isExhausted } from './dead-letters.js';
+import { Outbox } from './outbox.js';
 import { emptyInbox, Inbox } from './queue.js';
 import { refuse, Run } from './run.js';
 
@@ -66,8 +62,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   const inbox = new Inbox(name, principal, input.state ?? emptyInbox(Date.now()));
   const { state } = inbox;
   const run = new Run(() => inbox.memo(), continueAfterChanges);
-  const ids = siblingsOf(workflowInfo().workflowId);
-  let sending = 0;
+  const outbox = new Outbox(name);
 
   const assertEpoch = (epoch: number, isByeFine = false): void => {
     if (state.epoch !== epoch) refuse('gone', `another registration has taken over "${name}"`);
@@ -115,7 +110,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     ({ epoch, ack, leaseMs }) => {
       if (ack !== undefined) inbox.acknowledge(ack);
       inbox.expire();
-      const message = nextAlive();
+      const message = nextToDeliver();
       if (message) {
         const lease = inbox.take(message, epoch, leaseMs);
         if (isExhausted(message) && patched(DEAD_LETTERS_PATCH)) lease.isLast = true;
@@ -159,7 +154,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       inbox.sign();
       state.activeAt = Date.now();
       run.changed();
-      void forward(inbox.outcomeOf(id)!);
+      void outbox.forward(inbox.outcomeOf(id)!);
     },
     {
       validator: ({ epoch, id, digest }: RespondRequest) => {
@@ -178,7 +173,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       fail();
       inbox.end();
       run.changed();
-      void leave(false);
+      void outbox.leave(state.epoch, false);
     },
     {
       validator: ({ epoch, parent }: ByeRequest) => {
@@ -271,7 +266,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(defineQuery<DeadLetterState[]>(DEAD_LETTERS_QUERY), () => inbox.deadLetters.all);
 
   /** The next message that may be delivered once more. Those before it become dead letters. */
-  function nextAlive(): StoredMessage | undefined {
+  function nextToDeliver(): StoredMessage | undefined {
     let message = inbox.next();
     while (message && isExhausted(message) && patched(DEAD_LETTERS_PATCH)) {
       bury(message);
@@ -287,78 +282,24 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   }
 
   function bury(message: StoredMessage): void {
-    const { id, replyTo, deliveries } = message;
+    const { id, deliveries } = message;
     inbox.bury(message);
     log.warn('a message became a dead letter', { id, deliveries });
-    if (replyTo === undefined) return;
-    const times = `${deliveries} time${deliveries === 1 ? '' : 's'}`;
-    const text = `Message ${id} was delivered to ${name} and not acknowledged (${times} in all). It is a dead letter now: resend or drop it with dead_letters.`;
-    // Not the response's ID: there may be a response yet.
-    const newId = String(Math.floor(Math.random() * 1e12)).padStart(12, '0');
-    void notify(replyTo, newId, { mode: 'dead_letter', content: { text }, responseTo: id });
-  }
-
-  /** The response as a message to whom its sender named. */
-  async function forward({ id, replyTo, response }: Outcome): Promise<void> {
-    if (replyTo === undefined || response === undefined) return;
-    await notify(replyTo, id.slice(id.indexOf('~') + 1), {
-      mode: 'response',
-      content: response,
-      responseTo: id,
-    });
-  }
-
-  /** @param shortId of the new message */
-  async function notify(
-    recipient: string,
-    shortId: string,
-    what: Pick<StoredMessage, 'mode' | 'content'> & { responseTo: string },
-  ): Promise<void> {
-    const now = Date.now();
-    const message: StoredMessage = {
-      id: `${recipient}~${shortId}`,
-      from: name,
-      sentAt: now,
-      expiresAt: now + RETIRE_MS,
-      deliveries: 0,
-      ...what,
-    };
-    if (!(await tell(ids.inbox(recipient), ASSIGN, message)))
-      log.warn('a response could not be forwarded; its sender can read it', { id: what.responseTo });
-  }
-
-  /** Tells the directory that this life of the agent is over. */
-  async function leave(isForgotten: boolean): Promise<void> {
-    const leaving: LeaveNotice = { name, epoch: state.epoch, isForgotten };
-    await tell(ids.directory, LEAVE, leaving);
-  }
-
-  /** Signals another workflow; false when there is none. This run doesn't end meanwhile. */
-  async function tell(workflowId: string, signal: string, what: unknown): Promise<boolean> {
-    sending += 1;
-    try {
-      await getExternalWorkflowHandle(workflowId).signal(signal, what);
-      return true;
-    } catch {
-      return false;
-    } finally {
-      sending -= 1;
-    }
+    void outbox.announceDead(message);
   }
 
   async function handBack(): Promise<void> {
     const messages = inbox.takeBack();
     run.changed();
     for (const message of messages) {
-      const { handBackAt: _over, ...offer } = message;
-      if (await tell(ids.directory, HAND_BACK, offer)) continue;
+      if (await outbox.handBack(message)) continue;
       log.warn('a message could not be handed back; trying again', { id: message.id });
       state.queue.push({ ...message, handBackAt: Date.now() + HAND_BACK_RETRY_MS });
     }
   }
 
   let retireAt = Date.now() + RETIRE_MS;
-  const isDue = () => sending === 0 && run.isFull();
+  const isDue = () => !outbox.isSending && run.isFull();
   const isUnused = () =>
     state.queue.length === 0 &&
     inbox.deadLetters.all.length === 0 &&
@@ -378,16 +319,10 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     if (Date.now() < retireAt) continue;
     inbox.expire();
     if (isUnused()) {
-      await leave(true);
+      await outbox.leave(state.epoch, true);
       // A message that came meanwhile keeps it.
       if (isUnused()) return;
     }
     retireAt = Date.now() + RETIRE_MS;
   }
-}
-
-/** The other workflows of the same mailbox. */
-function siblingsOf(workflowId: string): { directory: string; inbox: (name: string) => string } {
-  const prefix = workflowId.slice(0, workflowId.indexOf(':', 'mailbox:'.length) + 1);
-  return { directory: `${prefix}directory`, inbox: (name) => `${prefix}inbox:${name}` };
 }
