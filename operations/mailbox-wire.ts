@@ -18,12 +18,15 @@ export const TAKE = 'take';
 export const RELEASE = 'release';
 export const RESPOND = 'respond';
 export const BYE = 'bye';
+export const REPORT = 'report';
+export const SETTLE_DEAD_LETTER = 'settle_dead_letter';
 /** Signals of an inbox: a {@link Sign} of life; a {@link StoredMessage} that can't be refused any more. */
 export const SIGN = 'sign';
 export const ASSIGN = 'assign';
-/** Queries of an inbox: its queue; what has become of a message. */
+/** Queries of an inbox: its queue; what has become of a message; its dead letters. */
 export const QUEUE_QUERY = 'queue';
 export const OUTCOME_QUERY = 'outcome';
+export const DEAD_LETTERS_QUERY = 'dead_letters';
 
 /** Updates of a directory. */
 export const ENLIST = 'enlist';
@@ -49,7 +52,13 @@ export type Refusal =
   | 'full'
   | 'unknown_message'
   | 'answered'
-  | 'not_parent';
+  | 'not_parent'
+  /** Another message has this ID already, by the same idempotency key. */
+  | 'conflict'
+  /** The last report is not old enough. */
+  | 'too_soon'
+  /** Neither the owner of the inbox nor the sender of the message. */
+  | 'not_yours';
 
 /** A text in a workflow's state, or the key that it is stored under. */
 export type StoredText = { text: string } | { key: string };
@@ -72,6 +81,22 @@ export interface StoredMessage {
   deliveries: number;
   /** When a message for anyone is handed back to the directory. */
   handBackAt?: number;
+  /** Default: {@link MAX_DELIVERIES}, also for messages of earlier versions. */
+  maxDeliveries?: number;
+  /** Of a message with an idempotency key: tells a repeat from another message with the same key. */
+  digest?: string;
+  /** Of the agent that has it. */
+  progress?: StoredProgress;
+}
+
+export interface StoredProgress {
+  text: string;
+  fraction?: number;
+  at: number;
+}
+
+export interface DeadLetterState extends StoredMessage {
+  deadAt: number;
 }
 
 export interface Lease {
@@ -79,18 +104,28 @@ export interface Lease {
   epoch: number;
   until: number;
   lengthMs: number;
+  /** The message may be delivered no more: when the lease ends it becomes a dead letter. */
+  isLast?: true;
 }
 
 /** What has become of a message that is no longer in the queue. */
 export interface Outcome {
   id: string;
-  state: Extract<MessageState, 'acknowledged' | 'answered' | 'expired'>;
+  state: Extract<MessageState, 'acknowledged' | 'answered' | 'expired' | 'dead_lettered' | 'dropped'>;
   at: number;
+  /** Of a dead letter. */
+  deliveries?: number;
   from?: string;
   replyTo?: string;
   response?: StoredText;
   /** Of the response: tells a repeat from another one. */
   digest?: string;
+}
+
+/** What has become of a message that is in the queue. */
+export interface Pending {
+  state: Extract<MessageState, 'queued' | 'delivered'>;
+  progress?: StoredProgress;
 }
 
 /** What an inbox shows in its memo: read by describe, without a worker. */
@@ -109,8 +144,14 @@ export interface InboxMemo {
   leaseUntil?: number;
   signedAt: number;
   activeAt: number;
-  /** How many messages have left the queue so far. */
+  /** How often something has become of a message: it left the queue, it was resent, its agent reported. */
   settled: number;
+  /** Dead letters. Default: 0. */
+  dead?: number;
+  /** Set while no wait follows the last one: the last sign of life, also by another call, in epoch milliseconds. */
+  awayAt?: number;
+  /** Waits come to several servers, none of which sees when the agent leaves: it doesn't count as away in this life. */
+  isRoaming?: true;
 }
 
 export interface DirectoryMemo {
@@ -138,11 +179,15 @@ export interface InboxState {
   /** The message acknowledged last in this epoch. */
   previous?: { from?: string; mode: string };
   outcomes: Outcome[];
-  /** Short IDs of the messages that came last. */
+  /** Short IDs of the messages that came last; of those with an idempotency key also the digest, after a blank. */
   seen: string[];
   signedAt: number;
   activeAt: number;
   settled: number;
+  /** Oldest first. */
+  deadLetters?: DeadLetterState[];
+  awayAt?: number;
+  isRoaming?: true;
 }
 
 export interface DirectoryInput {
@@ -171,6 +216,8 @@ export interface Publication {
   isOffer?: true;
   isExpired?: true;
   at: number;
+  /** As {@link StoredMessage.digest}. */
+  digest?: string;
 }
 
 export interface RegisterAnswer {
@@ -211,8 +258,26 @@ export interface ByeRequest {
   parent?: string;
 }
 
+/** A wait is open, unless `awayAt` is there. */
 export interface Sign {
   epoch: number;
+  /** No wait is open on this server since then; the agent's last sign of life, in epoch milliseconds. */
+  awayAt?: number;
+  /** Another server took the agent for away. */
+  isRoaming?: true;
+}
+
+export interface ReportRequest {
+  epoch: number;
+  id: string;
+  progress: Omit<StoredProgress, 'at'>;
+}
+
+export interface SettleDeadLetterRequest {
+  id: string;
+  action: 'resend' | 'drop';
+  /** The agent that asks; without it, a person does. */
+  by?: { name: string; epoch: number };
 }
 
 export interface EnlistRequest extends Listed {

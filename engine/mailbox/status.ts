@@ -1,47 +1,91 @@
 /** Who is there: the directory's list, and each agent's state from its inbox's memo. */
 import {
+  assertStatusOptions,
   GONE_AFTER_MS,
+  STATUS_PAGE,
   type AgentState,
   type AgentStatus,
   type MailboxStatus,
+  type StatusOptions,
 } from '../../operations/mailbox.js';
 import { AGENTS_QUERY, type InboxMemo, type Listed } from '../../operations/mailbox-wire.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** @throws LonghaulError `unavailable`, also while there is no worker */
+/**
+ * A page of the agents, by name. Its cursor is the name of its last agent, so that agents that come and go meanwhile shift
+ * nothing.
+ *
+ * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
+ */
+export async function pageOfAgents(
+  workflows: MailboxWorkflows,
+  principal: string,
+  options: StatusOptions = {},
+): Promise<MailboxStatus> {
+  assertStatusOptions(options);
+  const { parent, cursor, limit = STATUS_PAGE } = options;
+  const { agents: listed, offers } = await listedAgents(workflows, principal);
+  const rest = listed
+    .filter((agent) => parent === undefined || agent.parent === parent)
+    .filter(({ name }) => cursor === undefined || name > cursor)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const page = rest.slice(0, limit);
+  const nextCursor = rest.length > limit ? page.at(-1)!.name : undefined;
+  const agents = await statusesOf(workflows, principal, page);
+  return { agents, offers, ...(nextCursor === undefined ? {} : { nextCursor }) };
+}
+
+/** All agents that are wanted, by name. @throws LonghaulError `unavailable`, also while there is no worker */
 export async function agentsOf(
   workflows: MailboxWorkflows,
   principal: string,
-  isWanted: (agent: Listed) => boolean = () => true,
-): Promise<MailboxStatus> {
+  isWanted: (agent: Listed) => boolean,
+): Promise<AgentStatus[]> {
+  const { agents } = await listedAgents(workflows, principal);
+  return statusesOf(workflows, principal, agents.filter(isWanted));
+}
+
+async function listedAgents(
+  workflows: MailboxWorkflows,
+  principal: string,
+): Promise<{ agents: Listed[]; offers: number }> {
   const directory = workflows.directoryOf(principal);
   const known = await workflows.query<{ agents: Listed[]; offers: number }>(directory, AGENTS_QUERY);
+  return known ?? { agents: [], offers: 0 };
+}
+
+async function statusesOf(
+  workflows: MailboxWorkflows,
+  principal: string,
+  listed: Listed[],
+): Promise<AgentStatus[]> {
   const agents: AgentStatus[] = [];
-  await eachOf((known?.agents ?? []).filter(isWanted), async ({ name }) => {
+  await eachOf(listed, async ({ name }) => {
     const memo = await workflows.describeInbox(principal, name);
     if (memo?.registration) agents.push(statusOf(memo));
   });
-  agents.sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { agents, offers: known?.offers ?? 0 };
+  return agents.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function statusOf(memo: InboxMemo): AgentStatus {
   const { name, type, capabilities, parent } = memo.registration!;
+  const { queued, leaseUntil, dead, signedAt } = memo;
   return {
     name,
     type,
     capabilities,
     ...(parent === undefined ? {} : { parent }),
     state: stateOf(memo),
-    queued: memo.queued - (memo.leaseUntil === undefined || memo.leaseUntil <= Date.now() ? 0 : 1),
-    lastSeenAt: new Date(memo.signedAt).toISOString(),
+    queued: queued - (leaseUntil === undefined || leaseUntil <= Date.now() ? 0 : 1),
+    ...(dead === undefined ? {} : { deadLetters: dead }),
+    lastSeenAt: new Date(signedAt).toISOString(),
   };
 }
 
-function stateOf({ isBye, leaseUntil, signedAt }: InboxMemo): AgentState {
+function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo): AgentState {
   const now = Date.now();
   if (isBye || now - signedAt > GONE_AFTER_MS) return 'gone';
-  if (leaseUntil === undefined) return 'waiting';
-  return leaseUntil > now ? 'busy' : 'gone';
+  if (leaseUntil !== undefined) return leaseUntil > now ? 'busy' : 'gone';
+  return awayAt === undefined ? 'waiting' : 'away';
 }

@@ -64,6 +64,8 @@ export interface MailboxOptions {
   continueAfterChanges?: number;
   /** How old the last sign of life of a waiting agent gets before it is renewed, in milliseconds. Default: 12 minutes. */
   signIntervalMs?: number;
+  /** How long there may be between two waits of an agent before it counts as away, in milliseconds. Default: 30 seconds. */
+  awayAfterMs?: number;
 }
 
 export class MailboxWorkflows {

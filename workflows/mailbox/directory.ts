@@ -86,15 +86,13 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [Pick<Publication, 'id' | 'recipients'>]>(PUBLISH),
-    ({ id, recipients }) => {
-      publish({ id, recipients, at: Date.now() });
+    defineUpdate<void, [Pick<Publication, 'id' | 'recipients' | 'digest'>]>(PUBLISH),
+    (publication) => {
+      publish({ ...publication, at: Date.now() });
       run.count();
     },
     {
-      validator: ({ id }: { id: string }) => {
-        if (publicationOf(id)) refuse('repeat');
-      },
+      validator: assertNew,
       description: 'Notes whom a message goes to.',
     },
   );
@@ -104,12 +102,19 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     (message) => {
       expire();
       state.offers.push(message);
-      publish({ id: message.id, recipients: [], isOffer: true, at: Date.now() });
+      const { id, digest } = message;
+      publish({
+        id,
+        recipients: [],
+        isOffer: true,
+        at: Date.now(),
+        ...(digest === undefined ? {} : { digest }),
+      });
       run.changed();
     },
     {
-      validator: ({ id }: { id: string }) => {
-        if (publicationOf(id)) refuse('repeat');
+      validator: (message: StoredMessage) => {
+        assertNew(message);
         const now = Date.now();
         if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
       },
@@ -190,6 +195,13 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
 
   function publicationOf(id: string): Publication | undefined {
     return state.publications.find((one) => one.id === id);
+  }
+
+  function assertNew({ id, digest }: Pick<Publication, 'id' | 'digest'>): void {
+    const known = publicationOf(id);
+    if (!known) return;
+    const isOther = known.digest !== undefined && digest !== undefined && known.digest !== digest;
+    refuse(isOther ? 'conflict' : 'repeat');
   }
 
   function note(id: string, what: Partial<Publication>): void {
