@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { agentIdOf, openAgentId } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
-  AGENTS_LIMIT,
   assertAgentName,
   assertContent,
   assertLease,
@@ -29,12 +28,10 @@ import {
 } from '../../operations/mailbox.js';
 import {
   BYE,
-  ENLIST,
   QUEUE_QUERY,
   REGISTER,
   RESPOND,
   type ByeRequest,
-  type EnlistRequest,
   type RegisterAnswer,
   type RespondRequest,
   type StoredMessage,
@@ -44,6 +41,7 @@ import type { Storage } from '../../platform/storage.js';
 import type { EngineTemporal } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { readMessage, storeText } from './contents.js';
+import { Enlistments } from './enlist.js';
 import { Replies } from './replies.js';
 import { sendMessage } from './send.js';
 import { agentsOf } from './status.js';
@@ -52,8 +50,12 @@ import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows
 
 export type { MailboxOptions } from './workflows.js';
 
+/** Agents of a home directory before there are shards: a principal with fewer pays for one directory only. */
+const HOME_AGENTS = 100;
+
 export class Mailbox {
   readonly #workflows: MailboxWorkflows;
+  readonly #enlistments: Enlistments;
   readonly #waits: Waits;
   readonly #replies: Replies;
 
@@ -65,6 +67,7 @@ export class Mailbox {
     options: MailboxOptions = {},
   ) {
     this.#workflows = new MailboxWorkflows(temporal, secret, options);
+    this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
     this.#waits = new Waits(this.#workflows, watches, storage, options.signIntervalMs ?? SIGN_INTERVAL_MS);
     this.#replies = new Replies(this.#workflows, watches, storage);
   }
@@ -84,19 +87,9 @@ export class Mailbox {
       name,
       REGISTER,
       checked,
-      true,
+      'first',
     );
-    const enlist: EnlistRequest = { ...checked, epoch, isForced: wasBye };
-    try {
-      await this.#workflows.updateDirectory(principal, ENLIST, enlist);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'full')
-        throw new LonghaulError(
-          'wrong_state',
-          `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
-        );
-    }
+    await this.#enlistments.enlist(principal, { ...checked, epoch, isForced: wasBye });
     return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
   }
 

@@ -1,11 +1,17 @@
-/** Who is there: the directory's list, and each agent's state from its inbox's memo. */
+/** Who is there: the directory's lists, and each agent's state from its inbox's memo. */
 import {
   GONE_AFTER_MS,
   type AgentState,
   type AgentStatus,
   type MailboxStatus,
 } from '../../operations/mailbox.js';
-import { AGENTS_QUERY, type InboxMemo, type Listed } from '../../operations/mailbox-wire.js';
+import {
+  AGENTS_QUERY,
+  DIRECTORY_SHARDS,
+  type AgentsAnswer,
+  type InboxMemo,
+  type Listed,
+} from '../../operations/mailbox-wire.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
@@ -15,15 +21,31 @@ export async function agentsOf(
   principal: string,
   isWanted: (agent: Listed) => boolean = () => true,
 ): Promise<MailboxStatus> {
-  const directory = workflows.directoryOf(principal);
-  const known = await workflows.query<{ agents: Listed[]; offers: number }>(directory, AGENTS_QUERY);
+  const { listed, offers } = await listedOf(workflows, principal);
   const agents: AgentStatus[] = [];
-  await eachOf((known?.agents ?? []).filter(isWanted), async ({ name }) => {
+  await eachOf(listed.filter(isWanted), async ({ name }) => {
     const memo = await workflows.describeInbox(principal, name);
     if (memo?.registration) agents.push(statusOf(memo));
   });
   agents.sort((one, other) => (one.name < other.name ? -1 : 1));
-  return { agents, offers: known?.offers ?? 0 };
+  return { agents, offers };
+}
+
+/** The agents of the home directory and of its shards. One that several of them list is as its latest life registered it. */
+async function listedOf(
+  workflows: MailboxWorkflows,
+  principal: string,
+): Promise<{ listed: Listed[]; offers: number }> {
+  const query = (shard?: number) =>
+    workflows.query<AgentsAnswer>(workflows.directoryOf(principal, shard), AGENTS_QUERY);
+  const home = await query();
+  const shards = home?.isSharded
+    ? await Promise.all(Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => query(shard)))
+    : [];
+  const listed = new Map<string, Listed>();
+  for (const agent of [home, ...shards].flatMap((answer) => answer?.agents ?? []))
+    if ((listed.get(agent.name)?.epoch ?? -1) < agent.epoch) listed.set(agent.name, agent);
+  return { listed: [...listed.values()], offers: home?.offers ?? 0 };
 }
 
 function statusOf(memo: InboxMemo): AgentStatus {

@@ -15,6 +15,7 @@ import {
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type Present } from './presence.js';
@@ -125,7 +126,7 @@ class Wait {
     } catch (error) {
       if (error instanceof LonghaulError && error.kind === 'unavailable') {
         this.#startTimer(Date.now());
-        setTimeout(this.wake, RETRY_MS).unref();
+        setTimeout(this.wake, withJitter(RETRY_MS)).unref();
       } else {
         this.#isEnded = true;
         this.stopTimer();
