@@ -19,7 +19,7 @@ import { Slots } from './slots.js';
 /** How long a call may take before it is sent again, in milliseconds: it waits for its turn at the worker. */
 const CALL_DEADLINE_MS = 5_000;
 /** A call is given up when nothing that this process has sent was answered for this time, in milliseconds. */
-const SILENCE_LIMIT_MS = 10_000;
+const SILENCE_LIMIT_MS = 20_000;
 /** Longest time for a call with its wait here, in milliseconds: clients of which nothing is known wait for 55 s. */
 const BUDGET_MS = 45_000;
 /** First and longest pause before a call is sent again, in milliseconds. */
