@@ -15,6 +15,9 @@ import {
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
+/** How long one of many inboxes may take to be read, in milliseconds: the machine may be busy with messages to all of them. */
+const DESCRIBE_DEADLINE_MS = 10_000;
+
 /** @throws LonghaulError `unavailable`, also while there is no worker */
 export async function agentsOf(
   workflows: MailboxWorkflows,
@@ -24,7 +27,7 @@ export async function agentsOf(
   const { listed, offers } = await listedOf(workflows, principal);
   const agents: AgentStatus[] = [];
   await eachOf(listed.filter(isWanted), async ({ name }) => {
-    const memo = await workflows.describeInbox(principal, name);
+    const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
     if (memo?.registration) agents.push(statusOf(memo));
   });
   agents.sort((one, other) => (one.name < other.name ? -1 : 1));

@@ -81,6 +81,8 @@ class Wait {
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
+  /** On the process's own clock, in milliseconds. */
+  readonly #startedAtMs = performance.now();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
@@ -184,7 +186,9 @@ class Wait {
     const { timeoutMs } = this.options;
     const waitMs =
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
-    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(Math.max(0, waitMs), LONGEST_MS));
+    // The first look may have had to wait for its turn.
+    const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
+    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
   }
 }
 

@@ -26,7 +26,7 @@ import type { EngineTemporal } from '../temporal.js';
 import { FAILED_PRECONDITION, isGrpcError, Updates } from './updates.js';
 
 /** How long a query may take, in milliseconds: it waits for its turn at the worker. */
-const QUERY_DEADLINE_MS = 5_000;
+const QUERY_DEADLINE_MS = 10_000;
 /**
  * A run goes on as a new one from this many changes, of 5 to 10 events each: well before Temporal's limits, and because a poll
  * that starts anew reads the whole run.
@@ -156,9 +156,14 @@ export class MailboxWorkflows {
     );
   }
 
-  /** What an inbox shows; needs no worker. Undefined when there is none. @throws LonghaulError `unavailable` */
-  describeInbox(principal: string, name: string): Promise<InboxMemo | undefined> {
-    return this.#describe<InboxMemo>(this.inboxOf(principal, name));
+  /**
+   * What an inbox shows; needs no worker. Undefined when there is none.
+   *
+   * @param deadlineMs in milliseconds. Default: as for any call to Temporal
+   * @throws LonghaulError `unavailable`
+   */
+  describeInbox(principal: string, name: string, deadlineMs?: number): Promise<InboxMemo | undefined> {
+    return this.#describe<InboxMemo>(this.inboxOf(principal, name), deadlineMs);
   }
 
   /** @throws LonghaulError `unavailable` */
@@ -190,8 +195,8 @@ export class MailboxWorkflows {
     });
   }
 
-  async #describe<M>(workflowId: string): Promise<M | undefined> {
-    const description = await this.temporal.describe(workflowId).catch(ifNotFound);
+  async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
+    const description = await this.temporal.describe(workflowId, deadlineMs).catch(ifNotFound);
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 

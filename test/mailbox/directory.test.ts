@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MailboxWorkflows } from '../../engine/mailbox/workflows.js';
 import { Enlistments } from '../../engine/mailbox/enlist.js';
-import { AGENTS_LIMIT } from '../../operations/mailbox.js';
+import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes } from '../../operations/mailbox.js';
 import {
   AGENTS_QUERY,
   CLAIM,
@@ -16,6 +16,7 @@ import {
   type DirectoryState,
   type Listed,
 } from '../../operations/mailbox-wire.js';
+import { AgentList } from '../../workflows/mailbox/agents.js';
 import { eventually } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
 import {
@@ -208,6 +209,32 @@ test('the limit on agents counts those in shards, and one that leaves makes room
   expect((await listedIn(who, last)).map(({ name }) => name)).toContain('too-many');
 });
 
+test('a list of agents has a limit in bytes, which also holds for one that registers again with more', () => {
+  const list = new AgentList({});
+  const long = (name: string) =>
+    listed(
+      name,
+      Array.from({ length: CAPABILITIES_LIMIT }, (_, index) => `${index}`.padEnd(64, '\u00e9')),
+    );
+  const agents = Array.from({ length: AGENTS_LIMIT }, (_, index) => `agent-${index}`);
+  for (const name of agents.slice(0, 10)) list.put(listed(name), AGENTS_LIMIT);
+  const taken = agents.slice(10).filter((name) => {
+    const hasRoom = list.hasRoom(long(name), AGENTS_LIMIT);
+    if (hasRoom) list.put(long(name), AGENTS_LIMIT);
+    return hasRoom;
+  });
+  const bytes = jsonBytes(list.toRecord());
+  expect(bytes).toBeLessThanOrEqual(300 * 1024);
+  expect(bytes).toBeGreaterThan(300 * 1024 - jsonBytes(long('agent-0')) - 100);
+  expect(list.hasRoom(long('agent-0'), AGENTS_LIMIT)).toBe(false);
+  expect(list.hasRoom({ ...listed('agent-0'), epoch: 2 }, AGENTS_LIMIT)).toBe(true);
+  list.leave({ name: taken[0]!, epoch: 1, isForgotten: false });
+  expect(list.hasRoom(long('agent-0'), AGENTS_LIMIT)).toBe(true);
+  list.put(long('agent-0'), AGENTS_LIMIT);
+  expect(list.find(taken[0]!)).toBeUndefined();
+  expect(jsonBytes(list.toRecord())).toBeLessThanOrEqual(300 * 1024);
+});
+
 test('a directory of an earlier version keeps its agents, offers and publications, also with an older server beside', async () => {
   const who = somebody();
   const old = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5'];
@@ -267,7 +294,7 @@ test('a registration whose answer was lost takes nothing over: the repeat is the
   worker.process.kill('SIGSTOP');
   const registering = post.mailbox.register(who, { name, type: 'test', capabilities: [] });
   registering.catch(() => undefined);
-  // Longer than the deadline of one try.
+  // Longer than the deadline of one try, 5 s, and well within the time after which it is given up, 20 s.
   await new Promise((settle) => setTimeout(settle, 6_000));
   worker.process.kill('SIGCONT');
   expect(await registering).toMatchObject({ isTakeover: false });
