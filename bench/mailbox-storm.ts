@@ -114,18 +114,26 @@ export async function storm(
     check(agents.length === count && names.size === count, `${agents.length} agents are listed: ${what}`);
   };
 
+  /** Agents and IDs of the messages that they have had: one whose acknowledgment was lost comes again. */
+  const had = new Set<string>();
   /** Lets every agent wait, sends, and lets each take its message as done. */
   const deliver = async (send: () => Promise<Storm>, contentOf: (index: number) => string) => {
     const atMs: number[] = [];
     const taken = Promise.all(
       ids.map(async (agent_id, index) => {
-        let answer: WaitAnswer | undefined;
-        while (!answer?.m)
-          answer = await call<WaitAnswer>('wait', { agent_id, timeout_seconds: 50 }).catch(() => undefined);
-        atMs.push(Date.now());
-        check(answer.m === contentOf(index), `agent ${index} got ${answer.m}`);
-        const done = { agent_id, ack: answer.id, timeout_seconds: 0.01 };
-        await allAtOnce(1, async () => void (await call('wait', done)));
+        let ack: { ack?: string } = {};
+        for (;;) {
+          const wait = { agent_id, timeout_seconds: 50, ...ack };
+          const { id, m } = await call<WaitAnswer>('wait', wait).catch((): WaitAnswer => ({}));
+          if (id !== undefined) ack = { ack: id };
+          if (id === undefined || had.has(`${index} ${id}`)) continue;
+          atMs.push(Date.now());
+          had.add(`${index} ${id}`);
+          check(m === contentOf(index), `agent ${index} got ${m}`);
+          const done = { agent_id, ...ack, timeout_seconds: 0.01 };
+          await allAtOnce(1, async () => void (await call('wait', done)));
+          return;
+        }
       }),
     );
     await sleep(SETTLE_MS);

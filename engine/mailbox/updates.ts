@@ -21,7 +21,7 @@ const CALL_DEADLINE_MS = 5_000;
 /** A call is given up when nothing that this process has sent was answered for this time, in milliseconds. */
 const SILENCE_LIMIT_MS = 20_000;
 /** Longest time for a call with its wait here, in milliseconds: clients of which nothing is known wait for 55 s. */
-const BUDGET_MS = 45_000;
+const BUDGET_MS = 50_000;
 /** First and longest pause before a call is sent again, in milliseconds. */
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
