@@ -5,6 +5,7 @@
  *
  *     node --import jiti/register bench/mailbox.ts [--agents 100] [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
  *         [--only-failures]
+ *     node --import jiti/register bench/mailbox.ts --storm 500
  *
  * The bounds are those for a hundred. With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
  */
@@ -15,6 +16,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { kill } from '../test/stack/cli-process.js';
 import type { RpcAnswer } from '../test/support/mcp.js';
 import { leaverRows, poisonRows } from './mailbox-failures.js';
+import { storm } from './mailbox-storm.js';
 import { cpuMs, measure, peakMb, printTable, residentMb, withStack } from './support.js';
 
 const { values: given } = parseArgs({
@@ -25,6 +27,7 @@ const { values: given } = parseArgs({
     'per-second': { type: 'string', default: '10' },
     kills: { type: 'boolean', default: false },
     'only-failures': { type: 'boolean', default: false },
+    storm: { type: 'string' },
   },
 });
 const AGENTS = Number(given.agents);
@@ -60,7 +63,9 @@ interface WaitAnswer {
 }
 
 await withStack(
-  async ({ home, client, serverPid, taskQueue, temporalAddress }) => {
+  async (stack) => {
+    if (given.storm !== undefined) return storm(stack, Number(given.storm));
+    const { home, client, serverPid, taskQueue, temporalAddress } = stack;
     const plain = client.with({});
     const stop = new AbortController();
     let failures = 0;

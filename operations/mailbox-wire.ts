@@ -1,6 +1,6 @@
 /**
- * What the engine and the mailbox's workflows say to each other through Temporal. One small file that both sides import,
- * and that has no imports of its own but types.
+ * What the engine and the mailbox's workflows say to each other through Temporal. One file that both sides import, and that
+ * has no imports of its own but types.
  */
 import type { MessageState, Registration, Selector } from './mailbox.js';
 
@@ -29,6 +29,8 @@ export const OUTCOME_QUERY = 'outcome';
 export const DEAD_LETTERS_QUERY = 'dead_letters';
 
 /** Updates of a directory. */
+export const ENLIST_ALL = 'enlist_all';
+/** Lists one agent, in the home directory: servers older than {@link ENLIST_ALL} send it. */
 export const ENLIST = 'enlist';
 export const PUBLISH = 'publish';
 export const OFFER = 'offer';
@@ -39,6 +41,20 @@ export const LEAVE = 'leave';
 /** Queries of a directory: the agents; where a message went. */
 export const AGENTS_QUERY = 'agents';
 export const PUBLICATION_QUERY = 'publication';
+
+/**
+ * Number of shards of one principal's directory. The home directory, whose ID has no number, lists the first agents; shards
+ * list the others. Fixed: every process has to look for an agent in the same shard.
+ */
+export const DIRECTORY_SHARDS = 4;
+
+/** The shards in which an agent of this name is looked for, in order: the first by a hash (FNV-1a), the others if that is full. */
+export function shardsOf(name: string): number[] {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < name.length; index += 1)
+    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
+  return Array.from({ length: DIRECTORY_SHARDS }, (_, step) => (hash + step) % DIRECTORY_SHARDS);
+}
 
 /** Types of the failures with which updates are refused; the client's refusals leave no history. */
 export type Refusal =
@@ -58,7 +74,9 @@ export type Refusal =
   /** The last report is not old enough. */
   | 'too_soon'
   /** Neither the owner of the inbox nor the sender of the message. */
-  | 'not_yours';
+  | 'not_yours'
+  /** The worker that took the update is of an older version, which doesn't know it. */
+  | 'unknown_update';
 
 /** A text in a workflow's state, or the key that it is stored under. */
 export type StoredText = { text: string } | { key: string };
@@ -200,6 +218,16 @@ export interface DirectoryState {
   agents: Record<string, Listed>;
   offers: StoredMessage[];
   publications: Publication[];
+  /** Set in the home directory once an agent had to be listed in a shard; from then on it lists no other agents. */
+  isSharded?: true;
+}
+
+/** Answer of {@link AGENTS_QUERY}. */
+export interface AgentsAnswer {
+  agents: Listed[];
+  offers: number;
+  /** Are there agents in shards, too? */
+  isSharded?: true;
 }
 
 export interface Listed extends Registration {
@@ -285,6 +313,21 @@ export interface EnlistRequest extends Listed {
   isForced: boolean;
 }
 
+export interface EnlistAllRequest {
+  agents: EnlistRequest[];
+  /** How many agents this directory lists at most. */
+  limit: number;
+}
+
+/** Answer of {@link ENLIST_ALL}, also as the detail of the refusal when it has nothing to change. */
+export interface EnlistAllAnswer {
+  /** Names of agents that have no room here. */
+  refused: string[];
+  /** How many agents this directory lists, without those that have left. */
+  listed: number;
+}
+
+/** Passed on from the home directory through the shards of the name, to the one that lists it. */
 export interface LeaveNotice {
   name: string;
   epoch: number;
@@ -294,4 +337,6 @@ export interface LeaveNotice {
 
 export interface ClaimRequest {
   name: string;
+  /** Absent in claims of older servers, whose agents the home directory lists. */
+  registration?: Registration;
 }

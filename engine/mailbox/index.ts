@@ -7,7 +7,6 @@ import { createHash } from 'node:crypto';
 import { agentIdOf, openAgentId } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
-  AGENTS_LIMIT,
   assertAgentName,
   assertContent,
   assertLease,
@@ -35,13 +34,11 @@ import {
 } from '../../operations/mailbox.js';
 import {
   BYE,
-  ENLIST,
   QUEUE_QUERY,
   REGISTER,
   REPORT,
   RESPOND,
   type ByeRequest,
-  type EnlistRequest,
   type RegisterAnswer,
   type ReportRequest,
   type RespondRequest,
@@ -54,6 +51,7 @@ import type { Watches } from '../watch.js';
 import { readMessage, storeText } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
 import type { Life } from './presence.js';
+import { Enlistments } from './enlist.js';
 import { Replies } from './replies.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
@@ -62,8 +60,12 @@ import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows
 
 export type { MailboxOptions } from './workflows.js';
 
+/** Agents of a home directory before there are shards: a principal with fewer pays for one directory only. */
+const HOME_AGENTS = 100;
+
 export class Mailbox {
   readonly #workflows: MailboxWorkflows;
+  readonly #enlistments: Enlistments;
   readonly #waits: Waits;
   readonly #replies: Replies;
 
@@ -79,6 +81,7 @@ export class Mailbox {
       signIntervalMs: options.signIntervalMs ?? SIGN_INTERVAL_MS,
       awayAfterMs: options.awayAfterMs ?? AWAY_AFTER_MS,
     });
+    this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
     this.#replies = new Replies(this.#workflows, watches, storage);
   }
 
@@ -97,19 +100,9 @@ export class Mailbox {
       name,
       REGISTER,
       checked,
-      true,
+      'first',
     );
-    const enlist: EnlistRequest = { ...checked, epoch, isForced: wasBye };
-    try {
-      await this.#workflows.updateDirectory(principal, ENLIST, enlist);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'full')
-        throw new LonghaulError(
-          'wrong_state',
-          `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
-        );
-    }
+    await this.#enlistments.enlist(principal, { ...checked, epoch, isForced: wasBye });
     return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
   }
 

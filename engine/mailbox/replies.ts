@@ -14,6 +14,7 @@ import {
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { readText } from './contents.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
@@ -72,7 +73,7 @@ export class Replies {
         )
           return replies;
         if (isOver) return replies ?? (await look.now());
-        if (!replies) setTimeout(change, RETRY_MS).unref();
+        if (!replies) setTimeout(change, withJitter(RETRY_MS)).unref();
         if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {

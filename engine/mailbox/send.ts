@@ -113,7 +113,7 @@ async function put(
   name: string,
   message: StoredMessage,
 ): Promise<void> {
-  await refusable(workflows.updateInbox(principal, name, PUT, message, true), () =>
+  await refusable(workflows.updateInbox(principal, name, PUT, message, 'if missing'), () =>
     full(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`),
   );
 }

@@ -1,4 +1,4 @@
-/** Who is there: the directory's list, and each agent's state from its inbox's memo. */
+/** Who is there: the directory's lists, and each agent's state from its inbox's memo. */
 import {
   assertStatusOptions,
   GONE_AFTER_MS,
@@ -8,9 +8,18 @@ import {
   type MailboxStatus,
   type StatusOptions,
 } from '../../operations/mailbox.js';
-import { AGENTS_QUERY, type InboxMemo, type Listed } from '../../operations/mailbox-wire.js';
+import {
+  AGENTS_QUERY,
+  DIRECTORY_SHARDS,
+  type AgentsAnswer,
+  type InboxMemo,
+  type Listed,
+} from '../../operations/mailbox-wire.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
+
+/** How long one of many inboxes may take to be read, in milliseconds: the machine may be busy with messages to all of them. */
+const DESCRIBE_DEADLINE_MS = 10_000;
 
 /**
  * A page of the agents, by name. Its cursor is the name of its last agent, so that agents that come and go meanwhile shift
@@ -46,13 +55,21 @@ export async function agentsOf(
   return statusesOf(workflows, principal, agents.filter(isWanted));
 }
 
+/** The agents of the home directory and of its shards. One that several of them list is as its latest life registered it. */
 async function listedAgents(
   workflows: MailboxWorkflows,
   principal: string,
 ): Promise<{ agents: Listed[]; offers: number }> {
-  const directory = workflows.directoryOf(principal);
-  const known = await workflows.query<{ agents: Listed[]; offers: number }>(directory, AGENTS_QUERY);
-  return known ?? { agents: [], offers: 0 };
+  const query = (shard?: number) =>
+    workflows.query<AgentsAnswer>(workflows.directoryOf(principal, shard), AGENTS_QUERY);
+  const home = await query();
+  const shards = home?.isSharded
+    ? await Promise.all(Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => query(shard)))
+    : [];
+  const listed = new Map<string, Listed>();
+  for (const agent of [home, ...shards].flatMap((answer) => answer?.agents ?? []))
+    if ((listed.get(agent.name)?.epoch ?? -1) < agent.epoch) listed.set(agent.name, agent);
+  return { agents: [...listed.values()], offers: home?.offers ?? 0 };
 }
 
 async function statusesOf(
@@ -62,7 +79,7 @@ async function statusesOf(
 ): Promise<AgentStatus[]> {
   const agents: AgentStatus[] = [];
   await eachOf(listed, async ({ name }) => {
-    const memo = await workflows.describeInbox(principal, name);
+    const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
     if (memo?.registration) agents.push(statusOf(memo));
   });
   return agents.sort((one, other) => (one.name < other.name ? -1 : 1));

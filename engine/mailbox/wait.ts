@@ -15,6 +15,7 @@ import {
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type Life, type PresenceOptions } from './presence.js';
@@ -83,6 +84,8 @@ class Wait {
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
+  /** On the process's own clock, in milliseconds. */
+  readonly #startedAtMs = performance.now();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
@@ -128,7 +131,7 @@ class Wait {
     } catch (error) {
       if (error instanceof LonghaulError && error.kind === 'unavailable') {
         this.#startTimer(Date.now());
-        setTimeout(this.wake, RETRY_MS).unref();
+        setTimeout(this.wake, withJitter(RETRY_MS)).unref();
       } else {
         this.#isEnded = true;
         this.stopTimer();
@@ -185,7 +188,9 @@ class Wait {
     const { timeoutMs } = this.options;
     const waitMs =
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
-    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(Math.max(0, waitMs), LONGEST_MS));
+    // The first look may have had to wait for its turn.
+    const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
+    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
   }
 }
 
