@@ -41,7 +41,8 @@ function expressionOf({
   if (hasSpaces) value = `trim(${value}, ${SPACE})`;
   if (hasMissing) value = `CASE WHEN ${isMissing(value)} THEN NULL ELSE ${value} END`;
   if (convert) value = converted(value, type, convert);
-  if (hasNan) value = `nullif(${value}, CAST('nan' AS ${type}))`;
+  // Not nullif: from Parquet's statistics, which leave NaN out, DuckDB concludes that no value equals NaN.
+  if (hasNan) value = `CASE WHEN isnan(${value}) THEN NULL ELSE ${value} END`;
   return value === quotedIdentifier(name) ? undefined : value;
 }
 

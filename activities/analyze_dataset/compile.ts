@@ -103,7 +103,7 @@ function floatAggregate(fn: keyof typeof FUNCTIONS, column: string): string {
   const call = `${FUNCTIONS[fn]}(${column})`;
   if (fn === 'stddev')
     return `CASE WHEN bool_or(isinf(${column})) THEN NULL ELSE ${call} FILTER (isfinite(${column})) END`;
-  return `nullif(${call}, CAST('nan' AS DOUBLE))`;
+  return `CASE WHEN isnan(${call}) THEN NULL ELSE ${call} END`;
 }
 
 /** DuckDB tells no two names apart that differ in case only. */

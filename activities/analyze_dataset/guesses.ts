@@ -182,7 +182,7 @@ function asText(facts: TextFacts, kinds: number, column: string, such: string, n
     );
   }
   const empty = countOf(facts, Kind.Empty);
-  if (isCsv && empty > 0) {
+  if (isCsv && empty > 0 && empty < facts.present) {
     notes.push(
       `Column ${column}: ${counted(empty, 'empty value')} in quotes ${empty === 1 ? 'is' : 'are'} empty text and not missing.`,
     );
@@ -194,7 +194,13 @@ function asText(facts: TextFacts, kinds: number, column: string, such: string, n
     );
   }
   return {
-    column: { name: facts.name, type: 'VARCHAR', readAs: 'VARCHAR' },
+    column: {
+      name: facts.name,
+      type: 'VARCHAR',
+      readAs: 'VARCHAR',
+      // A writer that quotes every field leaves no other way to write a column without values.
+      ...(empty > 0 && empty === facts.present && { hasMissing: true as const }),
+    },
     notes,
     ...(mixture !== undefined && { isMixed: true as const }),
   };
