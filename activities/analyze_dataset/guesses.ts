@@ -199,7 +199,7 @@ function asText(facts: TextFacts, kinds: number, column: string, such: string, n
       type: 'VARCHAR',
       readAs: 'VARCHAR',
       // A writer that quotes every field leaves no other way to write a column without values.
-      ...(empty > 0 && empty === facts.present && { hasMissing: true as const }),
+      ...(isCsv && empty > 0 && empty === facts.present && { hasMissing: true as const }),
     },
     notes,
     ...(mixture !== undefined && { isMixed: true as const }),

@@ -92,25 +92,26 @@ export function separatedDate(text: string, order: DayOrder): string {
   return `CASE WHEN ${longYear} THEN try_strptime(${slashes}, ${formats('%Y')}) ELSE try_strptime(${slashes}, ${formats('%y')}) END`;
 }
 
+/** SQL: the kinds of a text as it stands in the file. @param trimmed the same without spaces around it */
+export function allKindsOf(text: string, trimmed: string, only: Classified): string {
+  const spaced = `CASE WHEN ${trimmed} <> ${text} THEN ${Kind.Spaced} ELSE 0 END`;
+  return `CASE WHEN ${trimmed} = '' THEN ${Kind.Empty} ELSE ${kindsOf(trimmed, only)} | ${spaced} END`;
+}
+
 /**
  * SQL: the kinds of a text as it stands in the file, but NULL for the plain values that `expected` already has: a pass over a
  * column whose first rows gave `expected` classifies only the values that deviate.
  */
 export function oddKindsOf(text: string, only: Classified, expected: number): string {
-  const trimmed = `trim(${text}, ${SPACE})`;
-  const plain = plainValues(text, expected);
-  const skipped = plain.length === 0 ? '' : `WHEN ${plain.join(' OR ')} THEN NULL`;
-  const spaced = `CASE WHEN ${trimmed} <> ${text} THEN ${Kind.Spaced} ELSE 0 END`;
   // One value that is only text decides the type: words for missing values and spaces are all that is left to look for.
   if (expected & Kind.Other) {
-    const isSpaced = [' ', '\t'].flatMap((space) => [
-      `prefix(${text}, '${space}')`,
-      `suffix(${text}, '${space}')`,
-    ]);
+    const isSpaced = [' ', '\t'].flatMap((space) => [`prefix(${text}, '${space}')`, `suffix(${text}, '${space}')`]);
     return `CASE WHEN ${isSpaced.join(' OR ')} THEN ${Kind.Spaced} WHEN strlen(${text}) <= 4 THEN
       CASE WHEN ${text} = '' THEN ${Kind.Empty} WHEN ${isMissing(text)} THEN ${Kind.Missing} END END`;
   }
-  return `CASE WHEN ${text} IS NULL THEN NULL ${skipped} WHEN ${trimmed} = '' THEN ${Kind.Empty} ELSE ${kindsOf(trimmed, only)} | ${spaced} END`;
+  const plain = ['FALSE', ...plainValues(text, expected)].join(' OR ');
+  const trimmed = `trim(${text}, ${SPACE})`;
+  return `CASE WHEN ${text} IS NULL OR ${plain} THEN NULL ELSE ${allKindsOf(text, trimmed, only)} END`;
 }
 
 /** SQL conditions under which a value certainly is of one expected kind; each costs little. */
@@ -132,7 +133,7 @@ function plainValues(text: string, expected: number): string[] {
 const full = (text: string, pattern: string) => `regexp_full_match(${text}, '${pattern}')`;
 
 /** SQL: the kinds of a text that is neither NULL nor empty and has no spaces around it. */
-export function kindsOf(text: string, only: Classified = 'all'): string {
+function kindsOf(text: string, only: Classified = 'all'): string {
   const branches = [
     ...(only === 'all' ? [`WHEN ord(${text}) > 57 THEN ${wordKinds(text)}`] : []),
     ...(only === 'times' ? [] : numberKinds(text)),

@@ -3,11 +3,11 @@ import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { convertedSource, jsonReader } from './column-reading.js';
 import type { ColumnReading } from './column-reading.js';
 import { messageOf } from './errors.js';
-import { countOf, guessOf, infinityNote, nanNote } from './guesses.js';
-import type { Guess, TextFacts } from './guesses.js';
-import { COMMAS, Kind, NUMBERS, oddKindsOf, TIMES } from './kinds.js';
-import type { Classified } from './kinds.js';
+import { guessOf, infinityNote, nanNote } from './guesses.js';
+import type { Guess } from './guesses.js';
 import type { DatasetFormat } from './locate.js';
+import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
+import type { Delivered, Mixture } from './look.js';
 import { keysOf, namesOfParquet, twinsOf } from './names.js';
 import type { Session } from './session.js';
 import type { Column } from '../../tools/analyze_dataset.js';
@@ -22,9 +22,6 @@ export interface Learned {
 
 type Run = Session['run'];
 type OnShare = (share: number) => void;
-
-/** Rows whose values suggest the kinds that are then expected of the rest. A smaller file is read only once. */
-const SAMPLE_ROWS = 20_480;
 
 /**
  * Reads the file for its types and counts its rows.
@@ -117,12 +114,6 @@ async function learnParquet(run: Run, source: string, files: string, onShare: On
   return { rowCount: Number(row[0]), columns, notes, mixed: [] };
 }
 
-/** How a column's values reach the look at their kinds; nothing where its type is certain already. */
-interface Delivered {
-  column: ColumnReading;
-  from?: TextFacts['from'] | 'json_mixture';
-}
-
 function deliveryOf({ type }: Column): Pick<Delivered, 'from'> {
   if (type === 'JSON') return { from: 'json_mixture' };
   if (type === 'DOUBLE') return { from: 'json_number' };
@@ -140,22 +131,12 @@ async function learnDelivered(
   columns: Delivered[],
   onShare: OnShare,
 ): Promise<Learned> {
-  const texts = columns
-    .filter(({ from }) => from !== undefined && from !== 'json_mixture')
-    .map(({ column }) => column.name);
-  const nothing = new Map(texts.map((name) => [name, 0]));
-  const sample = await look(run, `(SELECT * FROM ${source} LIMIT ${SAMPLE_ROWS})`, columns, nothing);
-  let whole = sample;
-  if (sample.rowCount === SAMPLE_ROWS) {
-    const expected = new Map(texts.map((name) => [name, allKinds(sample.texts.get(name)!)]));
-    whole = await look(run, source, columns, expected, onShare);
-  }
-  const guesses = columns.map((one): Guess => {
-    const { column, from } = one;
+  const sample = await lookAtSample(run, source, columns);
+  const whole = sample.rowCount < SAMPLE_ROWS ? sample : await lookAtAll(run, source, columns, sample, onShare);
+  const guesses = columns.map(({ column, from }): Guess => {
     if (from === undefined) return { column, notes: [] };
     if (from === 'json_mixture') return mixtureOf(column, whole.mixtures.get(column.name)!);
-    const facts = whole.texts.get(column.name)!;
-    const guess = guessOf(whole === sample ? facts : withSample(facts, sample.texts.get(column.name)!));
+    const guess = guessOf(whole.texts.get(column.name)!);
     return { ...guess, column: { ...guess.column, ...(column.key !== undefined && { key: column.key }) } };
   });
   return {
@@ -164,110 +145,6 @@ async function learnDelivered(
     notes: guesses.flatMap(({ notes }) => notes),
     mixed: guesses.flatMap(({ column, isMixed }) => (isMixed ? [column.name] : [])),
   };
-}
-
-/** A column that has text among its first values is text: nothing but its first rows was classified. */
-function withSample(facts: TextFacts, sample: TextFacts): TextFacts {
-  if (!(allKinds(sample) & Kind.Other)) return facts;
-  return {
-    ...facts,
-    ...(sample.example !== undefined && { example: sample.example }),
-    sampled: {
-      numbers: countOf(sample, NUMBERS | COMMAS),
-      times: countOf(sample, TIMES),
-      total: sample.present,
-    },
-  };
-}
-
-function allKinds({ counts }: TextFacts): number {
-  return [...counts.keys()].reduce((kinds, next) => kinds | next, 0);
-}
-
-interface Mixture {
-  nested: number;
-  scalar: number;
-}
-
-interface Look {
-  rowCount: number;
-  texts: Map<string, TextFacts>;
-  mixtures: Map<string, Mixture>;
-}
-
-const PER_TEXT = 4;
-const DEVIATING = ~(
-  Kind.Integer |
-  Kind.Decimal |
-  Kind.Missing |
-  Kind.Empty |
-  Kind.Spaced |
-  Kind.Nan |
-  Kind.Infinity |
-  Kind.Boolean
-);
-
-/** @param expected kinds of plain values, by column, which are not counted one by one */
-async function look(
-  run: Run,
-  source: string,
-  columns: readonly Delivered[],
-  expected: ReadonlyMap<string, number>,
-  onShare?: OnShare,
-): Promise<Look> {
-  const values: string[] = [];
-  const measures: string[] = [];
-  for (const [index, { column, from }] of columns.entries()) {
-    const name = quotedIdentifier(column.name);
-    if (from === undefined) {
-      measures.push(`count(${name})`);
-    } else if (from === 'json_mixture') {
-      const type = `json_type(${name})`;
-      measures.push(
-        `count(*) FILTER (${type} IN ('OBJECT', 'ARRAY'))`,
-        `count(*) FILTER (${type} NOT IN ('OBJECT', 'ARRAY', 'NULL'))`,
-      );
-    } else {
-      const only: Classified = from === 'csv' ? 'all' : from === 'json_number' ? 'numbers' : 'times';
-      const plain = expected.get(column.name)!;
-      values.push(`${oddKindsOf(name, only, plain)} AS kinds${index}`);
-      const shown = `left(trim(${name}), 40)`;
-      const isText = (plain & Kind.Other) !== 0;
-      measures.push(
-        `count(${name})`,
-        `histogram(kinds${index})`,
-        isText ? 'NULL' : `arg_max(${shown}, kinds${index}) FILTER (kinds${index} & ${DEVIATING} <> 0)`,
-        `min(${shown}) FILTER (kinds${index} & ${Kind.Missing} <> 0)`,
-      );
-    }
-  }
-  const from = values.length === 0 ? source : `(SELECT *, ${values.join(', ')} FROM ${source})`;
-  const row = (
-    await run(`SELECT ${['count(*)', ...measures].join(', ')} FROM ${from}`, undefined, onShare)
-  ).getRows()[0]!;
-  const found: Look = { rowCount: Number(row[0]), texts: new Map(), mixtures: new Map() };
-  let at = 1;
-  for (const { column, from: delivered } of columns) {
-    if (delivered === undefined) {
-      at += 1;
-    } else if (delivered === 'json_mixture') {
-      found.mixtures.set(column.name, { nested: Number(row[at]), scalar: Number(row[at + 1]) });
-      at += 2;
-    } else {
-      const [present, histogram, example, missingWord] = row.slice(at, (at += PER_TEXT));
-      const entries = (histogram as { entries: { key: unknown; value: unknown }[] } | null)?.entries ?? [];
-      found.texts.set(column.name, {
-        name: column.name,
-        from: delivered,
-        present: Number(present),
-        plain: (expected.get(column.name) ?? 0) & ~(Kind.Missing | Kind.Empty | Kind.Spaced | Kind.Nan),
-        counts: new Map(entries.map(({ key, value }) => [Number(key), Number(value)])),
-        ...(typeof example === 'string' && { example }),
-        ...(typeof missingWord === 'string' && { missingWord }),
-      });
-    }
-  }
-  return found;
 }
 
 /** Values of several JSON types: the scalars among them are text without JSON's quotes. */

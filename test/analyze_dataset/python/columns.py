@@ -153,7 +153,7 @@ def empty_text(rng, name, rows):
 
 def mixed(rng, name, rows):
     values = draw(rng, rows, lambda: rng.choice([str(rng.randint(0, 9)), "A" + str(rng.randint(0, 9)), "true", "2024-01-01", "1.5"]))
-    return Column(name, "mixed", pa.string(), values, {"csv": MAY})
+    return Column(name, "mixed", pa.string(), values, {"csv": MAY, "json": MAY})
 
 
 def dates(rng, name, rows):

@@ -91,7 +91,8 @@ def write_csv(rng, folder, columns, dialects):
         text = frame.to_csv(index=False, sep=delimiter, quoting=quoting, lineterminator=newline)
         data = text.encode()
     fields = parse_csv(data.decode(), delimiter)[1:]
-    mark = rng.random() < 0.15
+    # DuckDB's reader takes the quotes after a byte order mark for a part of the name.
+    mark = rng.random() < 0.15 and (dialects == "all" or not data.startswith(b'"'))
     if mark:
         data = b"\xef\xbb\xbf" + data
     name = "table.tsv" if delimiter == "\t" else "table.csv"

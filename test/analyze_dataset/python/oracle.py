@@ -27,6 +27,8 @@ def key(value, kind: str):
     """The value as it has to come out of a column of this type, in a form in which equal answers are equal."""
     if value is None or (value == "" and kind != "VARCHAR"):
         return None
+    if isinstance(value, str) and kind != "VARCHAR":
+        value = value.strip()
     try:
         if INTEGERS.match(kind):
             number = plain_number(value)
@@ -150,11 +152,12 @@ class Check:
             return
         doubt, noted = column.doubt(self.file["format"]), self.is_noted(name)
         values = expected_values(column, self.file, index)
-        if self.file["format"] == "csv" and "" in self.file["fields"][index] and doubt == NEVER and kind == "VARCHAR":
+        if self.file["format"] == "csv" and "" in self.file["fields"][index] and kind == "VARCHAR":
             # Quoted by a writer that quotes missing values too.
-            doubt = MAY
             if not any(values):
                 doubt, values = NEVER, [None] * len(values)
+            elif doubt == NEVER:
+                doubt = MAY
         if any(isinstance(value, float) and math.isnan(value) for value in values) and self.file["format"] == "parquet":
             doubt = MUST
         if doubt == NEVER and noted:
@@ -182,17 +185,11 @@ class Check:
                 functions += ["sum", "avg", "median", "stddev"]
             aggregates += [{"fn": fn, "column": name, "as": f"{fn} {index}"} for fn in functions]
         queries.append({"aggregates": aggregates[:50], "limit": 1})
-        one = rng.choice(names)
-        queries.append({"group_by": [one], "aggregates": [{"fn": "count", "as": "the count"}], "limit": 1000})
         numbers = [name for name in names if is_number(self.types[name])]
-        if len(names) > 1 and numbers:
-            two, summed = rng.sample(names, 2), rng.choice(numbers)
-            queries.append({"group_by": two, "aggregates": [{"fn": "sum", "column": summed, "as": "the sum"}, {"fn": "count", "as": "the count"}], "limit": 1000})
-        for _ in range(2):
-            query = self.make_filter(rng, rng.choice(names))
-            if query:
-                queries.append(query)
-        return queries
+        grouped = rng.sample(names, min(len(names), rng.randint(1, 2)))
+        sums = [{"fn": "sum", "column": rng.choice(numbers), "as": "the sum"}] if numbers else []
+        queries.append({"group_by": grouped, "aggregates": [*sums, {"fn": "count", "as": "the count"}], "limit": 1000})
+        return [*queries, self.make_filter(rng, rng.choice(names))]
 
     def make_filter(self, rng, name):
         present = [value for value in self.keys[name] if value is not None and not (isinstance(value, float) and math.isinf(value))]
@@ -279,13 +276,13 @@ class Check:
                 self.differ(name, fn, expected, got)
 
     def compare_number(self, name, what, expected, got, values):
-        got = None if got is None else Decimal(str(got)) if not isinstance(got, float) and str(got).lower() not in ("infinity", "-infinity", "nan") else float(got)
+        got = None if got is None else float(got) if str(got).lower() in SPECIAL else Decimal(str(got))
         if expected is None or got is None:
             if expected is not got:
                 self.differ(name, what, expected, got)
             return
         if isinstance(expected, (int, Decimal)):
-            if Decimal(got) != Decimal(expected):
+            if Decimal(str(got)) != Decimal(expected):
                 self.differ(name, what, expected, got)
             return
         got, expected = float(got), float(expected)
