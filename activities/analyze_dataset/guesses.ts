@@ -38,7 +38,7 @@ export function guessOf(facts: TextFacts): Guess {
   const all = [...facts.counts.keys()].reduce((kinds, next) => kinds | next, facts.plain);
   const kinds = all & ~(FLAGS | Kind.Nan);
   const column = JSON.stringify(facts.name);
-  const such = facts.example === undefined ? '' : `, such as ${JSON.stringify(facts.example)}`;
+  const such = facts.example === undefined ? '' : ` such as ${JSON.stringify(facts.example)}`;
   const notes: string[] = [];
   const found = typeOf(facts, kinds, all, column, such, notes);
   if (!found) return asText(facts, kinds, column, such, notes);
@@ -168,7 +168,7 @@ function moment(kinds: number, column: string, notes: string[]): Found | undefin
 function asText(facts: TextFacts, kinds: number, column: string, such: string, notes: string[]): Guess {
   const isCsv = facts.from === 'csv';
   if (kinds & Kind.LeadingZero && isWithin(kinds, NUMBERS | Kind.LeadingZero | Kind.HugeInteger)) {
-    notes.push(`Column ${column} is ${LATER}: some of its numbers begin with 0 or +${such}.`);
+    notes.push(`Column ${column} is ${LATER}: some of its numbers begin with 0 or +${such && `,${such}`}.`);
   } else if (kinds & Kind.HugeInteger && isWithin(kinds, NUMBERS | Kind.HugeInteger)) {
     notes.push(`Column ${column} is ${LATER}: some of its numbers have more than 38 digits.`);
   }
@@ -220,7 +220,7 @@ function mixtureNote(facts: TextFacts, column: string, such: string): string | u
   const rest = facts.sampled
     ? 'some of its values'
     : `${share.total - most} of its ${counted(share.total, 'value')}`;
-  return `Column ${column} is ${LATER}: ${rest} are no ${what}${such}.`;
+  return `Column ${column} is ${LATER}: ${rest} are no ${what}${such && `,${such}`}.`;
 }
 
 export function nanNote(name: string, count: number): string {

@@ -105,7 +105,10 @@ export function allKindsOf(text: string, trimmed: string, only: Classified): str
 export function oddKindsOf(text: string, only: Classified, expected: number): string {
   // One value that is only text decides the type: words for missing values and spaces are all that is left to look for.
   if (expected & Kind.Other) {
-    const isSpaced = [' ', '\t'].flatMap((space) => [`prefix(${text}, '${space}')`, `suffix(${text}, '${space}')`]);
+    const isSpaced = [' ', '\t'].flatMap((space) => [
+      `prefix(${text}, '${space}')`,
+      `suffix(${text}, '${space}')`,
+    ]);
     return `CASE WHEN ${isSpaced.join(' OR ')} THEN ${Kind.Spaced} WHEN strlen(${text}) <= 4 THEN
       CASE WHEN ${text} = '' THEN ${Kind.Empty} WHEN ${isMissing(text)} THEN ${Kind.Missing} END END`;
   }

@@ -69,10 +69,12 @@ async function learnJson(run: Run, files: string, onShare: OnShare): Promise<Lea
       described.map(({ name }) => name),
     );
     notes.push(...keys.notes);
-    columns = columns.map((one) => ({
-      ...one,
-      column: { ...one.column, ...keys.renamed.get(one.column.name) },
-    }));
+    columns = columns
+      .filter(({ column }) => !keys.unused.has(column.name))
+      .map((one) => ({
+        ...one,
+        column: { ...one.column, ...keys.renamed.get(one.column.name) },
+      }));
     for (const { name, key } of keys.unread) {
       const column = { name, key, type: 'JSON' };
       columns.push({ column, ...deliveryOf(column) });
@@ -132,7 +134,8 @@ async function learnDelivered(
   onShare: OnShare,
 ): Promise<Learned> {
   const sample = await lookAtSample(run, source, columns);
-  const whole = sample.rowCount < SAMPLE_ROWS ? sample : await lookAtAll(run, source, columns, sample, onShare);
+  const whole =
+    sample.rowCount < SAMPLE_ROWS ? sample : await lookAtAll(run, source, columns, sample, onShare);
   const guesses = columns.map(({ column, from }): Guess => {
     if (from === undefined) return { column, notes: [] };
     if (from === 'json_mixture') return mixtureOf(column, whole.mixtures.get(column.name)!);

@@ -31,7 +31,11 @@ export interface Look {
 export const SAMPLE_ROWS = 20_480;
 const MAX_SHOWN_CHARACTERS = 40;
 
-const CLASSIFIED: Record<TextFacts['from'], Classified> = { csv: 'all', json_number: 'numbers', json_string: 'times' };
+const CLASSIFIED: Record<TextFacts['from'], Classified> = {
+  csv: 'all',
+  json_number: 'numbers',
+  json_string: 'times',
+};
 /** Kinds that are worth an example. */
 const DEVIATING = ~(
   Kind.Integer |
@@ -49,7 +53,9 @@ const shown = (text: string) => `left(${text}, ${MAX_SHOWN_CHARACTERS})`;
 export async function lookAtSample(run: Run, source: string, columns: readonly Delivered[]): Promise<Look> {
   await run(`CREATE OR REPLACE TEMP TABLE sample AS SELECT * FROM ${source} LIMIT ${SAMPLE_ROWS}`);
   const mixed = columns.filter(({ from }) => from === 'json_mixture').map(({ column }) => column.name);
-  const [row] = (await run(`SELECT ${['count(*)', ...mixed.flatMap(mixtureMeasures)].join(', ')} FROM sample`)).getRows();
+  const [row] = (
+    await run(`SELECT ${['count(*)', ...mixed.flatMap(mixtureMeasures)].join(', ')} FROM sample`)
+  ).getRows();
   const look: Look = { rowCount: Number(row![0]), texts: new Map(), mixtures: new Map() };
   for (const [index, name] of mixed.entries()) look.mixtures.set(name, mixtureFrom(row!, 1 + 2 * index));
   for (const from of ['csv', 'json_number', 'json_string'] as const) {
@@ -66,7 +72,9 @@ export async function lookAtSample(run: Run, source: string, columns: readonly D
     );
     const rows = reader.getRows();
     for (const [at, name] of names.entries()) {
-      const found = rows.filter((one) => Number(one[0]) === at).map((one) => [Number(one[1]), Number(one[2]), String(one[3])] as const);
+      const found = rows
+        .filter((one) => Number(one[0]) === at)
+        .map((one) => [Number(one[1]), Number(one[2]), String(one[3])] as const);
       const example = found.findLast(([kinds]) => kinds & DEVIATING)?.[2];
       const missingWord = found.find(([kinds]) => kinds & Kind.Missing)?.[2];
       look.texts.set(name, {
@@ -144,7 +152,11 @@ function textFacts([present, histogram, example, missingWord]: unknown[], sample
   return {
     ...facts,
     ...(sample.example !== undefined && { example: sample.example }),
-    sampled: { numbers: countOf(sample, NUMBERS | COMMAS), times: countOf(sample, TIMES), total: sample.present },
+    sampled: {
+      numbers: countOf(sample, NUMBERS | COMMAS),
+      times: countOf(sample, TIMES),
+      total: sample.present,
+    },
   };
 }
 

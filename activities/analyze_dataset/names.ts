@@ -21,6 +21,8 @@ export interface KeyNames {
   renamed: Map<string, { key: string; type?: string }>;
   /** Keys that no name stands for. */
   unread: { name: string; key: string }[];
+  /** Names that stand for no key: DuckDB numbers a key that looks like a number of its own, such as a_1, once more. */
+  unused: Set<string>;
   notes: string[];
 }
 
@@ -51,6 +53,7 @@ export async function keysOf(run: Run, files: string, names: readonly string[]):
   return {
     renamed,
     unread,
+    unused: new Set(names.filter((name) => !keys.has(name) && !renamed.has(name))),
     notes: [...pairs, ...unread].map(({ name, key }) => renamedNote(key, name, [...keys])),
   };
 }

@@ -32,7 +32,9 @@ export interface Oracle {
 
 export async function startOracle(): Promise<Oracle> {
   const bin = await installVenv('tables', join(folder, 'requirements.txt'));
-  const child = spawn(join(bin, 'python'), ['-B', join(folder, 'tables.py')], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(join(bin, 'python'), ['-B', join(folder, 'tables.py')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     ask: async <T>(request: Record<string, unknown>) => {
@@ -76,7 +78,10 @@ async function fileDifferences(oracle: Oracle, file: number, path: string, root:
   };
   await mkdir(options.tempFolder, { recursive: true });
   const inspection = await inspect(path, options);
-  const { queries, failures } = await oracle.ask<{ queries: Omit<DatasetQuery, 'path'>[]; failures: string[] }>({
+  const { queries, failures } = await oracle.ask<{
+    queries: Omit<DatasetQuery, 'path'>[];
+    failures: string[];
+  }>({
     step: 'queries',
     file,
     inspection,
@@ -85,9 +90,11 @@ async function fileDifferences(oracle: Oracle, file: number, path: string, root:
   const answers = [];
   for (const query of queries) {
     answers.push(
-      await runQuery({ ...query, path }, { ...options, reading: inspection.reading }).catch((thrown: unknown) => ({
-        error: (thrown as Error).message,
-      })),
+      await runQuery({ ...query, path }, { ...options, reading: inspection.reading }).catch(
+        (thrown: unknown) => ({
+          error: (thrown as Error).message,
+        }),
+      ),
     );
   }
   const verdict = await oracle.ask<{ failures: string[] }>({ step: 'verdict', answers });
@@ -99,7 +106,11 @@ export async function smallest(oracle: Oracle, seed: number, dialects: string): 
   const root = await mkdtemp(join(tmpdir(), 'tables-'));
   try {
     const whole = await make(oracle, { seed }, dialects, root);
-    let table: Required<Table> = { seed, columns: Array.from({ length: whole.columns }, (_, index) => index), rows: [0, whole.rows] };
+    let table: Required<Table> = {
+      seed,
+      columns: Array.from({ length: whole.columns }, (_, index) => index),
+      rows: [0, whole.rows],
+    };
     const fails = async (next: Required<Table>) => (await differences(oracle, next, dialects)).length > 0;
     for (const column of table.columns) {
       const next = { ...table, columns: table.columns.filter((kept) => kept !== column) };
@@ -122,7 +133,11 @@ export async function smallest(oracle: Oracle, seed: number, dialects: string): 
         .map(async ({ path }) => `${path}:\n${(await readFile(path, 'utf8')).slice(0, 2000)}`),
     );
     const found = await differences(oracle, table, dialects);
-    return [`columns ${table.columns.join(', ')}, rows ${table.rows.join(' to ')}:`, ...found.slice(0, 5), ...texts].join('\n');
+    return [
+      `columns ${table.columns.join(', ')}, rows ${table.rows.join(' to ')}:`,
+      ...found.slice(0, 5),
+      ...texts,
+    ].join('\n');
   } finally {
     await rm(root, { recursive: true, force: true });
   }

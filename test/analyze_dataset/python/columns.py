@@ -31,6 +31,8 @@ class Column:
 def column_names(rng, count: int) -> list[str]:
     pool = ["id", "name", "Price", "total amount", "größe", "select", "a.b", "x-y", "count", "date", "1st", "q\"uote", "it's", "v_1", "[z]"]
     names = rng.sample(pool, min(count, len(pool)))
+    if count > 1 and rng.random() < 0.1:
+        names[:2] = ["key", "KEY"]
     return names + [f"extra {index}" for index in range(count - len(names))]
 
 
