@@ -124,7 +124,10 @@ function plainValues(text: string, expected: number): string[] {
     `(${full(text, `${ISO_DATE}[T ]${HOUR}(:[0-5][0-9]([.][0-9]{1,6})?)?${zone}`)} AND ${cast(type)} IS NOT NULL)`;
   const conditions: [number, string][] = [
     [Kind.Integer, `(length(${text}) < 16 AND CAST(${cast('BIGINT')} AS VARCHAR) = ${text})`],
-    [Kind.Decimal, `${full(text, '-?(0[.][0-9]{1,17}|[1-9][0-9]{0,4}[.]([0-9]{1,2}|[0-9]{4,12}))')}`],
+    [
+      Kind.Decimal,
+      `${full(text, '-?(0[.]0*([1-9][0-9]{0,16})?|[1-9][0-9]{0,4}[.]([0-9]{1,2}|[0-9]{4,12}))')}`,
+    ],
     [Kind.Boolean, `${text} IN ('true', 'false', 'True', 'False', 'TRUE', 'FALSE')`],
     [Kind.Date, `CAST(${cast('DATE')} AS VARCHAR) = ${text}`],
     [Kind.Timestamp, isoTime('', 'TIMESTAMP')],

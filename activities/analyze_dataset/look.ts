@@ -47,7 +47,7 @@ const DEVIATING = ~(
   Kind.Nan |
   Kind.Infinity
 );
-const shown = (text: string) => `left(${text}, ${MAX_SHOWN_CHARACTERS})`;
+const shortened = (text: string) => text.trim().slice(0, MAX_SHOWN_CHARACTERS);
 
 /** All kinds of the first rows. One expression serves all columns: planning it takes longer than running it. */
 export async function lookAtSample(run: Run, source: string, columns: readonly Delivered[]): Promise<Look> {
@@ -63,7 +63,7 @@ export async function lookAtSample(run: Run, source: string, columns: readonly D
     if (names.length === 0) continue;
     const texts = names.map(quotedIdentifier).join(', ');
     const reader = await run(
-      `SELECT slot, kinds, count(*), min(${shown('trimmed')}) FROM (
+      `SELECT slot, kinds, count(*), min(left(trimmed, ${MAX_SHOWN_CHARACTERS})) FROM (
          SELECT slot, trimmed, ${allKindsOf('value', 'trimmed', CLASSIFIED[from])} AS kinds FROM (
            SELECT slot, value, trim(value, ${SPACE}) AS trimmed FROM (
              SELECT unnest(range(${names.length})) AS slot, unnest([${texts}]) AS value FROM sample)
@@ -115,12 +115,13 @@ export async function lookAtAll(
       const expected = kindsIn(sample.texts.get(column.name)!);
       const kinds = `kinds${index}`;
       values.push(`${oddKindsOf(name, CLASSIFIED[from], expected)} AS ${kinds}`);
-      const example = `arg_max(${shown(`trim(${name})`)}, ${kinds}) FILTER (${kinds} & ${DEVIATING} <> 0)`;
+      // An expression in place of the column would be computed for every row.
+      const example = `arg_max(${name}, ${kinds}) FILTER (${kinds} & ${DEVIATING} <> 0)`;
       measures.push(
         `count(${name})`,
         `histogram(${kinds})`,
         expected & Kind.Other ? 'NULL' : example,
-        `min(${shown(`trim(${name})`)}) FILTER (${kinds} & ${Kind.Missing} <> 0)`,
+        `min(${name}) FILTER (${kinds} & ${Kind.Missing} <> 0)`,
       );
     }
   }
@@ -145,8 +146,8 @@ function textFacts([present, histogram, example, missingWord]: unknown[], sample
     present: Number(present),
     plain: expected & ~(Kind.Missing | Kind.Empty | Kind.Spaced | Kind.Nan),
     counts: new Map(entries.map(({ key, value }) => [Number(key), Number(value)])),
-    ...(typeof example === 'string' && { example }),
-    ...(typeof missingWord === 'string' && { missingWord }),
+    ...(typeof example === 'string' && { example: shortened(example) }),
+    ...(typeof missingWord === 'string' && { missingWord: shortened(missingWord) }),
   };
   if (!(expected & Kind.Other)) return facts;
   return {
