@@ -86,12 +86,24 @@ function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Co
           `${where}.column: ${aggregate.fn} expects a numeric column; ${JSON.stringify(name)} is ${type}`,
         );
       }
-      return `${aggregate.fn === 'stddev' ? 'stddev_samp' : aggregate.fn}(${quoted})`;
+      return /^(FLOAT|DOUBLE)$/.test(type)
+        ? floatAggregate(aggregate.fn, quoted)
+        : `${FUNCTIONS[aggregate.fn]}(${quoted})`;
     case 'count':
     case 'min':
     case 'max':
       return `${aggregate.fn}(${quoted})`;
   }
+}
+
+const FUNCTIONS = { sum: 'sum', avg: 'avg', median: 'median', stddev: 'stddev_samp' } as const;
+
+/** Over infinite values of both signs a result is NaN, and a standard deviation an error of DuckDB's: both are missing. */
+function floatAggregate(fn: keyof typeof FUNCTIONS, column: string): string {
+  const call = `${FUNCTIONS[fn]}(${column})`;
+  if (fn === 'stddev')
+    return `CASE WHEN bool_or(isinf(${column})) THEN NULL ELSE ${call} FILTER (isfinite(${column})) END`;
+  return `CASE WHEN isnan(${call}) THEN NULL ELSE ${call} END`;
 }
 
 /** DuckDB tells no two names apart that differ in case only. */

@@ -83,7 +83,11 @@ function typedValue(value: Scalar, { name, type }: Column, where: string): { tex
     if (!isIsoTime(text))
       throw expected('an ISO 8601 date or time such as 2001-01-31 or 2001-01-31T14:30:00');
     if (type === 'DATE' && text.length === 10) return { text, castTo: 'DATE' };
-    return { text, castTo: type.includes('TIME ZONE') ? 'TIMESTAMPTZ' : 'TIMESTAMP' };
+    if (type.includes('TIME ZONE')) return { text, castTo: 'TIMESTAMPTZ' };
+    if (type !== 'DATE' && /[Zz]$|[+-]\d\d(:?\d\d)?$/.test(text.slice(10))) {
+      throw expected('a date or time without a time zone, since the column has none');
+    }
+    return { text, castTo: type === 'TIMESTAMP_NS' && hasNanoseconds(text) ? 'TIMESTAMP_NS' : 'TIMESTAMP' };
   }
   return { text: String(value), castTo: 'VARCHAR' };
 }
@@ -115,6 +119,12 @@ function isIsoTime(text: string): boolean {
   const date = new Date(Date.UTC(2000, month - 1, day));
   date.setUTCFullYear(year, month - 1, day);
   return year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** Whether TIMESTAMP_NS, which reaches from 1677 to 2262, is needed for the value and can hold it. */
+function hasNanoseconds(text: string): boolean {
+  const year = Number(text.slice(0, 4));
+  return year > 1677 && year < 2262 && /[.]\d{7,9}$/.test(text);
 }
 
 function bad(where: string, expected: string, came: unknown): DatasetError {

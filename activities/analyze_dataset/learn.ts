@@ -1,0 +1,199 @@
+/** Finds out the types of a file's columns, from all of its values. */
+import { quotedIdentifier, quotedString } from '@duckdb/node-api';
+import { convertedSource, jsonReader } from './column-reading.js';
+import type { ColumnReading } from './column-reading.js';
+import { messageOf } from './errors.js';
+import { guessOf, infinityNote, nanNote } from './guesses.js';
+import type { Guess } from './guesses.js';
+import type { DatasetFormat } from './locate.js';
+import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
+import type { Delivered, Mixture } from './look.js';
+import { keysOf, namesOfParquet, twinsOf } from './names.js';
+import type { Session } from './session.js';
+import type { Column } from '../../tools/analyze_dataset.js';
+
+export interface Learned {
+  rowCount: number;
+  columns: ColumnReading[];
+  notes: string[];
+  /** Columns that are text although most of their values would be of another type. */
+  mixed: string[];
+}
+
+type Run = Session['run'];
+type OnShare = (share: number) => void;
+
+/**
+ * Reads the file for its types and counts its rows.
+ *
+ * @param files quoted path, or list of paths
+ */
+export async function learn(
+  format: DatasetFormat,
+  run: Run,
+  files: string,
+  onShare: OnShare,
+): Promise<Learned> {
+  if (format === 'json') return learnJson(run, files, onShare);
+  if (format === 'parquet') return learnParquet(run, rawSource('parquet', files, []), files, onShare);
+  const names = (await describe(run, `read_csv(${files}, hive_partitioning = false)`)).map(
+    ({ name }) => name,
+  );
+  return learnCsv(run, rawSource('csv', files, names), names, onShare);
+}
+
+/**
+ * Types of CSV columns: one pass over the file, which also converts every value as it will be read.
+ *
+ * @param source delivers every column as text, and empty fields without quotes as NULL
+ */
+async function learnCsv(run: Run, source: string, names: string[], onShare: OnShare): Promise<Learned> {
+  const columns = names.map((name): Delivered => ({ column: { name, type: 'VARCHAR' }, from: 'csv' }));
+  return learnDelivered(run, source, columns, onShare);
+}
+
+/**
+ * Types of JSON columns: one pass by DuckDB for the keys and types of all rows, one over the values of columns that are strings,
+ * fractions or mixtures.
+ *
+ * @param files quoted path, or list of paths
+ */
+async function learnJson(run: Run, files: string, onShare: OnShare): Promise<Learned> {
+  const described = await describeJson(run, files);
+  const notes: string[] = [];
+  let columns = described.map((column): Delivered => ({ column, ...deliveryOf(column) }));
+  if (twinsOf(described.map(({ name }) => name)).length > 0) {
+    const keys = await keysOf(
+      run,
+      files,
+      described.map(({ name }) => name),
+    );
+    notes.push(...keys.notes);
+    columns = columns
+      .filter(({ column }) => !keys.unused.has(column.name))
+      .map((one) => ({
+        ...one,
+        column: { ...one.column, ...keys.renamed.get(one.column.name) },
+      }));
+    for (const { name, key } of keys.unread) {
+      const column = { name, key, type: 'JSON' };
+      columns.push({ column, ...deliveryOf(column) });
+    }
+  }
+  const delivered = columns.map(({ column, from }) => readAs(column, from));
+  const learned = await learnDelivered(run, jsonReader(files, delivered), columns, onShare);
+  return { ...learned, notes: [...notes, ...learned.notes] };
+}
+
+/** Parquet has types; what is left to find out are NaN and infinite values, which only reading the floating point columns can. */
+async function learnParquet(run: Run, source: string, files: string, onShare: OnShare): Promise<Learned> {
+  const described = await describe(run, source);
+  const floats = described.filter(({ type }) => type === 'FLOAT' || type === 'DOUBLE');
+  const counts = floats.flatMap(({ name }) => {
+    const column = quotedIdentifier(name);
+    return [`count(*) FILTER (isnan(${column}))`, `count(*) FILTER (isinf(${column}))`];
+  });
+  const row = (
+    await run(`SELECT ${['count(*)', ...counts].join(', ')} FROM ${source}`, undefined, onShare)
+  ).getRows()[0]!;
+  const notes: string[] = [];
+  if (twinsOf(described.map(({ name }) => name)).length > 0) {
+    notes.push(
+      ...(await namesOfParquet(
+        run,
+        files,
+        described.map(({ name }) => name),
+      )),
+    );
+  }
+  const columns = described.map((column): ColumnReading => {
+    const index = floats.indexOf(column);
+    const [nan, infinite] = index === -1 ? [0, 0] : [Number(row[1 + 2 * index]), Number(row[2 + 2 * index])];
+    if (nan > 0) notes.push(nanNote(column.name, nan));
+    if (infinite > 0) notes.push(infinityNote(column.name, infinite));
+    return { ...column, ...(nan > 0 && { hasNan: true }) };
+  });
+  return { rowCount: Number(row[0]), columns, notes, mixed: [] };
+}
+
+function deliveryOf({ type }: Column): Pick<Delivered, 'from'> {
+  if (type === 'JSON') return { from: 'json_mixture' };
+  if (type === 'DOUBLE') return { from: 'json_number' };
+  return /^(VARCHAR|DATE|TIME.*|UUID)$/.test(type) && !type.endsWith(']') ? { from: 'json_string' } : {};
+}
+
+function readAs(column: ColumnReading, from: Delivered['from']): ColumnReading {
+  if (from === undefined) return column;
+  return { ...column, readAs: from === 'json_mixture' ? 'JSON' : 'VARCHAR' };
+}
+
+async function learnDelivered(
+  run: Run,
+  source: string,
+  columns: Delivered[],
+  onShare: OnShare,
+): Promise<Learned> {
+  const sample = await lookAtSample(run, source, columns);
+  const whole =
+    sample.rowCount < SAMPLE_ROWS ? sample : await lookAtAll(run, source, columns, sample, onShare);
+  const guesses = columns.map(({ column, from }): Guess => {
+    if (from === undefined) return { column, notes: [] };
+    if (from === 'json_mixture') return mixtureOf(column, whole.mixtures.get(column.name)!);
+    const guess = guessOf(whole.texts.get(column.name)!);
+    return { ...guess, column: { ...guess.column, ...(column.key !== undefined && { key: column.key }) } };
+  });
+  return {
+    rowCount: whole.rowCount,
+    columns: guesses.map(({ column }) => column),
+    notes: guesses.flatMap(({ notes }) => notes),
+    mixed: guesses.flatMap(({ column, isMixed }) => (isMixed ? [column.name] : [])),
+  };
+}
+
+/** Values of several JSON types: the scalars among them are text without JSON's quotes. */
+function mixtureOf(column: ColumnReading, { nested, scalar }: Mixture): Guess {
+  if (scalar === 0) return { column: nested === 0 ? { ...column, type: 'VARCHAR' } : column, notes: [] };
+  const note =
+    `Column ${JSON.stringify(column.name)} is read as text: it mixes ` +
+    (nested > 0
+      ? 'lists or objects, which stay JSON, with other values.'
+      : 'strings, numbers or booleans, so "1" and 1 are the same.');
+  return { column: { ...column, type: 'VARCHAR' }, notes: [note], isMixed: true };
+}
+
+async function describe(run: Run, source: string): Promise<Column[]> {
+  const described = await run(`DESCRIBE SELECT * FROM ${source}`);
+  return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
+}
+
+/** Names and types of all rows. Objects within columns whose keys differ by case only have no type but JSON. */
+async function describeJson(run: Run, files: string): Promise<Column[]> {
+  const source = (depth: string) =>
+    `read_json(${files}, hive_partitioning = false, sample_size = -1${depth})`;
+  try {
+    return await describe(run, source(''));
+  } catch (thrown) {
+    if (!/Duplicate name/.test(messageOf(thrown))) throw thrown;
+    return describe(run, source(', maximum_depth = 1'));
+  }
+}
+
+/** SQL to read the file as learned. */
+export function sourceOf(format: DatasetFormat, files: string, columns: readonly ColumnReading[]): string {
+  return convertedSource(
+    format === 'json'
+      ? jsonReader(files, columns)
+      : rawSource(
+          format,
+          files,
+          columns.map(({ name }) => name),
+        ),
+    columns,
+  );
+}
+
+function rawSource(format: Exclude<DatasetFormat, 'json'>, files: string, names: readonly string[]): string {
+  if (format === 'parquet') return `read_parquet(${files}, hive_partitioning = false)`;
+  const types = names.map((name) => `${quotedString(name)}: 'VARCHAR'`);
+  return `read_csv(${files}, hive_partitioning = false, allow_quoted_nulls = false, types = {${types.join(', ')}})`;
+}
