@@ -58,8 +58,8 @@ export const analyzeDatasetInput = z.strictObject({
     .max(4096)
     .describe(
       'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file under an allowed folder, absolute or relative to that folder. CSV and JSON may be ' +
-        'gzipped (.gz). No URLs, no patterns.',
+        '(.parquet) file under an allowed folder, absolute or relative to that folder; or a pattern for several of one ' +
+        'format, such as logs/2026-*.csv or logs/**/*.json. CSV and JSON may be gzipped (.gz). No URLs.',
     ),
   filters: z
     .array(filterSchema)
@@ -85,6 +85,13 @@ export const analyzeDatasetInput = z.strictObject({
     .describe(
       'Default: by the grouped columns; in the order of the file when nothing is grouped. Equal rows of an ' +
         'ungrouped result come in no particular order.',
+    ),
+  on_bad_rows: z
+    .enum(['fail', 'skip'])
+    .optional()
+    .describe(
+      "What to do with lines of a CSV file that don't fit its columns: fail names them, skip leaves them out and " +
+        'names them in notes. Default: fail.',
     ),
   limit: z
     .int()

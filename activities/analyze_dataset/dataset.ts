@@ -1,10 +1,17 @@
+import { createHash } from 'node:crypto';
 import { quotedString } from '@duckdb/node-api';
+import { checkContent } from './content.js';
+import { copyCsv, isMisfit } from './csv-bad-rows.js';
+import { csvSource, planCsv, saferPlan } from './csv-plan.js';
+import type { CsvPlan, OnBadRows } from './csv-plan.js';
+import { refuseOtherThanUtf8 } from './encoding.js';
 import { datasetErrorOf, DatasetError, messageOf } from './errors.js';
+import { copyJson } from './json-copies.js';
 import { locate } from './locate.js';
 import type { DatasetFile } from './locate.js';
 import { neverBack } from './progress.js';
 import type { OnProgress } from './progress.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { withSession } from './session.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';
 
@@ -18,11 +25,15 @@ export interface Reading {
   textColumns: string[];
   /** Whether a JSON file's types come from all of its rows. */
   wholeFileTypes: boolean;
+  /** How the CSV files split into rows. */
+  csv?: CsvPlan;
+  /** Which files a pattern matched. */
+  filesDigest?: string;
 }
 
 export interface Dataset extends Session {
   file: DatasetFile;
-  /** The table function that reads the file, to stand in a FROM. */
+  /** What reads the files, to stand in a FROM. */
   source: string;
   /** Names and full types, as DuckDB spells them. */
   columns: Column[];
@@ -30,6 +41,20 @@ export interface Dataset extends Session {
   notes: string[];
   /** The caller's, but never going back when the work starts over. */
   onProgress: OnProgress;
+}
+
+export interface ReadingOptions extends DatasetOptions {
+  /** Of an earlier call on the same path; without it the file is looked at first. */
+  reading?: Reading;
+  /** What to do with lines of a CSV file that don't fit its columns. Default: fail. */
+  onBadRows?: OnBadRows;
+}
+
+export function readingOptions(
+  { on_bad_rows: onBadRows }: DatasetQuery,
+  options: ReadingOptions,
+): ReadingOptions {
+  return { ...options, ...(onBadRows && { onBadRows }) };
 }
 
 const AS_INFERRED: Reading = { textColumns: [], wholeFileTypes: false };
@@ -41,61 +66,99 @@ const AS_INFERRED: Reading = { textColumns: [], wholeFileTypes: false };
  */
 export async function withDataset<T>(
   givenPath: string,
-  options: DatasetOptions & { reading?: Reading },
+  options: ReadingOptions,
   work: (dataset: Dataset) => Promise<T>,
-  files: Omit<SessionFiles, 'read'> = {},
+  sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
-  const file = await locate(givenPath, options.allowedFolders);
-  if (file.bytes === 0) {
+  const file = await locate(givenPath, options.allowedFolders, options.signal);
+  const onProgress = neverBack(options.onProgress.bind(options));
+  let reading = options.reading ?? (await firstLook(file, options.signal));
+  if (reading.filesDigest !== filesDigestOf(file)) {
     throw new DatasetError(
       'unreadable',
-      `path: ${givenPath} is empty (0 bytes); expected ${file.format} data`,
+      `path: other files match ${givenPath} than when it was first read; call again`,
     );
   }
-  const onProgress = neverBack(options.onProgress.bind(options));
-  let reading = options.reading ?? AS_INFERRED;
+  const read = file.files.map(({ realPath }) => realPath);
   for (;;) {
-    let readPath = file.realPath;
+    let readPaths = read;
     try {
-      return await withSession({ read: file.realPath, ...files }, options, async (session) => {
-        readPath = session.readPath;
-        const source = sourceOf(file, session.readPath, reading);
+      return await withSession({ read, ...sessionFiles }, options, async (session) => {
+        readPaths = session.readPaths;
+        if (file.format === 'csv')
+          reading = {
+            ...reading,
+            csv: reading.csv ?? (await planCsv(file, session, options.onBadRows ?? 'fail', options.signal)),
+          };
+        const { paths, notes } = await copiesOf(file, reading, session, options.signal);
+        const source = sourceOf(file, paths, reading);
         const described = await session.run(`DESCRIBE SELECT * FROM ${source}`);
         const columns = described
           .getRows()
           .map(([name, type]) => ({ name: String(name), type: String(type) }));
-        return work({ ...session, file, source, columns, reading, notes: notesOn(reading), onProgress });
+        const allNotes = [...file.notes, ...(reading.csv?.notes ?? []), ...notes, ...notesOn(reading)];
+        return work({ ...session, file, source, columns, reading, notes: allNotes, onProgress });
       });
     } catch (thrown) {
       if (options.signal.aborted) throw options.signal.reason;
-      const wider = widerReading(file, reading, messageOf(thrown));
-      if (!wider) throw datasetErrorOf(thrown, readPath, givenPath);
+      const wider = await widerReading(file, reading, messageOf(thrown), options.signal);
+      if (!wider) throw datasetErrorOf(thrown, readPaths, file);
       reading = wider;
     }
   }
 }
 
-function sourceOf(file: DatasetFile, readPath: string, reading: Reading): string {
-  const quoted = quotedString(readPath);
-  switch (file.format) {
-    case 'parquet':
-      return `read_parquet(${quoted}, hive_partitioning = false)`;
-    case 'csv': {
-      const asText = reading.textColumns.map((column) => `${quotedString(column)}: 'VARCHAR'`);
-      const types = asText.length === 0 ? '' : `, types = {${asText.join(', ')}}`;
-      return `read_csv(${quoted}, hive_partitioning = false${types})`;
-    }
-    case 'json':
-      return `read_json(${quoted}, hive_partitioning = false${reading.wholeFileTypes ? ', sample_size = -1' : ''})`;
-  }
+async function firstLook(file: DatasetFile, signal: AbortSignal): Promise<Reading> {
+  for (const one of file.files) await checkContent(one, signal);
+  const filesDigest = filesDigestOf(file);
+  return { ...AS_INFERRED, ...(filesDigest !== undefined && { filesDigest }) };
+}
+
+/** Undefined for a single file, which is found by its name. */
+function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
+  if (files.length === 1 && files[0]!.name === givenPath) return undefined;
+  return createHash('sha256')
+    .update(files.map(({ name }) => name).join('\0'))
+    .digest('base64url');
+}
+
+async function copiesOf(
+  file: DatasetFile,
+  reading: Reading,
+  { readPaths, scratchFolder }: Session,
+  signal: AbortSignal,
+): Promise<{ paths: string[]; notes: string[] }> {
+  if (reading.csv) return copyCsv(file, reading.csv, readPaths, scratchFolder, signal);
+  if (file.format === 'json') return copyJson(file, readPaths, scratchFolder, signal);
+  return { paths: readPaths, notes: [] };
+}
+
+function sourceOf(file: DatasetFile, paths: string[], reading: Reading): string {
+  if (reading.csv) return csvSource(reading.csv, paths, reading.textColumns);
+  const list = `[${paths.map(quotedString).join(', ')}]`;
+  const byName = paths.length > 1 ? ', union_by_name = true' : '';
+  if (file.format === 'parquet') return `read_parquet(${list}, hive_partitioning = false${byName})`;
+  const samples = paths.length > 1 ? `, maximum_sample_files = ${paths.length}` : '';
+  const wholeFiles = reading.wholeFileTypes ? ', sample_size = -1' : '';
+  return `read_json(${list}, hive_partitioning = false${byName}${samples}${wholeFiles})`;
 }
 
 /** What to try after a value did not fit, or nothing when the file itself is at fault. */
-function widerReading(file: DatasetFile, reading: Reading, message: string): Reading | undefined {
-  if (file.format === 'csv') {
+async function widerReading(
+  file: DatasetFile,
+  reading: Reading,
+  message: string,
+  signal: AbortSignal,
+): Promise<Reading | undefined> {
+  if (/not utf-8 encoded|invalid UTF-8/i.test(message))
+    for (const one of file.files) await refuseOtherThanUtf8(one, signal);
+  if (reading.csv) {
     const column = /Error when converting column "(.*?)"\. /s.exec(message)?.[1];
-    if (column === undefined || reading.textColumns.includes(column)) return undefined;
-    return { ...reading, textColumns: [...reading.textColumns, column] };
+    if (column !== undefined && !reading.textColumns.includes(column))
+      return { ...reading, textColumns: [...reading.textColumns, column] };
+    if (column !== undefined || !isMisfit(message)) return undefined;
+    const csv = saferPlan(reading.csv);
+    return csv && { ...reading, csv };
   }
   if (file.format === 'json' && !reading.wholeFileTypes && message.includes('JSON transform error')) {
     return { ...reading, wholeFileTypes: true };

@@ -1,6 +1,7 @@
 import { quotedIdentifier } from '@duckdb/node-api';
+import { refuseOtherCount } from './csv-bad-rows.js';
 import { withDataset } from './dataset.js';
-import type { Reading } from './dataset.js';
+import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
 import { percentOf } from './progress.js';
 import type { Column } from '../../tools/analyze_dataset.js';
@@ -28,7 +29,7 @@ const COLUMNS_PER_BATCH: Record<DatasetFormat, number> = { parquet: 4, csv: 32, 
  * that do not fit their column and lines that can't be read.
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
-export function inspect(path: string, options: DatasetOptions): Promise<Inspection> {
+export function inspect(path: string, options: ReadingOptions): Promise<Inspection> {
   return withDataset(path, options, async ({ file, columns, source, reading, notes, run, onProgress }) => {
     // Counting each column makes DuckDB convert every value; counting rows alone would skip that.
     const counted =
@@ -37,11 +38,13 @@ export function inspect(path: string, options: DatasetOptions): Promise<Inspecti
         : ['count(*)', ...columns.map(({ name }) => `count(${quotedIdentifier(name)})`)].join(', ');
     const step = percentOf(onProgress, `reading ${path}`);
     const reader = await run(`SELECT ${counted} FROM ${source}`, undefined, step(0, 100));
+    const rowCount = Number(reader.value(0, 0));
+    if (reading.csv) refuseOtherCount(rowCount, reading.csv, file);
     return {
       path,
       format: file.format,
       bytes: file.bytes,
-      rowCount: Number(reader.value(0, 0)),
+      rowCount,
       columns: columns.map(({ name, type }) => ({ name, type: shortType(type) })),
       reading,
       profileBatches: inBatches(
