@@ -7,7 +7,6 @@ import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 
 export interface ArtifactEstimate {
   /** Exact. */

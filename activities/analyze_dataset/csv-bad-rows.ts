@@ -1,8 +1,9 @@
 /** Rows that don't fit the columns: named in an error, or left out of a copy that is read in the file's place. */
 import path from 'node:path';
 import { contentOf } from './content.js';
+import type { CsvGroup } from './csv-beginning.js';
 import { groupOf } from './csv-plan.js';
-import type { CsvGroup, CsvPlan, OnBadRows } from './csv-plan.js';
+import type { CsvPlan, OnBadRows } from './csv-plan.js';
 import { scanCsv } from './csv-scan.js';
 import type { BadRow, CsvScan } from './csv-scan.js';
 import { DatasetError } from './errors.js';

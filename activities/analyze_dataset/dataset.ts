@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { quotedString } from '@duckdb/node-api';
 import { checkContent } from './content.js';
 import { copyCsv, isMisfit } from './csv-bad-rows.js';
-import { csvSource, planCsv, saferPlan } from './csv-plan.js';
+import { planCsv, saferPlan } from './csv-plan.js';
 import type { CsvPlan, OnBadRows } from './csv-plan.js';
+import { csvSource } from './csv-source.js';
+import { inferCsvTypes } from './csv-types.js';
+import type { CsvTypes } from './csv-types.js';
 import { refuseOtherThanUtf8 } from './encoding.js';
 import { datasetErrorOf, DatasetError, messageOf } from './errors.js';
 import { copyJson } from './json-copies.js';
@@ -27,6 +30,7 @@ export interface Reading {
   wholeFileTypes: boolean;
   /** How the CSV files split into rows. */
   csv?: CsvPlan;
+  csvTypes?: CsvTypes;
   /** Which files a pattern matched. */
   filesDigest?: string;
 }
@@ -85,18 +89,14 @@ export async function withDataset<T>(
     try {
       return await withSession({ read, ...sessionFiles }, options, async (session) => {
         readPaths = session.readPaths;
-        if (file.format === 'csv')
-          reading = {
-            ...reading,
-            csv: reading.csv ?? (await planCsv(file, session, options.onBadRows ?? 'fail', options.signal)),
-          };
+        reading = await withCsv(file, session, reading, options);
         const { paths, notes } = await copiesOf(file, reading, session, options.signal);
         const source = sourceOf(file, paths, reading);
         const described = await session.run(`DESCRIBE SELECT * FROM ${source}`);
         const columns = described
           .getRows()
           .map(([name, type]) => ({ name: String(name), type: String(type) }));
-        const allNotes = [...file.notes, ...(reading.csv?.notes ?? []), ...notes, ...notesOn(reading)];
+        const allNotes = [...file.notes, ...notesOn(reading), ...notes];
         return work({ ...session, file, source, columns, reading, notes: allNotes, onProgress });
       });
     } catch (thrown) {
@@ -122,6 +122,17 @@ function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
     .digest('base64url');
 }
 
+async function withCsv(
+  file: DatasetFile,
+  session: Session,
+  reading: Reading,
+  { onBadRows = 'fail', signal }: ReadingOptions,
+): Promise<Reading> {
+  if (file.format !== 'csv' || reading.csv) return reading;
+  const { plan, beginnings } = await planCsv(file, onBadRows, signal);
+  return { ...reading, csv: plan, csvTypes: await inferCsvTypes(plan.names, beginnings, session) };
+}
+
 async function copiesOf(
   file: DatasetFile,
   reading: Reading,
@@ -134,7 +145,7 @@ async function copiesOf(
 }
 
 function sourceOf(file: DatasetFile, paths: string[], reading: Reading): string {
-  if (reading.csv) return csvSource(reading.csv, paths, reading.textColumns);
+  if (reading.csv) return csvSource(reading.csv, paths, reading.csvTypes, reading.textColumns);
   const list = `[${paths.map(quotedString).join(', ')}]`;
   const byName = paths.length > 1 ? ', union_by_name = true' : '';
   if (file.format === 'parquet') return `read_parquet(${list}, hive_partitioning = false${byName})`;
@@ -167,10 +178,11 @@ async function widerReading(
 }
 
 function notesOn(reading: Reading): string[] {
-  const notes = reading.textColumns.map(
-    (column) =>
+  const notes = [...(reading.csv?.notes ?? []), ...(reading.csvTypes?.notes ?? [])];
+  for (const column of reading.textColumns)
+    notes.push(
       `Column ${JSON.stringify(column)} is read as text: not all of its values fit the type of its first ones.`,
-  );
+    );
   if (reading.wholeFileTypes)
     notes.push('Types come from all rows: a later row did not fit those of the first ones.');
   return notes;

@@ -5,7 +5,6 @@ import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
 import { percentOf } from './progress.js';
 import type { Column } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 import { shortType } from './values.js';
 
 export interface Inspection {

@@ -5,7 +5,6 @@ import { withDataset } from './dataset.js';
 import type { Dataset, ReadingOptions } from './dataset.js';
 import { inBatches } from './inspect.js';
 import type { Column, ColumnProfile } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 import { textTable } from './text-table.js';
 import { rowsOf, shortened, shortType } from './values.js';
 

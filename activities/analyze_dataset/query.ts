@@ -4,7 +4,6 @@ import type { ReadingOptions } from './dataset.js';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
-import type { DatasetOptions } from './session.js';
 import { textTable } from './text-table.js';
 import { columnsOf, rowsOf } from './values.js';
 
