@@ -1,6 +1,5 @@
 /** Rows that don't fit the columns: named in an error, or left out of a copy that is read in the file's place. */
 import path from 'node:path';
-import { contentOf } from './content.js';
 import type { CsvGroup } from './csv-beginning.js';
 import { groupOf } from './csv-plan.js';
 import type { CsvPlan, OnBadRows } from './csv-plan.js';
@@ -57,7 +56,7 @@ export async function copyCsv(
     const group = groupOf(plan, index);
     if (!group.copied) continue;
     const copy = path.join(scratchFolder, `copy-${index}.csv`);
-    const scan = await scanCsv(contentOf(one, signal, group.utf16), group, copy);
+    const scan = await scanCsv(one, group, signal, copy);
     refuseBadRows(one, group, scan, plan.onBadRows);
     paths[index] = copy;
     if (scan.badRows > 0) notes.push(skipped(one, group, scan));

@@ -4,7 +4,7 @@ import { beginningOf, isGzipName } from './content.js';
 import type { Utf16 } from './content.js';
 import { fits, guessDialect, isBlank } from './csv-dialect.js';
 import { columnNames, findHeader } from './csv-header.js';
-import { bomLength, fieldTexts, readRecord } from './csv-records.js';
+import { bomLength, fieldTexts, MAX_RECORD_BYTES, readRecord } from './csv-records.js';
 import type { CsvDialect, Newline } from './csv-records.js';
 import { refuseOtherThanUtf8, utf16Of, wholeCharacters } from './encoding.js';
 import { DatasetError } from './errors.js';
@@ -34,6 +34,7 @@ export interface Beginning {
 }
 
 const SAMPLE_ROWS = 20_480;
+const MAX_BEGINNING_BYTES = 2 * MAX_RECORD_BYTES;
 
 /** @throws DatasetError unreadable */
 export async function readBeginning(
@@ -85,6 +86,9 @@ export async function readBeginning(
     at = record.next;
     line += record.lines;
   }
+  // A very long first record or row: types need at least one.
+  if (rows.length === 0 && !isWhole && maxBytes < MAX_BEGINNING_BYTES)
+    return readBeginning(file, MAX_BEGINNING_BYTES, signal);
   if (first === undefined) throw noRecord(file, maxBytes, isWhole);
   const header = findHeader(first, rows, firstLine);
   const { names, notes: nameNotes } = columnNames(header, width);

@@ -20,7 +20,7 @@ interface Trial {
   first: number;
   /** Records from there on that fit it, blank ones aside: 0 to 1. */
   share: number;
-  /** The most frequent number of fields, and the records that have it: 0 to 1. */
+  /** The most frequent number of fields, and the records that have it or broken quotes: 0 to 1. */
   common: number;
   consistency: number;
 }
@@ -120,7 +120,7 @@ function trialOf(bytes: Buffer, start: number, dialect: CsvDialect, isLast: bool
     first,
     share: part(rest.filter((record) => fits(record, width)).length, rest.length),
     common,
-    consistency: part(filled.filter((record) => fits(record, common)).length, filled.length),
+    consistency: part(filled.filter((record) => record.fault ?? fits(record, common)).length, filled.length),
   };
 }
 

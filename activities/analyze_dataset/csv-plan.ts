@@ -1,10 +1,10 @@
 /** How CSV files split into rows: decided on their beginnings, then held against every record. */
-import { contentOf } from './content.js';
 import { refuseBadRows } from './csv-bad-rows.js';
 import { readBeginning } from './csv-beginning.js';
 import type { Beginning, CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
-import type { DatasetFile, LocatedFile } from './locate.js';
+import type { DatasetFile } from './locate.js';
+import { missingColumnNotes } from './unions.js';
 
 export type OnBadRows = 'fail' | 'skip';
 
@@ -44,12 +44,12 @@ export async function planCsv(
     const beginning = await readBeginning(one, Math.max(MIN_SAMPLE_BYTES, SAMPLE_BYTES / share), signal);
     const { group } = beginning;
     beginning.rows = beginning.rows.slice(0, Math.max(100, Math.ceil(SAMPLE_ROWS / share)));
-    const scan = await scanCsv(contentOf(one, signal, group.utf16), group);
+    const scan = await scanCsv(one, group, signal);
     refuseBadRows(one, group, scan, onBadRows);
     if (scan.badRows > 0 || scan.newlines.length > 1) group.copied = true;
     if (scan.blankRows > 0)
       beginning.notes.push(
-        `${scan.blankRows} blank lines are rows without a value, since the file has one column.`,
+        `${scan.blankRows === 1 ? '1 blank line is a row' : `${scan.blankRows} blank lines are rows`} without a value, since the file has one column.`,
       );
     rowCount += scan.rows;
     beginnings.push(beginning);
@@ -66,7 +66,12 @@ export async function planCsv(
   const notes = beginnings.flatMap((beginning, index) =>
     beginning.notes.map((note) => (share === 1 ? note : `${file.files[index]!.name}: ${note}`)),
   );
-  notes.push(...missingColumns(names, beginnings, file.files));
+  notes.push(
+    ...missingColumnNotes(
+      beginnings.map(({ group }) => group.names),
+      file.files.map(({ name }) => name),
+    ),
+  );
   const plan: CsvPlan = {
     groups: grouped(beginnings.map(({ group }) => group)),
     names,
@@ -94,24 +99,6 @@ export function saferPlan(plan: CsvPlan): CsvPlan | undefined {
   if (!plan.isSequential) return { ...plan, isSequential: true };
   if (plan.groups.every(({ copied }) => copied)) return undefined;
   return { ...plan, groups: plan.groups.map((group) => ({ ...group, copied: true })) };
-}
-
-function missingColumns(
-  names: readonly string[],
-  beginnings: readonly Beginning[],
-  files: readonly LocatedFile[],
-): string[] {
-  const lacking = names.flatMap((name) => {
-    const without = files.filter((_, index) => !beginnings[index]!.group.names.includes(name));
-    return without.length === 0 ? [] : [{ name, without }];
-  });
-  return lacking
-    .slice(0, 5)
-    .map(({ name, without }) => {
-      const others = without.length === 1 ? '' : ` and ${without.length - 1} more`;
-      return `Column ${JSON.stringify(name)} is missing in ${without[0]!.name}${others}: no value in rows from there.`;
-    })
-    .concat(lacking.length > 5 ? [`${lacking.length - 5} more columns are missing in some files.`] : []);
 }
 
 function grouped(groups: readonly CsvGroup[]): CsvGroup[] {

@@ -3,8 +3,6 @@
  * an unquoted one, and any number of empty fields too many at the end of a line. DuckDB's own errors number records, not
  * lines, and its ignore_errors loses and repeats rows once quotes are broken, so faults are located and skipped here.
  */
-import { DatasetError } from './errors.js';
-
 export interface CsvDialect {
   /** One ASCII character. */
   delimiter: string;
@@ -31,6 +29,13 @@ export interface CsvRecord {
   newline?: Newline;
   /** Ends a record early, after its first line, so that the next line is read for itself. */
   fault?: 'text after a closing quote' | 'a quote that never closes' | 'more than 16 MB in one record';
+}
+
+/** A single line that is longer than any record may be. */
+export class RecordTooLong extends Error {
+  constructor(readonly line: number) {
+    super(`line ${line} is too long`);
+  }
 }
 
 /** DuckDB's limit for one record, set by `max_line_size`. */
@@ -153,7 +158,7 @@ export async function eachRecord(
       if (!record && window.length - at <= MAX_RECORD_BYTES) break;
       if (!record || record.end - at > MAX_RECORD_BYTES)
         record = faulty(window, at, 'more than 16 MB in one record');
-      if (record.newline === undefined && !isLast) throw tooLong(line);
+      if (record.newline === undefined && !isLast) throw new RecordTooLong(line);
       visit(record, window, line);
       line += record.lines;
       at = record.next;
@@ -188,10 +193,6 @@ function stopsOf(dialect: CsvDialect): { plain: Uint8Array; quoted: Uint8Array }
   const made = { plain: table(`${delimiter}\n\r`), quoted: table(`${quote}${escape}\n\r`) };
   stops.set(dialect, made);
   return made;
-}
-
-function tooLong(line: number): DatasetError {
-  return new DatasetError('unreadable', `path: line ${line} is longer than 16 MB; expected CSV text`);
 }
 
 function faulty(bytes: Buffer, start: number, fault: NonNullable<CsvRecord['fault']>): CsvRecord {

@@ -1,8 +1,12 @@
 /** Reads a whole CSV file record by record: to find the lines that don't fit, or to write a copy without them. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { fits, isBlank } from './csv-dialect.js';
-import { eachRecord } from './csv-records.js';
-import type { CsvDialect, CsvRecord, Newline } from './csv-records.js';
+import { contentOf } from './content.js';
+import type { CsvGroup } from './csv-beginning.js';
+import { eachRecord, RecordTooLong } from './csv-records.js';
+import type { CsvRecord, Newline } from './csv-records.js';
+import { DatasetError } from './errors.js';
+import type { LocatedFile } from './locate.js';
 
 export interface BadRow {
   /** Number of its first line in the file, from 1. */
@@ -25,20 +29,14 @@ export interface CsvScan {
   newlines: Newline[];
 }
 
-export interface CsvShape {
-  dialect: CsvDialect;
-  names: readonly string[];
-  /** Records above the first row: preamble and header. */
-  skip: number;
-}
-
 const MAX_EXAMPLES = 10;
 const MAX_EXAMPLE_CHARACTERS = 100;
 
 /** @param copyPath receives the rows that fit, without what stands above them, each ended by a line feed */
 export async function scanCsv(
-  content: AsyncIterable<Buffer>,
-  { dialect, names, skip }: CsvShape,
+  source: LocatedFile,
+  { dialect, names, skip, utf16 }: CsvGroup,
+  signal: AbortSignal,
   copyPath?: string,
 ): Promise<CsvScan> {
   const scan: CsvScan = { rows: 0, blankRows: 0, badRows: 0, examples: [], newlines: [] };
@@ -61,7 +59,9 @@ export async function scanCsv(
     if (scan.examples.length < MAX_EXAMPLES) scan.examples.push(badRowOf(record, window, line));
   };
   try {
-    await eachRecord(content, dialect, visit, async () => copy?.flush());
+    await eachRecord(contentOf(source, signal, utf16), dialect, visit, async () => copy?.flush());
+  } catch (thrown) {
+    throw thrown instanceof RecordTooLong ? tooLong(source, thrown) : thrown;
   } finally {
     await file?.close();
   }
@@ -76,6 +76,13 @@ export function badRowOf(record: CsvRecord, window: Buffer, line: number): BadRo
     ...(fault ? { fault } : { fields }),
     text: text.length > MAX_EXAMPLE_CHARACTERS ? `${text.slice(0, MAX_EXAMPLE_CHARACTERS)}…` : text,
   };
+}
+
+function tooLong({ name }: LocatedFile, { line }: RecordTooLong): DatasetError {
+  return new DatasetError(
+    'unreadable',
+    `path: ${name} is expected to be CSV; its line ${line} is longer than 16 MB`,
+  );
 }
 
 /** Joins neighbouring records, so that a clean file is written in large pieces. */

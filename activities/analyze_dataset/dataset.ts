@@ -16,6 +16,7 @@ import { neverBack } from './progress.js';
 import type { OnProgress } from './progress.js';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { withSession } from './session.js';
+import { unionNotes } from './unions.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';
 
 /**
@@ -31,6 +32,8 @@ export interface Reading {
   /** How the CSV files split into rows. */
   csv?: CsvPlan;
   csvTypes?: CsvTypes;
+  /** On files whose columns differ. */
+  unionNotes?: string[];
   /** Which files a pattern matched. */
   filesDigest?: string;
 }
@@ -90,6 +93,7 @@ export async function withDataset<T>(
       return await withSession({ read, ...sessionFiles }, options, async (session) => {
         readPaths = session.readPaths;
         reading = await withCsv(file, session, reading, options);
+        reading = { ...reading, unionNotes: reading.unionNotes ?? (await unionNotes(file, session)) };
         const { paths, notes } = await copiesOf(file, reading, session, options.signal);
         const source = sourceOf(file, paths, reading);
         const described = await session.run(`DESCRIBE SELECT * FROM ${source}`);
@@ -178,7 +182,11 @@ async function widerReading(
 }
 
 function notesOn(reading: Reading): string[] {
-  const notes = [...(reading.csv?.notes ?? []), ...(reading.csvTypes?.notes ?? [])];
+  const notes = [
+    ...(reading.csv?.notes ?? []),
+    ...(reading.csvTypes?.notes ?? []),
+    ...(reading.unionNotes ?? []),
+  ];
   for (const column of reading.textColumns)
     notes.push(
       `Column ${JSON.stringify(column)} is read as text: not all of its values fit the type of its first ones.`,

@@ -108,9 +108,9 @@ describe('what a caller sends never becomes SQL', () => {
         `SET memory_limit = '100GB'`,
       ];
       for (const sql of refused) await expect(session.run(sql)).rejects.toBeDefined();
-      expect((await session.run(`SELECT count(*) FROM read_csv('${session.readPaths[0]}')`)).value(0, 0)).toBe(
-        2n,
-      );
+      expect(
+        (await session.run(`SELECT count(*) FROM read_csv('${session.readPaths[0]}')`)).value(0, 0),
+      ).toBe(2n);
     });
     expect(await readdir(box.root)).not.toContain('owned.csv');
   });
