@@ -9,7 +9,9 @@ const column = z.string().min(1).max(1000);
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 
 export const filterSchema = z.strictObject({
-  column: column.describe("A column of the file, spelled exactly as in the file's columns."),
+  column: column.describe(
+    "A column of the file, spelled exactly as in the file's columns, or a field of a struct by its path: user.addr.city. So for every column below.",
+  ),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
@@ -167,7 +169,7 @@ export const analyzeDatasetOutput = z.object({
   file: z.object({
     path: z.string(),
     format: z.enum(['csv', 'json', 'parquet']),
-    bytes: z.int(),
+    bytes: z.int().describe('On disk, of all files.'),
     row_count: z.int(),
     columns: z.array(columnSchema),
   }),

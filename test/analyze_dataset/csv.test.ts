@@ -7,6 +7,7 @@ import {
   runQuery,
   writeArtifact,
 } from '../../activities/analyze_dataset/index.js';
+import { saferPlan } from '../../activities/analyze_dataset/csv-plan.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -185,15 +186,32 @@ it('a file of blank lines is refused', async () => {
   expect(await refused('\n\n\n')).toContain('has no line with a value');
 });
 
-it('a quoted value that holds a table is one value, also where it confuses a parallel reader', async () => {
+it('a quoted value that holds a table is one value, in parallel and by each way that is left when that fails', async () => {
   const table = Array.from({ length: 300 }, (_, line) => `e${line},some text here,99\n`).join('');
   const rows = Array.from({ length: 7000 }, (_, row) => `${row},"${table}",5\n`);
   await box.file('embedded.csv', `id,t,x\n${rows.join('')}`);
   const { rowCount, notes, reading } = await inspect('embedded.csv', box.options);
   expect([rowCount, notes]).toEqual([7000, []]);
-  expect(reading.csv?.isSequential).toBe(true);
+  const sequential = saferPlan(reading.csv!)!;
+  const copied = saferPlan(sequential)!;
+  expect([sequential.isSequential, copied.groups[0]!.copied, saferPlan(copied)]).toEqual([
+    true,
+    true,
+    undefined,
+  ]);
   const sum = { path: 'embedded.csv', aggregates: [{ fn: 'sum' as const, column: 'id' }], limit: 1 };
-  expect((await runQuery(sum, { ...box.options, reading })).rows).toEqual([[(7000 * 6999) / 2]]);
+  for (const csv of [reading.csv!, sequential, copied]) {
+    const result = await runQuery(sum, { ...box.options, reading: { ...reading, csv } });
+    expect(result.rows).toEqual([[(7000 * 6999) / 2]]);
+  }
+});
+
+it('rows that DuckDB does not return are an error', async () => {
+  await box.file('plain.csv', THOUSAND);
+  const { reading } = await inspect('plain.csv', box.options);
+  const csv = { ...reading.csv!, rowCount: 1001 };
+  const { message } = await refusal(inspect('plain.csv', { ...box.options, reading: { ...reading, csv } }));
+  expect(message).toBe("path: plain.csv can't be read: the CSV Reader returns 1000 of 1001 rows");
 });
 
 describe('whatever a file holds', () => {
