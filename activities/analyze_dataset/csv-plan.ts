@@ -1,12 +1,12 @@
 /** How CSV files split into rows: decided on their beginnings, then held against every record. */
 import { refuseBadRows } from './csv-bad-rows.js';
+import type { OnBadRows } from './csv-bad-rows.js';
 import { readBeginning } from './csv-beginning.js';
 import type { Beginning, CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
+import { DatasetError } from './errors.js';
 import type { DatasetFile } from './locate.js';
 import { missingColumnNotes } from './unions.js';
-
-export type OnBadRows = 'fail' | 'skip';
 
 /** A plain value, handed from call to call. */
 export interface CsvPlan {
@@ -89,6 +89,20 @@ export async function planCsv(
 export function groupOf(plan: CsvPlan, index: number): CsvGroup {
   let left = index;
   return plan.groups.find(({ files }) => (left -= files) < 0)!;
+}
+
+/** Whether DuckDB's message is about how a file splits into rows, and not about a value. */
+export function isMisfit(message: string): boolean {
+  return /CSV Error on Line|CSV Parser|CSV Reader|unterminated quote|Maximum line size/.test(message);
+}
+
+/** @throws DatasetError unreadable, which isMisfit knows, when DuckDB returns other rows than the files have */
+export function refuseOtherCount(rowCount: number, plan: CsvPlan, { givenPath }: DatasetFile): void {
+  if (rowCount === plan.rowCount) return;
+  throw new DatasetError(
+    'unreadable',
+    `path: ${givenPath} can't be read: the CSV Reader returns ${rowCount} of ${plan.rowCount} rows`,
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { quotedString } from '@duckdb/node-api';
 import { checkContent } from './content.js';
-import { copyCsv, isMisfit } from './csv-bad-rows.js';
-import { planCsv, saferPlan } from './csv-plan.js';
-import type { CsvPlan, OnBadRows } from './csv-plan.js';
+import type { OnBadRows } from './csv-bad-rows.js';
+import { copyCsv } from './csv-copies.js';
+import { isMisfit, planCsv, saferPlan } from './csv-plan.js';
+import type { CsvPlan } from './csv-plan.js';
 import { csvSource } from './csv-source.js';
 import { inferCsvTypes } from './csv-types.js';
 import type { CsvTypes } from './csv-types.js';
@@ -95,6 +96,7 @@ export async function withDataset<T>(
         reading = await withCsv(file, session, reading, options);
         reading = { ...reading, unionNotes: reading.unionNotes ?? (await unionNotes(file, session)) };
         const { paths, notes } = await copiesOf(file, reading, session, options.signal);
+        readPaths = paths;
         const source = sourceOf(file, paths, reading);
         const described = await session.run(`DESCRIBE SELECT * FROM ${source}`);
         const columns = described
@@ -106,7 +108,13 @@ export async function withDataset<T>(
     } catch (thrown) {
       if (options.signal.aborted) throw options.signal.reason;
       const wider = await widerReading(file, reading, messageOf(thrown), options.signal);
-      if (!wider) throw datasetErrorOf(thrown, readPaths, file);
+      if (!wider)
+        throw datasetErrorOf(
+          thrown,
+          readPaths,
+          givenPath,
+          file.files.map(({ name }) => name),
+        );
       reading = wider;
     }
   }

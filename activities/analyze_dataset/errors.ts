@@ -1,5 +1,3 @@
-import type { DatasetFile } from './locate.js';
-
 /**
  * Why a dataset could not be analysed. The list is closed; every code means that
  * trying again without a change is of no use. Anything else that goes wrong (a full
@@ -65,10 +63,11 @@ function listed(names: readonly string[]): string {
 export function datasetErrorOf(
   thrown: unknown,
   readPaths: readonly string[],
-  { givenPath, files }: DatasetFile,
+  givenPath: string,
+  names: readonly string[],
 ): unknown {
   const full = readPaths.reduce(
-    (text, readPath, index) => text.replaceAll(readPath, files[index]!.name),
+    (text, readPath, index) => text.replaceAll(readPath, names[index]!),
     messageOf(thrown),
   );
   const message = (full.split(/\n\s*\n|\nPossible|\nTry increasing|\n\s+file = |\nLINE \d+:/)[0] ?? full)

@@ -1,5 +1,5 @@
 import { quotedIdentifier } from '@duckdb/node-api';
-import { refuseOtherCount } from './csv-bad-rows.js';
+import { refuseOtherCount } from './csv-plan.js';
 import { withDataset } from './dataset.js';
 import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
