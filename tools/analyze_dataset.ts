@@ -9,7 +9,9 @@ const column = z.string().min(1).max(1000);
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 
 export const filterSchema = z.strictObject({
-  column: column.describe("A column of the file, spelled exactly as in the file's columns."),
+  column: column.describe(
+    "A column of the file, spelled exactly as in the file's columns, or a field of a struct by its path: user.addr.city. So for every column below.",
+  ),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
@@ -59,8 +61,8 @@ export const analyzeDatasetInput = z.strictObject({
     .max(4096)
     .describe(
       'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file under an allowed folder, absolute or relative to that folder. CSV and JSON may be ' +
-        'gzipped (.gz). No URLs, no patterns.',
+        '(.parquet) file under an allowed folder, absolute or relative to that folder; or a pattern for several of one ' +
+        'format, such as logs/2026-*.csv or logs/**/*.json. CSV and JSON may be gzipped (.gz). No URLs.',
     ),
   filters: z
     .array(filterSchema)
@@ -86,6 +88,13 @@ export const analyzeDatasetInput = z.strictObject({
     .describe(
       'Default: by the grouped columns; in the order of the file when nothing is grouped. Equal rows of an ' +
         'ungrouped result come in no particular order.',
+    ),
+  on_bad_rows: z
+    .enum(['fail', 'skip'])
+    .optional()
+    .describe(
+      "What to do with lines of a CSV file that don't fit its columns: fail names them, skip leaves them out and " +
+        'names them in notes. Default: fail.',
     ),
   limit: z
     .int()
@@ -161,7 +170,7 @@ export const analyzeDatasetOutput = z.object({
   file: z.object({
     path: z.string(),
     format: z.enum(['csv', 'json', 'parquet']),
-    bytes: z.int(),
+    bytes: z.int().describe('On disk, of all files.'),
     row_count: z.int(),
     columns: z.array(columnSchema),
   }),

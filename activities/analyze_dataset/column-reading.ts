@@ -61,6 +61,17 @@ function converted(value: string, type: string, convert: Conversion): string {
   }
 }
 
+/** SQL list of the files' paths. */
+export function listOf(paths: readonly string[]): string {
+  return `[${paths.map(quotedString).join(', ')}]`;
+}
+
+/** SQL to read Parquet files, whose columns are joined by name. */
+export function parquetReader(paths: readonly string[]): string {
+  const byName = paths.length > 1 ? ', union_by_name = true' : '';
+  return `read_parquet(${listOf(paths)}, hive_partitioning = false${byName})`;
+}
+
 /**
  * SQL to read a JSON file with these columns. Keys that differ by case only can't be columns of DuckDB's reader: with such
  * a key each row is read whole and taken apart by key.

@@ -1,6 +1,7 @@
-import { quotedIdentifier } from '@duckdb/node-api';
-import { findColumn, isNumeric } from './columns.js';
+import { isNumeric } from './columns.js';
 import { DatasetError } from './errors.js';
+import { resolveOperand } from './field-paths.js';
+import type { Operand } from './field-paths.js';
 import type { Column, Filter } from '../../tools/analyze_dataset.js';
 
 type Scalar = string | number | boolean;
@@ -9,7 +10,7 @@ const COMPARISONS = { eq: '=', ne: '<>', lt: '<', le: '<=', gt: '>', ge: '>=' } 
 const HUGEINT_MAX = 2n ** 127n - 1n;
 
 /**
- * One condition over a quoted column. Values go to `values` as text, and the condition
+ * One condition over a column or field. Values go to `values` as text, and the condition
  * casts them to a type from this file's closed list: the column's own where that keeps the
  * meaning (a fraction compared with an integer column stays a fraction).
  * @throws DatasetError unknown_column, bad_filter
@@ -20,8 +21,8 @@ export function filterCondition(
   columns: readonly Column[],
   values: string[],
 ): string {
-  const column = findColumn(`${where}.column`, filter.column, columns);
-  const quoted = quotedIdentifier(column.name);
+  const column = resolveOperand(`${where}.column`, filter.column, columns);
+  const { sql } = column;
   const bind = (value: Scalar) => {
     const { text, castTo } = typedValue(value, column, where);
     values.push(text);
@@ -31,7 +32,7 @@ export function filterCondition(
     case 'is_null':
     case 'not_null':
       if (filter.value !== undefined) throw bad(where, `no value with ${filter.op}`, filter.value);
-      return `${quoted} IS ${filter.op === 'is_null' ? '' : 'NOT '}NULL`;
+      return `${sql} IS ${filter.op === 'is_null' ? '' : 'NOT '}NULL`;
     case 'in': {
       if (!Array.isArray(filter.value)) throw bad(where, 'a list with in', filter.value);
       return `${comparable(column)} IN (${filter.value.map(bind).join(', ')})`;
@@ -39,7 +40,7 @@ export function filterCondition(
     case 'contains':
       if (typeof filter.value !== 'string') throw bad(where, 'text with contains', filter.value);
       values.push(filter.value);
-      return `contains(CAST(${quoted} AS VARCHAR), $${values.length})`;
+      return `contains(CAST(${sql} AS VARCHAR), $${values.length})`;
     default:
       if (filter.value === undefined || Array.isArray(filter.value)) {
         throw bad(
@@ -53,10 +54,9 @@ export function filterCondition(
 }
 
 /** What is neither number, time nor truth is compared as text. */
-function comparable({ name, type }: Column): string {
-  const quoted = quotedIdentifier(name);
+function comparable({ sql, type }: Operand): string {
   const own = isNumeric(type) || /^(VARCHAR|BOOLEAN|UUID|DATE|TIME|TIMESTAMP.*)$/.test(type);
-  return own ? quoted : `CAST(${quoted} AS VARCHAR)`;
+  return own ? sql : `CAST(${sql} AS VARCHAR)`;
 }
 
 function typedValue(value: Scalar, { name, type }: Column, where: string): { text: string; castTo: string } {

@@ -1,9 +1,8 @@
 import { withDataset } from './dataset.js';
-import type { Reading } from './dataset.js';
+import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
 import { neverBack, percentOf } from './progress.js';
 import type { Column } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 import { shortType } from './values.js';
 
 export interface Inspection {
@@ -26,7 +25,7 @@ const COLUMNS_PER_BATCH: Record<DatasetFormat, number> = { parquet: 4, csv: 32, 
  * Describes the file. Reads all of its rows for the types of its columns, so it also finds lines that can't be read.
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
-export function inspect(path: string, options: DatasetOptions): Promise<Inspection> {
+export function inspect(path: string, options: ReadingOptions): Promise<Inspection> {
   const onProgress = neverBack(options.onProgress.bind(options));
   const onLearned = percentOf(onProgress, `reading ${path}`)(0, 100);
   return withDataset(path, { ...options, onLearned }, ({ file, columns, reading, notes }) =>

@@ -1,11 +1,10 @@
 /** Finds out the types of a file's columns, from all of its values. */
-import { quotedIdentifier, quotedString } from '@duckdb/node-api';
-import { convertedSource, jsonReader } from './column-reading.js';
+import { quotedIdentifier } from '@duckdb/node-api';
+import { jsonReader, listOf, parquetReader } from './column-reading.js';
 import type { ColumnReading } from './column-reading.js';
 import { messageOf } from './errors.js';
 import { guessOf, infinityNote, nanNote } from './guesses.js';
 import type { Guess } from './guesses.js';
-import type { DatasetFormat } from './locate.js';
 import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
 import type { Delivered, Mixture } from './look.js';
 import { keysOf, namesOfParquet, twinsOf } from './names.js';
@@ -24,30 +23,16 @@ type Run = Session['run'];
 type OnShare = (share: number) => void;
 
 /**
- * Reads the file for its types and counts its rows.
- *
- * @param files quoted path, or list of paths
- */
-export async function learn(
-  format: DatasetFormat,
-  run: Run,
-  files: string,
-  onShare: OnShare,
-): Promise<Learned> {
-  if (format === 'json') return learnJson(run, files, onShare);
-  if (format === 'parquet') return learnParquet(run, rawSource('parquet', files, []), files, onShare);
-  const names = (await describe(run, `read_csv(${files}, hive_partitioning = false)`)).map(
-    ({ name }) => name,
-  );
-  return learnCsv(run, rawSource('csv', files, names), names, onShare);
-}
-
-/**
  * Types of CSV columns: one pass over the file, which also converts every value as it will be read.
  *
  * @param source delivers every column as text, and empty fields without quotes as NULL
  */
-async function learnCsv(run: Run, source: string, names: string[], onShare: OnShare): Promise<Learned> {
+export async function learnCsv(
+  run: Run,
+  source: string,
+  names: readonly string[],
+  onShare: OnShare,
+): Promise<Learned> {
   const columns = names.map((name): Delivered => ({ column: { name, type: 'VARCHAR' }, from: 'csv' }));
   return learnDelivered(run, source, columns, onShare);
 }
@@ -56,10 +41,11 @@ async function learnCsv(run: Run, source: string, names: string[], onShare: OnSh
  * Types of JSON columns: one pass by DuckDB for the keys and types of all rows, one over the values of columns that are strings,
  * fractions or mixtures.
  *
- * @param files quoted path, or list of paths
+ * @param paths of the files, whose keys are joined by name
  */
-async function learnJson(run: Run, files: string, onShare: OnShare): Promise<Learned> {
-  const described = await describeJson(run, files);
+export async function learnJson(run: Run, paths: readonly string[], onShare: OnShare): Promise<Learned> {
+  const files = listOf(paths);
+  const described = await describeJson(run, files, paths.length);
   const notes: string[] = [];
   let columns = described.map((column): Delivered => ({ column, ...deliveryOf(column) }));
   if (twinsOf(described.map(({ name }) => name)).length > 0) {
@@ -86,7 +72,9 @@ async function learnJson(run: Run, files: string, onShare: OnShare): Promise<Lea
 }
 
 /** Parquet has types; what is left to find out are NaN and infinite values, which only reading the floating point columns can. */
-async function learnParquet(run: Run, source: string, files: string, onShare: OnShare): Promise<Learned> {
+export async function learnParquet(run: Run, paths: readonly string[], onShare: OnShare): Promise<Learned> {
+  const files = listOf(paths);
+  const source = parquetReader(paths);
   const described = await describe(run, source);
   const floats = described.filter(({ type }) => type === 'FLOAT' || type === 'DOUBLE');
   const counts = floats.flatMap(({ name }) => {
@@ -167,33 +155,13 @@ async function describe(run: Run, source: string): Promise<Column[]> {
 }
 
 /** Names and types of all rows. Objects within columns whose keys differ by case only have no type but JSON. */
-async function describeJson(run: Run, files: string): Promise<Column[]> {
+async function describeJson(run: Run, files: string, count: number): Promise<Column[]> {
   const source = (depth: string) =>
-    `read_json(${files}, hive_partitioning = false, sample_size = -1${depth})`;
+    `read_json(${files}, hive_partitioning = false, union_by_name = true, sample_size = -1, maximum_sample_files = ${count}${depth})`;
   try {
     return await describe(run, source(''));
   } catch (thrown) {
     if (!/Duplicate name/.test(messageOf(thrown))) throw thrown;
     return describe(run, source(', maximum_depth = 1'));
   }
-}
-
-/** SQL to read the file as learned. */
-export function sourceOf(format: DatasetFormat, files: string, columns: readonly ColumnReading[]): string {
-  return convertedSource(
-    format === 'json'
-      ? jsonReader(files, columns)
-      : rawSource(
-          format,
-          files,
-          columns.map(({ name }) => name),
-        ),
-    columns,
-  );
-}
-
-function rawSource(format: Exclude<DatasetFormat, 'json'>, files: string, names: readonly string[]): string {
-  if (format === 'parquet') return `read_parquet(${files}, hive_partitioning = false)`;
-  const types = names.map((name) => `${quotedString(name)}: 'VARCHAR'`);
-  return `read_csv(${files}, hive_partitioning = false, allow_quoted_nulls = false, types = {${types.join(', ')}})`;
 }
