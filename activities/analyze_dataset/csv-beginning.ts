@@ -22,7 +22,7 @@ export interface CsvGroup {
   names: string[];
   utf16?: Utf16;
   packed?: true;
-  /** Whether a copy is read, made anew by every session: UTF-8, with one kind of line ends, without bad rows. */
+  /** Whether each session reads a copy of its own: UTF-8, with one kind of line ends, without bad rows. */
   copied?: true;
 }
 

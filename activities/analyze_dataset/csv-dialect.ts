@@ -40,7 +40,8 @@ const RFC_4180 = { quote: '"', escape: '"' };
 /** @param prefersTab whether the name says that tabs separate the fields */
 export function guessDialect(bytes: Buffer, isWhole: boolean, prefersTab: boolean): DialectGuess {
   const start = bomLength(bytes);
-  const beginning = bytes.subarray(0, MAX_TRIAL_BYTES);
+  const short = bytes.subarray(0, MAX_TRIAL_BYTES);
+  const beginning = readRecord(short, start, { delimiter: ',', ...RFC_4180 }, false) ? short : bytes;
   const isLast = isWhole && beginning.length === bytes.length;
   const tryOut = (dialect: CsvDialect) => trialOf(beginning, start, dialect, isLast);
   const order = prefersTab ? ['\t', ',', ';', '|'] : DELIMITERS;
