@@ -194,6 +194,7 @@ describe('texts of CSV', () => {
       ['north', 'NA'],
       ['Column "x": 1 value such as "NA" is text and not missing.'],
     ],
+    ['NaN with a sign', ['1', '-nan'], 'BIGINT', [1, null], ['Column "x": 1 NaN value counts as missing.']],
     ['spaces around numbers', [' 1', '2 '], 'BIGINT', [1, 2], []],
     [
       'spaces around text',
