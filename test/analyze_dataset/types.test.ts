@@ -103,6 +103,12 @@ describe('NaN', () => {
   });
 });
 
+it('the median of decimals may lie between two of them', async () => {
+  const file = `${box.data}/decimals.parquet`;
+  await plainSql(`COPY (SELECT unnest([4.64, 4.65])::DECIMAL(18, 2) AS x) TO '${file}'`);
+  expect((await query(file, { aggregates: [{ fn: 'median', column: 'x' }] })).rows).toEqual([[4.645]]);
+});
+
 describe('texts of CSV', () => {
   it.each<[string, string[], string, unknown[], string[]]>([
     ['integers', ['1', '-20', '+3'], 'BIGINT', [1, -20, 3], []],
