@@ -66,7 +66,7 @@ export const SPACE = `' ' || chr(9) || chr(10) || chr(13)`;
 
 /** SQL: is the text a word for a missing value? */
 export function isMissing(text: string): string {
-  return `lower(${text}) IN ('', 'nan', ${MISSING_WORDS.map((word) => `'${word}'`).join(', ')})`;
+  return `lower(${text}) IN ('', 'nan', '-nan', '+nan', ${MISSING_WORDS.map((word) => `'${word}'`).join(', ')})`;
 }
 
 const HOUR = '([01][0-9]|2[0-3]):[0-5][0-9]';

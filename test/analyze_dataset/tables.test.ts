@@ -33,6 +33,9 @@ test(
           const seed = next++;
           const found = await differences(oracle, { seed }, DIALECTS);
           if (found.length > 0) failed.set(seed, found);
+          if ((seed - FIRST + 1) % 100 === 0)
+            process.stderr.write(`${seed - FIRST + 1} tables, ${failed.size} failed\n`);
+          if (found.length > 0) process.stderr.write(`seed ${seed}: ${found[0]}\n`);
         }
       }),
     );

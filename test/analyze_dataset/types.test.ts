@@ -103,6 +103,12 @@ describe('NaN', () => {
   });
 });
 
+it('the median of decimals may lie between two of them', async () => {
+  const file = `${box.data}/decimals.parquet`;
+  await plainSql(`COPY (SELECT unnest([4.64, 4.65])::DECIMAL(18, 2) AS x) TO '${file}'`);
+  expect((await query(file, { aggregates: [{ fn: 'median', column: 'x' }] })).rows).toEqual([[4.645]]);
+});
+
 describe('texts of CSV', () => {
   it.each<[string, string[], string, unknown[], string[]]>([
     ['integers', ['1', '-20', '+3'], 'BIGINT', [1, -20, 3], []],
@@ -194,6 +200,7 @@ describe('texts of CSV', () => {
       ['north', 'NA'],
       ['Column "x": 1 value such as "NA" is text and not missing.'],
     ],
+    ['NaN with a sign', ['1', '-nan'], 'BIGINT', [1, null], ['Column "x": 1 NaN value counts as missing.']],
     ['spaces around numbers', [' 1', '2 '], 'BIGINT', [1, 2], []],
     [
       'spaces around text',
