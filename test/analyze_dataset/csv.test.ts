@@ -169,7 +169,7 @@ describe('a guess that may be wrong is a note', () => {
     ['text with commas', 'text\nhello, world\nfoo\na, b, c\n', ['text'], 3, 'read as one column'],
     ['blank lines in one column', 'a\n1\n\n2\n', ['a'], 3, '1 blank line is a row without a value'],
     ['two separators', 'a;x,b\n1;2,3\n', ['a;x', 'b'], 1, 'would split'],
-    ['decimal commas', 'a;b\n1,5;2,25\n3;4,5\n', ['a', 'b'], 2, 'decimal comma'],
+    ['decimal commas', 'a;b\n1,5;x\n3;y\n', ['a', 'b'], 2, 'decimal comma'],
   ])('%s', async (_, text, columns, rowCount, note) => {
     const found = await read(text);
     expect(found).toMatchObject({ columns, rowCount });
@@ -180,7 +180,10 @@ describe('a guess that may be wrong is a note', () => {
   it('as of quotes in a TSV file', async () => {
     const { rows, notes } = await read('a\tb\n1\t"2\n3\t4\n', 'fail', 'file.tsv');
     expect(rows).toEqual([[1, '"2'], [3, '4']]); // prettier-ignore
-    expect(notes).toEqual(['Quotes are read as ordinary characters.']);
+    expect(notes).toEqual([
+      'Quotes are read as ordinary characters.',
+      'Column "b" is read as text: 1 of its 2 values are no numbers, such as "\\"2".',
+    ]);
   });
 });
 
@@ -193,8 +196,13 @@ it('a quoted value that holds a table is one value, in parallel and by each way 
   const rows = Array.from({ length: 7000 }, (_, row) => `${row},"${table}",5\n`);
   await box.file('embedded.csv', `id,t,x\n${rows.join('')}`);
   const { rowCount, notes, reading } = await inspect('embedded.csv', box.options);
-  expect([rowCount, notes]).toEqual([7000, []]);
-  const sequential = saferPlan(reading.csv!)!;
+  expect([rowCount, notes]).toEqual([
+    7000,
+    ['Column "t": 7000 values begin or end with spaces, which count.'],
+  ]);
+  // What reading it took depends on where DuckDB's threads met.
+  const { isSequential: _, ...parallel } = reading.csv!;
+  const sequential = saferPlan(parallel)!;
   const copied = saferPlan(sequential)!;
   expect([sequential.isSequential, copied.groups[0]!.copied, saferPlan(copied)]).toEqual([
     true,
@@ -202,7 +210,7 @@ it('a quoted value that holds a table is one value, in parallel and by each way 
     undefined,
   ]);
   const sum = { path: 'embedded.csv', aggregates: [{ fn: 'sum' as const, column: 'id' }], limit: 1 };
-  for (const csv of [reading.csv!, sequential, copied]) {
+  for (const csv of [parallel, sequential, copied]) {
     const result = await runQuery(sum, { ...box.options, reading: { ...reading, csv } });
     expect(result.rows).toEqual([[(7000 * 6999) / 2]]);
   }
@@ -211,8 +219,9 @@ it('a quoted value that holds a table is one value, in parallel and by each way 
 it('rows that DuckDB does not return are an error', async () => {
   await box.file('plain.csv', THOUSAND);
   const { reading } = await inspect('plain.csv', box.options);
+  const { learned: _, ...rest } = reading;
   const csv = { ...reading.csv!, rowCount: 1001 };
-  const { message } = await refusal(inspect('plain.csv', { ...box.options, reading: { ...reading, csv } }));
+  const { message } = await refusal(inspect('plain.csv', { ...box.options, reading: { ...rest, csv } }));
   expect(message).toBe("path: plain.csv can't be read: the CSV Reader returns 1000 of 1001 rows");
 });
 
@@ -255,6 +264,7 @@ describe('whatever a file holds', () => {
       let text = `${pick(['', '\ufeff'])}${header.join(delimiter)}${newline}`;
       let line = 2;
       const badLines: number[] = [];
+      const expected: (string | null)[][] = [];
       const add = (record: string) => {
         text += record + newline;
         line += record.split(newline).length;
@@ -265,14 +275,15 @@ describe('whatever a file holds', () => {
           badLines.push(line);
           add(pick([[...header, 'x', 'y'].join(delimiter), 'lone']));
         }
-        add(row.map(written).join(delimiter));
+        const fields = row.map(written);
+        expected.push(row.map((field, index) => (fields[index] === '' ? null : field)));
+        add(fields.join(delimiter));
       }
       if (Math.random() < 0.3) text = text.slice(0, -newline.length);
       const found = await read(text, 'skip');
       const named = [...found.notes.join(' ').matchAll(/line (\d+) has/g)].map(([, number]) =>
         Number(number),
       );
-      const expected = rows.map((row) => row.map((field) => (field === '' ? null : field)));
       const context = JSON.stringify(text);
       expect({
         context,
