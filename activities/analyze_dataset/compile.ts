@@ -87,7 +87,7 @@ function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Co
         );
       }
       // Between two decimals DuckDB cuts the median to their scale: that of 4.64 and 4.65 would be 4.64.
-      if (aggregate.fn === 'median' && type.startsWith('DECIMAL')) return `median(CAST(${quoted} AS DOUBLE))`;
+      if (aggregate.fn === 'median' && type.startsWith('DECIMAL')) return `median(CAST(${sql} AS DOUBLE))`;
       return /^(FLOAT|DOUBLE)$/.test(type)
         ? floatAggregate(aggregate.fn, sql)
         : `${FUNCTIONS[aggregate.fn]}(${sql})`;
