@@ -21,6 +21,10 @@ def make(request):
         rows = 25_000
     count = rng.randint(1, 3 if rows > 5000 else 6)
     columns = [any_column(rng, name, rows) for name in column_names(rng, count)]
+    if request["dialects"] != "all":
+        # DuckDB's detection misses the quoting of some headers with quotes in them.
+        for column in columns:
+            column.name = column.name.replace('"', "'")
     if rows > 0 and request.get("columns") is not None:
         columns = [column for index, column in enumerate(columns) if index in request["columns"]]
     if request.get("rows") is not None:
