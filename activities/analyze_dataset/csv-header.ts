@@ -1,4 +1,5 @@
 /** Finds out whether the first record of a CSV file names its columns. */
+import { renamedNote } from './names.js';
 
 export interface Header {
   /** Undefined where the first record is data. */
@@ -63,7 +64,9 @@ export function columnNames(header: Header, width: number): { names: string[]; n
       notes.push(
         given === ''
           ? `Column ${index + 1} has no name in the header: it is called ${JSON.stringify(name)}.`
-          : `The header names ${JSON.stringify(given)} again in column ${index + 1}: that is called ${JSON.stringify(name)}.`,
+          : header.names.includes(given) && header.names.indexOf(given) < index
+            ? `The header names ${JSON.stringify(given)} again in column ${index + 1}: that is called ${JSON.stringify(name)}.`
+            : renamedNote(given, name, header.names),
       );
     }
     return name;

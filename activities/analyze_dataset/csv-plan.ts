@@ -17,7 +17,7 @@ export interface CsvPlan {
   onBadRows: OnBadRows;
   /** Rows of all files, counted without DuckDB. */
   rowCount: number;
-  /** Set where quoted line ends confuse DuckDB's parallel reader, which then fails, never returns other rows. */
+  /** Set where values have line ends: DuckDB's parallel reader, which has only texts, may take a line within quotes for a row. */
   isSequential?: true;
   notes: string[];
 }
@@ -39,6 +39,7 @@ export async function planCsv(
   const beginnings: Beginning[] = [];
   const share = file.files.length;
   let rowCount = 0;
+  let isSequential = false;
   for (const one of file.files) {
     const beginning = await readBeginning(one, Math.max(MIN_SAMPLE_BYTES, SAMPLE_BYTES / share), signal);
     const { group } = beginning;
@@ -50,6 +51,7 @@ export async function planCsv(
         `${scan.blankRows === 1 ? '1 blank line is a row' : `${scan.blankRows} blank lines are rows`} without a value, since the file has one column.`,
       );
     rowCount += scan.rows;
+    isSequential ||= scan.hasQuotedLineEnds;
     beginnings.push(beginning);
   }
   const spelled = new Map<string, string>();
@@ -75,6 +77,7 @@ export async function planCsv(
     names,
     onBadRows,
     rowCount,
+    ...(isSequential && { isSequential }),
     notes:
       notes.length <= MAX_NOTES
         ? notes

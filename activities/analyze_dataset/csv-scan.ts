@@ -27,6 +27,8 @@ export interface CsvScan {
   examples: BadRow[];
   /** Line ends outside of quotes. */
   newlines: Newline[];
+  /** Whether a row has a line end within quotes. */
+  hasQuotedLineEnds: boolean;
 }
 
 const MAX_EXAMPLES = 10;
@@ -39,7 +41,14 @@ export async function scanCsv(
   signal: AbortSignal,
   copyPath?: string,
 ): Promise<CsvScan> {
-  const scan: CsvScan = { rows: 0, blankRows: 0, badRows: 0, examples: [], newlines: [] };
+  const scan: CsvScan = {
+    rows: 0,
+    blankRows: 0,
+    badRows: 0,
+    examples: [],
+    newlines: [],
+    hasQuotedLineEnds: false,
+  };
   const file = copyPath === undefined ? undefined : await open(copyPath, 'wx');
   const copy = file && new Copy(file);
   const width = names.length;
@@ -51,6 +60,7 @@ export async function scanCsv(
     if (seen <= skip || isBlank(record, width)) return;
     if (fits(record, width)) {
       scan.rows += 1;
+      if (record.lines > 1) scan.hasQuotedLineEnds = true;
       if (record.end === record.start) scan.blankRows += 1;
       copy?.add(window, record);
       return;

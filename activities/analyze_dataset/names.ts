@@ -77,7 +77,8 @@ function descendants(schema: readonly unknown[][], at: number): number {
   return count;
 }
 
-function renamedNote(key: string, name: string, all: readonly string[]): string {
+/** Note on a name that differs from another one by case only, of which DuckDB takes one. */
+export function renamedNote(key: string, name: string, all: readonly string[]): string {
   const twin = all.find((other) => other !== key && other.toLowerCase() === key.toLowerCase()) ?? key;
   return `Columns ${JSON.stringify(twin)} and ${JSON.stringify(key)} differ by case only: ${JSON.stringify(key)} is called ${JSON.stringify(name)}.`;
 }
