@@ -161,7 +161,7 @@ describe('a guess that may be wrong is a note', () => {
     ['no header', '1,2\n3,4\n', ['column0', 'column1'], 2, 'No header was found: line 1 is data'],
     ['numbers in the header', 'id,1990\n1,x\n2,y\n', ['id', '1990'], 2, 'although it holds numbers'],
     ['a header that may be data', 'Ann,Rome\nBob,Rome\n', ['Ann', 'Rome'], 1, 'so it may be data'],
-    ['a name twice', 'a,A\n1,2\n', ['a', 'A_1'], 1, 'names "A" again in column 2'],
+    ['a name twice', 'a,A\n1,2\n', ['a', 'A_1'], 1, '"a" and "A" differ by case only: "A" is called "A_1"'],
     ['no name', ',b\n1,2\n', ['column0', 'b'], 1, 'Column 1 has no name'],
     ['several line ends', 'a,b\n1,2\r\n3,4\r5,6', ['a', 'b'], 3, 'line ends of several kinds (LF, CRLF, CR)'],
     ['escapes', 'a,b\n1,"x \\"y\\""\n2,"z"\n', ['a', 'b'], 2, 'escaped by a backslash'],

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MailboxWorkflows } from '../../engine/mailbox/workflows.js';
 import { Enlistments } from '../../engine/mailbox/enlist.js';
-import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes } from '../../operations/mailbox.js';
+import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes, STATUS_PAGE_LIMIT } from '../../operations/mailbox.js';
 import {
   AGENTS_QUERY,
   CLAIM,
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 const namesOf = async ({ mailbox }: Post, who: string) =>
-  (await mailbox.status(who)).agents.map(({ name }) => name);
+  (await mailbox.status(who, { limit: STATUS_PAGE_LIMIT })).agents.map(({ name }) => name);
 
 const directory = (who: string, shard?: number) =>
   post.temporal.client.workflow.getHandle(
