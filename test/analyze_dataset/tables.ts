@@ -48,10 +48,10 @@ export async function startOracle(): Promise<Oracle> {
 }
 
 /** Each difference between the two, as a sentence; none when they agree. */
-export async function differences(oracle: Oracle, table: Table, dialects: string): Promise<string[]> {
+export async function differences(oracle: Oracle, table: Table): Promise<string[]> {
   const root = await mkdtemp(join(tmpdir(), 'tables-'));
   try {
-    const made = await make(oracle, table, dialects, root);
+    const made = await make(oracle, table, root);
     const found: string[] = [];
     for (const [index, { path, format, style }] of made.files.entries()) {
       const failures = await fileDifferences(oracle, index, path, root).catch((thrown: unknown) => [
@@ -65,8 +65,8 @@ export async function differences(oracle: Oracle, table: Table, dialects: string
   }
 }
 
-function make(oracle: Oracle, table: Table, dialects: string, root: string): Promise<Made> {
-  return oracle.ask<Made>({ step: 'make', ...table, dialects, folder: root });
+function make(oracle: Oracle, table: Table, root: string): Promise<Made> {
+  return oracle.ask<Made>({ step: 'make', ...table, folder: root });
 }
 
 async function fileDifferences(oracle: Oracle, file: number, path: string, root: string): Promise<string[]> {
@@ -102,16 +102,16 @@ async function fileDifferences(oracle: Oracle, file: number, path: string, root:
 }
 
 /** The smallest part of a table that still differs, with its CSV and JSON files, as text. */
-export async function smallest(oracle: Oracle, seed: number, dialects: string): Promise<string> {
+export async function smallest(oracle: Oracle, seed: number): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'tables-'));
   try {
-    const whole = await make(oracle, { seed }, dialects, root);
+    const whole = await make(oracle, { seed }, root);
     let table: Required<Table> = {
       seed,
       columns: Array.from({ length: whole.columns }, (_, index) => index),
       rows: [0, whole.rows],
     };
-    const fails = async (next: Required<Table>) => (await differences(oracle, next, dialects)).length > 0;
+    const fails = async (next: Required<Table>) => (await differences(oracle, next)).length > 0;
     for (const column of table.columns) {
       const next = { ...table, columns: table.columns.filter((kept) => kept !== column) };
       if (next.columns.length > 0 && (await fails(next))) table = next;
@@ -126,13 +126,13 @@ export async function smallest(oracle: Oracle, seed: number, dialects: string): 
         }
       }
     }
-    const { files } = await make(oracle, table, dialects, root);
+    const { files } = await make(oracle, table, root);
     const texts = await Promise.all(
       files
         .filter(({ path }) => !/\.(parquet|gz)$/.test(path))
         .map(async ({ path }) => `${path}:\n${(await readFile(path, 'utf8')).slice(0, 2000)}`),
     );
-    const found = await differences(oracle, table, dialects);
+    const found = await differences(oracle, table);
     return [
       `columns ${table.columns.join(', ')}, rows ${table.rows.join(' to ')}:`,
       ...found.slice(0, 5),
