@@ -20,8 +20,8 @@ import {
 import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from './shared/index.js';
 
 /** Finds out what the file is: format, columns, rows. */
-export function inspectDataset(path: string): Promise<Inspection> {
-  return withOptions((options) => inspect(path, options));
+export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
+  return withOptions((options) => inspect(path, { ...options, ...(onBadRows && { onBadRows }) }));
 }
 
 /** Describes a batch of columns; reports finished columns. */

@@ -1,8 +1,11 @@
 /**
  * What does it cost when a hundred agents wait, and how soon do messages reach them? All of it through the HTTP tools, as
- * agents use them: they wait with nothing to do, then senders send to random ones.
+ * agents use them: they wait with nothing to do, then senders send to random ones. Before that, what becomes of a message
+ * that no agent survives, and of a child that leaves.
  *
  *     node --import jiti/register bench/mailbox.ts [--agents 100] [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
+ *         [--only-failures]
+ *     node --import jiti/register bench/mailbox.ts --storm 500
  *
  * The bounds are those for a hundred. With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
  */
@@ -12,6 +15,8 @@ import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { kill } from '../test/stack/cli-process.js';
 import type { RpcAnswer } from '../test/support/mcp.js';
+import { leaverRows, poisonRows } from './mailbox-failures.js';
+import { storm } from './mailbox-storm.js';
 import { cpuMs, measure, peakMb, printTable, residentMb, withStack } from './support.js';
 
 const { values: given } = parseArgs({
@@ -21,6 +26,8 @@ const { values: given } = parseArgs({
     messages: { type: 'string', default: '1000' },
     'per-second': { type: 'string', default: '10' },
     kills: { type: 'boolean', default: false },
+    'only-failures': { type: 'boolean', default: false },
+    storm: { type: 'string' },
   },
 });
 const AGENTS = Number(given.agents);
@@ -56,7 +63,9 @@ interface WaitAnswer {
 }
 
 await withStack(
-  async ({ home, client, serverPid, taskQueue, temporalAddress }) => {
+  async (stack) => {
+    if (given.storm !== undefined) return storm(stack, Number(given.storm));
+    const { home, client, serverPid, taskQueue, temporalAddress } = stack;
     const plain = client.with({});
     const stop = new AbortController();
     let failures = 0;
@@ -111,6 +120,18 @@ await withStack(
         answer = await insist<WaitAnswer>('wait', { agent_id, ...(id === undefined ? {} : { ack: id }) });
       }
     };
+    const connection = await NativeConnection.connect({ address: temporalAddress });
+    const temporal = new Client({ connection });
+    const failing = await poisonRows(insist);
+    failing.push(...(await leaverRows(insist, plain, (name) => eventsOf(temporal, taskQueue, name))));
+    printTable(['agents that fail', ''], failing);
+    console.log();
+    if (given['only-failures']) {
+      stop.abort();
+      await connection.close();
+      return;
+    }
+
     const lives = Promise.all(Array.from({ length: AGENTS }, (_, index) => live(index)));
     lives.catch((error: unknown) => {
       if (stop.signal.aborted) return;
@@ -118,14 +139,10 @@ await withStack(
       process.exitCode = 1;
     });
 
-    const connection = await NativeConnection.connect({ address: temporalAddress });
-    const temporal = new Client({ connection });
     let ids: string[] = [];
     while (ids.length < AGENTS) {
       await sleep(1_000);
-      const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'mailbox_inbox' AND ExecutionStatus = 'Running'`;
-      ids = [];
-      for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
+      ids = (await inboxes(temporal, taskQueue)).filter((id) => /:agent-[0-9]+$/.test(id));
       console.error(`${ids.length} agents are registered`);
     }
     const events = async () => {
@@ -250,3 +267,15 @@ await withStack(
   },
   { LONGHAUL_MAILBOX: '1' },
 );
+
+async function inboxes(temporal: Client, taskQueue: string): Promise<string[]> {
+  const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'mailbox_inbox' AND ExecutionStatus = 'Running'`;
+  const ids: string[] = [];
+  for await (const { workflowId } of temporal.workflow.list({ query })) ids.push(workflowId);
+  return ids;
+}
+
+async function eventsOf(temporal: Client, taskQueue: string, name: string): Promise<number> {
+  const id = (await inboxes(temporal, taskQueue)).find((one) => one.endsWith(`:${name}`))!;
+  return (await temporal.workflow.getHandle(id).describe()).historyLength;
+}

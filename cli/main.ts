@@ -9,9 +9,11 @@ import { withOperandsApart } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from './commands/agents.js';
 import { registerAnswer } from './commands/answer.js';
+import { registerBye } from './commands/bye.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
+import { registerDeadLetters } from './commands/dead-letters.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
@@ -40,7 +42,7 @@ const COMMANDS = [
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
   ...[registerList, registerDoctor],
-  ...[registerAgents, registerSend, registerInbox],
+  ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {

@@ -151,10 +151,11 @@ export class EngineTemporal {
   /**
    * Describes the current run of a workflow; needs no worker.
    *
+   * @param deadlineMs in milliseconds. Default: 2,000
    * @throws LonghaulError `not_found`, `unavailable`
    */
-  describe(workflowId: string): Promise<WorkflowExecutionDescription> {
-    return this.call((client) => client.workflow.getHandle(workflowId).describe());
+  describe(workflowId: string, deadlineMs?: number): Promise<WorkflowExecutionDescription> {
+    return this.call((client) => client.workflow.getHandle(workflowId).describe(), deadlineMs);
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {

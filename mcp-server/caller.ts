@@ -10,6 +10,8 @@ export interface Caller {
   signal: AbortSignal;
   /** Takes progress while the call waits; only there when the caller gave a progressToken. */
   onProgress?: (progress: Progress) => Promise<void>;
+  /** Does a person call, at the command line, and no agent? Default: false. */
+  isPerson?: boolean;
   /** Name that the client gives itself, e.g. `claude-code`; not there when it gives none. */
   clientName?: string;
   /** The shutdown of this server, which ends waits with an answer. */

@@ -94,6 +94,8 @@ export async function serveStdio(
   try {
     await serveStdioFaces(engine, loadSecret(settings.home), logger, settings.resourceLinks, stack);
   } finally {
+    // This client's agents can't come back to this process. Over HTTP they come back to the next one.
+    await engine.mailbox.close();
     await engine.temporal.close();
   }
 }

@@ -7,6 +7,8 @@ export const MAILBOX_TOOL_NAMES = [
   'check_replies',
   'check_status',
   'check_inbox',
+  'report_progress',
+  'dead_letters',
   'bye',
 ] as const;
 

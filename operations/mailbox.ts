@@ -4,9 +4,9 @@
  */
 import { LonghaulError } from './errors.js';
 
-/** Largest content of a message or a response, in bytes of JSON: 256 KiB. */
+/** Largest content of a message or a response, in bytes of its UTF-8: 256 KiB. */
 export const CONTENT_LIMIT_BYTES = 256 * 1024;
-/** Largest context of a message, in bytes of JSON: 64 KiB. */
+/** Largest context of a message, in bytes of its JSON in UTF-8: 64 KiB. */
 export const CONTEXT_LIMIT_BYTES = 64 * 1024;
 /** Contents over this size go to storage, and history holds where they are, in bytes of JSON: 4 KiB. */
 export const INLINE_LIMIT_BYTES = 4 * 1024;
@@ -20,6 +20,9 @@ export const OFFERS_LIMIT = 60;
 export const AGENTS_LIMIT = 1_000;
 /** Agents that one message is sent to by name at most. */
 export const RECIPIENTS_LIMIT = 100;
+/** Agents on one page of the status: default, and most. */
+export const STATUS_PAGE = 100;
+export const STATUS_PAGE_LIMIT = 500;
 /** Names among which anyone may take a message at most. */
 export const CANDIDATES_LIMIT = 16;
 export const CAPABILITIES_LIMIT = 16;
@@ -30,6 +33,20 @@ export const TTL_LIMIT_SECONDS = 7 * 24 * 3600;
 export const LEASE_SECONDS = 15 * 60;
 /** Shortest and longest lease that may be asked for, in seconds. */
 export const LEASE_RANGE_SECONDS = [1, 24 * 3600] as const;
+/** Deliveries of a message without an acknowledgement before it becomes a dead letter. */
+export const MAX_DELIVERIES = 5;
+/** Fewest and most deliveries that a sender may ask for. */
+export const MAX_DELIVERIES_RANGE = [1, 100] as const;
+/** Dead letters that one inbox keeps at most; the oldest is dropped first. */
+export const DEAD_LETTERS_LIMIT = 100;
+/** How long a dead letter is kept, in milliseconds: 7 days. */
+export const DEAD_LETTERS_KEPT_MS = 7 * 24 * 3600_000;
+/** Longest text of a progress report, in bytes of its UTF-8. */
+export const REPORT_LIMIT_BYTES = 1_000;
+/** Shortest time between two recorded progress reports on a message, in milliseconds; half the lease where that is less. */
+export const REPORT_INTERVAL_MS = 10_000;
+/** After this time between two waits an agent counts as away, in milliseconds: 30 seconds. */
+export const AWAY_AFTER_MS = 30_000;
 /** After this time without a sign an agent is gone, in milliseconds: 25 minutes. */
 export const GONE_AFTER_MS = 25 * 60_000;
 /** How old the last sign of a waiting agent gets before it is renewed, in milliseconds: 12 minutes. */
@@ -81,19 +98,27 @@ export type Recipients =
 /** A message as its sender gives it. */
 export interface OutgoingMessage {
   to: Recipients;
-  /** Text; at most 256 KiB as JSON. */
+  /** Text; 1 byte to 256 KiB of UTF-8. */
   content: string;
   /** What is to be done with it, e.g. `challenge`: 1 to 64 printable characters. */
   mode: string;
-  /** Anything more that is JSON, up to 64 KiB. */
+  /** Anything more that is JSON, up to 64 KiB of UTF-8. */
   context?: unknown;
   /** `agent_id` of the sender, or a name to show for a sender that is no agent. */
   from?: { agentId: string } | { name: string };
   /** After this time nobody gets it any more, in seconds; 1 to 604,800. Default: 604,800 (7 days). */
   ttlSeconds?: number;
-  /** Name of the agent that gets the response as a message, too. */
+  /** Name of the agent that gets the response, or the news that there will be none, as a message, too. */
   replyTo?: string;
-  /** The same key with the same sender names the same message: a repeated send sends once. Default: a new message. */
+  /**
+   * After so many deliveries without an acknowledgement the message becomes a dead letter; 1 to 100. Default: 5. A delivery
+   * that was released doesn't count.
+   */
+  maxDeliveries?: number;
+  /**
+   * The same key with the same sender and recipients names the same message: a repeated send sends once, and one with
+   * another content is refused. Default: a new message.
+   */
   idempotencyKey?: string;
 }
 
@@ -154,8 +179,11 @@ export interface ReceiveOptions {
   leaseSeconds?: number;
 }
 
-/** `busy`: has a message. `waiting`: waits, or is between two waits. `gone`: no sign for 25 minutes, a bye, a lease that ended. */
-export type AgentState = 'waiting' | 'busy' | 'gone';
+/**
+ * `busy`: has a message. `waiting`: waits, or is between two waits. `away`: its last wait ended over 30 seconds ago. `gone`:
+ * no sign for 25 minutes, a bye, a lease that ended.
+ */
+export type AgentState = 'waiting' | 'busy' | 'away' | 'gone';
 
 export interface AgentStatus {
   name: string;
@@ -165,19 +193,53 @@ export interface AgentStatus {
   state: AgentState;
   /** Messages that wait in its inbox, the one that it has not counted. */
   queued: number;
-  /** ISO 8601: its last sign of life. */
+  /** Dead letters of its inbox, if there are any. */
+  deadLetters?: number;
+  /** ISO 8601: its last sign of life. The end of a wait is one for an agent that is away. */
   lastSeenAt: string;
 }
 
+export interface StatusOptions {
+  /** Only the children of this agent. */
+  parent?: string;
+  /** `nextCursor` of the page before. Default: the first page. */
+  cursor?: string;
+  /** Agents on the page, 1 to 500. Default: 100. */
+  limit?: number;
+}
+
 export interface MailboxStatus {
+  /** By name. */
   agents: AgentStatus[];
+  /** Set when there are more agents. */
+  nextCursor?: string;
   /** Messages for anyone that nobody has taken yet. */
   offers: number;
 }
 
 /** What has become of a message at one recipient. `unknown`: longer ago than replies are kept. */
 export type MessageState =
-  'offered' | 'queued' | 'delivered' | 'acknowledged' | 'answered' | 'expired' | 'unknown';
+  | 'offered'
+  | 'queued'
+  | 'delivered'
+  | 'acknowledged'
+  | 'answered'
+  | 'expired'
+  /** Delivered as often as it may be, and never acknowledged. */
+  | 'dead_lettered'
+  /** A dead letter that was dropped. */
+  | 'dropped'
+  | 'unknown';
+
+/** A report of the agent that has a message. */
+export interface MessageProgress {
+  /** 1 to 1,000 bytes of UTF-8. */
+  text: string;
+  /** 0 to 1. */
+  fraction?: number;
+  /** ISO 8601. */
+  at: string;
+}
 
 export interface Reply {
   /** Name of the recipient; absent while a message for anyone is `offered`. */
@@ -185,6 +247,10 @@ export interface Reply {
   state: MessageState;
   /** When it is `answered`. */
   response?: string;
+  /** When it is `dead_lettered`: how often it was delivered. */
+  deliveries?: number;
+  /** When it is `delivered`: the latest report of the agent that has it. */
+  progress?: MessageProgress;
   /** ISO 8601; when it became that. */
   at?: string;
 }
@@ -195,6 +261,25 @@ export interface RepliesOptions {
   /** In milliseconds. Default: 0. */
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** Called during the wait with what there is, at first and after each change. */
+  onChange?: (replies: Reply[]) => void;
+}
+
+/** A message that nobody gets any more, because it was delivered as often as it may be. */
+export interface DeadLetter extends Omit<DeliveredMessage, 'delivery'> {
+  /** Name of the agent in whose inbox it is. */
+  inbox: string;
+  deliveries: number;
+  /** ISO 8601. */
+  deadAt: string;
+}
+
+/** Resends or drops a dead letter. */
+export interface DeadLetterRequest {
+  messageId: string;
+  action: 'resend' | 'drop';
+  /** ID of the agent that asks: the owner of the inbox, or the sender of the message. Without it, a person does. */
+  by?: string;
 }
 
 /** A message that waits in an inbox, looked at without taking it. */
@@ -234,24 +319,55 @@ export function assertMessage(message: OutgoingMessage): void {
   if (message.from && 'name' in message.from) assertAgentName(message.from.name, 'from');
   if (message.replyTo !== undefined) assertAgentName(message.replyTo, 'reply_to');
   const { ttlSeconds: ttl } = message;
-  if (ttl !== undefined && !(Number.isFinite(ttl) && ttl >= 1 && ttl <= TTL_LIMIT_SECONDS))
-    throw invalid('ttl_seconds', `1 to ${TTL_LIMIT_SECONDS}`, ttl);
+  if (ttl !== undefined) assertWithin(ttl, [1, TTL_LIMIT_SECONDS], 'ttl_seconds');
+  if (message.maxDeliveries !== undefined)
+    assertWithin(message.maxDeliveries, MAX_DELIVERIES_RANGE, 'max_deliveries', Number.isInteger);
   const contextBytes = message.context === undefined ? 0 : jsonBytes(message.context);
   if (contextBytes > CONTEXT_LIMIT_BYTES) throw tooLarge('context', CONTEXT_LIMIT_BYTES, contextBytes);
 }
 
 /** @throws LonghaulError `invalid_arguments`, `too_large` */
 export function assertContent(content: unknown, where: string): asserts content is string {
-  if (typeof content !== 'string') throw invalid(where, 'text', content);
-  const bytes = jsonBytes(content);
-  if (bytes > CONTENT_LIMIT_BYTES) throw tooLarge(where, CONTENT_LIMIT_BYTES, bytes);
+  assertText(content, where, CONTENT_LIMIT_BYTES);
+}
+
+/** @throws LonghaulError `invalid_arguments`, `too_large` */
+export function assertReport({ text, fraction }: Pick<MessageProgress, 'text' | 'fraction'>): void {
+  assertText(text, 'text', REPORT_LIMIT_BYTES);
+  if (fraction !== undefined) assertWithin(fraction, [0, 1], 'fraction');
+}
+
+/** @throws LonghaulError `invalid_arguments` */
+export function assertStatusOptions({ parent, cursor, limit }: StatusOptions): void {
+  if (parent !== undefined) assertAgentName(parent, 'parent');
+  if (cursor !== undefined && !NAME.test(cursor))
+    throw invalid('cursor', 'the next_cursor of a page before', cursor);
+  if (limit !== undefined) assertWithin(limit, [1, STATUS_PAGE_LIMIT], 'limit', Number.isInteger);
+}
+
+function assertText(text: unknown, where: string, limitBytes: number): asserts text is string {
+  if (typeof text !== 'string' || text === '') throw invalid(where, 'a text that is not empty', text);
+  const bytes = utf8Bytes(text);
+  if (bytes > limitBytes) throw tooLarge(where, limitBytes, bytes);
+}
+
+function assertWithin(
+  value: number,
+  [least, most]: readonly [number, number],
+  where: string,
+  isFine: (value: number) => boolean = Number.isFinite,
+): void {
+  if (isFine(value) && value >= least && value <= most) return;
+  throw invalid(
+    where,
+    `${isFine === Number.isInteger ? 'a whole number from ' : ''}${least} to ${most}`,
+    value,
+  );
 }
 
 /** @throws LonghaulError `invalid_arguments` */
 export function assertLease(seconds: number): void {
-  const [shortest, longest] = LEASE_RANGE_SECONDS;
-  if (seconds >= shortest && seconds <= longest) return;
-  throw invalid('lease_seconds', `${shortest} to ${longest}`, seconds);
+  assertWithin(seconds, LEASE_RANGE_SECONDS, 'lease_seconds');
 }
 
 function assertRecipients(to: Recipients): void {
@@ -281,14 +397,21 @@ export function fits({ name, type, capabilities }: Registration, selector: Selec
   );
 }
 
-/** Size of a value as JSON, in bytes of UTF-8. Also for Temporal's sandbox, which has no Buffer. */
+/** Size of a value as JSON, in bytes of UTF-8. */
 export function jsonBytes(value: unknown): number {
-  const text = JSON.stringify(value) ?? '';
+  return utf8Bytes(JSON.stringify(value) ?? '');
+}
+
+/** Size of a text in UTF-8, in bytes. Also for Temporal's sandbox, which has no Buffer. */
+export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    // JSON.stringify leaves no half of a surrogate pair: each of the two counts for two bytes.
-    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+    const code = text.codePointAt(index)!;
+    if (code > 0xffff) {
+      // A surrogate pair: four bytes.
+      bytes += 2;
+      index += 1;
+    } else if (code > 0x7f) bytes += code > 0x7ff ? 2 : 1;
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-/** Keys of `_meta` that Longhaul adds to what it sends over MCP, for programs such as its own command line. */
+/** Keys of `_meta` that Longhaul adds to what it sends over MCP, for programs such as its own command line, and reads. */
 import type { ChildStatus } from './record.js';
 
 /**
@@ -12,6 +12,11 @@ export const PARTS_META_KEY = 'longhaul/parts';
 export const PROGRESS_META_KEY = 'longhaul/progress';
 /** In results with `isError`: the error's kind, and whether another try has a chance. */
 export const ERROR_META_KEY = 'longhaul/error';
+/**
+ * In calls, with the value true: a person makes the call at a command line, and no model. So agents can't do by mistake what is
+ * left to people; it is no protection from a program, which may set it too.
+ */
+export const PERSON_META_KEY = 'longhaul/person';
 /** In results whose first text is marked up for models: the same text for people. */
 export const TEXT_META_KEY = 'longhaul/text';
 

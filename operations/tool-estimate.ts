@@ -12,7 +12,7 @@ export interface CallEstimate {
     argument: string;
     /**
      * What of the argument counts. `value`: the number itself, or the length of a list or text. `file_bytes`: it is the
-     * path of a file under the data folders, whose bytes count. Default: `value`.
+     * path of a file under the data folders, or a pattern for several, whose bytes count. Default: `value`.
      */
     of?: 'value' | 'file_bytes';
     /** Seconds a unit, 0 or more. */

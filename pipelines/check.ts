@@ -2,13 +2,15 @@
  * What the schema can't say, because several keys have to fit each other. The file may have any form: what is wrong
  * with the form is told by the schema, and passed over here.
  */
-import { checkJobs, checkOutputs } from './checks/jobs.js';
-import { checkInputs, checkOutputSchemas } from './checks/schemas.js';
+import { checkJobs } from './checks/jobs.js';
+import { checkOutputs } from './checks/outputs.js';
+import { checkInputs } from './checks/schemas.js';
+import { checkScripts } from './checks/scripts.js';
 import { checkSteps } from './checks/steps.js';
 import { checkVariables } from './checks/variables.js';
 import type { Report } from './problems.js';
 
-const CHECKS = [checkInputs, checkOutputSchemas, checkVariables, checkJobs, checkSteps, checkOutputs];
+const CHECKS = [checkInputs, checkVariables, checkJobs, checkSteps, checkScripts, checkOutputs];
 
 /** Checks a file's data across its keys. */
 export function checkFile(file: unknown, report: Report): void {

@@ -33,10 +33,23 @@ const INSTEAD: [RegExp, (...names: string[]) => string][] = [
   [/^needs\./, () => 'use `if: success`, `if: failure` or `if: always` of the job'],
   [/^steps\./, () => 'steps of a job share its workspace: write a file in the one and read it in the other'],
   [/^(matrix|strategy)\b/, () => 'use `for-each` of the job, and $LONGHAUL_ITEM in the script'],
-  [/^github\.workspace\b/, () => 'scripts begin in the workspace'],
-  [/^(github|runner|job)\b/, () => 'there is nothing such: what a step needs to know comes as an input'],
+  [/^github\.workspace\b/, () => 'scripts begin in the workspace, $LONGHAUL_WORKSPACE'],
+  [/^github\.token\b/, () => 'list a token under `secrets`, and use its variable in the script'],
+  [/^github\.(run_id|run_number)\b/, () => 'use $LONGHAUL_TOKEN, which names the operation'],
+  [/^github\.job\b/, () => 'use $LONGHAUL_JOB'],
+  [/^runner\.temp\b/, () => 'use $TMPDIR'],
+  [/^runner\b/, () => "steps run on the worker's machine: ask it in the script, as with `uname`"],
+  [
+    /^github\b/,
+    () => 'no repository or event starts a pipeline: declare an input, and use its $INPUT_... variable',
+  ],
+  [/^job\b/, () => 'use `if: success`, `if: failure` or `if: always` of a step'],
+  [
+    /^(hashFiles|toJSON|fromJSON|format|join|contains|startsWith|endsWith)\(/i,
+    () => 'work it out in the script',
+  ],
   [/^(success|failure|always)\(\)$/, (name) => `write \`if: ${name}\``],
-  [/^cancelled\(\)/, () => 'write `if: always`'],
+  [/^!?cancelled\(\)/, () => 'write `if: always`'],
 ];
 
 /** What to write instead of an expression. */

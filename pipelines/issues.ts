@@ -1,5 +1,6 @@
 /** What the schema finds, in words. */
 import type { z } from 'zod';
+import { insteadOfForm, insteadOfText } from './foreign-values.js';
 import { insteadOf } from './foreign.js';
 import { formatKeyPath, preview, type KeyPath, type Report } from './problems.js';
 import type { Level } from './schema.js';
@@ -46,7 +47,8 @@ function reportKeys(file: unknown, path: KeyPath, keys: readonly string[], repor
     const value = valueAt(file, keyPath);
     const isEntry = isObjectSchema(path) && (isMap(value) || value === null);
     const isCutOff = value === null && ['schema', 'output', 'approval'].includes(level);
-    const instead = () => (isEntry ? underProperties(path, key) : isCutOff ? CUT_OFF : insteadOf(level, key));
+    const instead = () =>
+      isEntry ? underProperties(path, key) : isCutOff ? CUT_OFF : insteadOf(level, key, value);
     report(keyPath, () => `unknown key; ${instead()}`, 'key');
   }
 }
@@ -55,6 +57,8 @@ function reportKeys(file: unknown, path: KeyPath, keys: readonly string[], repor
 function hintOf(path: KeyPath, value: unknown): string | undefined {
   const key = path.at(-1);
   const level = levelOf(path.slice(0, -1));
+  if (path[0] === 'jobs' && path.length === 2) return insteadOfText('job', String(key), value);
+  if (path[2] === 'steps' && path.length === 4) return insteadOfText('step', '', value);
   if (level === 'schema' || level === 'output') {
     if (isObjectSchema(path.slice(0, -1)) && isMap(value))
       return underProperties(path.slice(0, -1), String(key));
@@ -63,8 +67,11 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   }
   if (key === 'if') {
     const [, name] = /^(success|failure|always)\(\)$/.exec(String(value)) ?? [];
+    if (/^!?cancelled\(\)$/.test(String(value))) return 'write always';
     return name ? `write ${name}` : 'there are no expressions: let the script decide';
   }
+  const form = insteadOfForm(level, String(key), value);
+  if (form !== undefined) return form;
   if (key === 'concurrency' && isMap(value))
     return 'give the number of jobs; operations run side by side in any case';
   if (key === 'name' && path.length === 1 && typeof value === 'string') {

@@ -19,8 +19,11 @@ export function formatProblem({ path, line, column, message }: Problem): string 
 /** Where in the file's data: keys and positions from the top. */
 export type KeyPath = readonly (string | number)[];
 
-/** Tells a problem of what stands at `path`: of the key itself, or of its value (default). */
-export type Report = (path: KeyPath, message: string | (() => string), at?: 'key' | 'value') => void;
+/** Part of what stands at a path: the key, the value, or the first occurrence of a text in the value. */
+export type Place = 'key' | 'value' | { text: string };
+
+/** Reports a problem with what stands at `path`. @param at Default: the value */
+export type Report = (path: KeyPath, message: string | (() => string), at?: Place) => void;
 
 /** `jobs.build.steps[0].run` */
 export function formatKeyPath(path: KeyPath): string {

@@ -110,12 +110,17 @@ const output = jsonSchema
   .extend({
     value: reference.meta({ description: '`job.key`: a job, and a key of its outputs.' }),
   })
-  .meta({ description: 'Which output of a job it is, and the JSON Schema of its value. Default: text.' });
+  .meta({
+    description:
+      'Which output of a job it is, and the JSON Schema of its value; of one value when the job has `for-each`. Default: text.',
+  });
 
 const job = z.strictObject(
   {
     needs: z
-      .union([z.string(), z.array(z.string())], { error: 'expected a job, or a list of jobs' })
+      .union([z.string(), z.array(z.string({ error: 'expected the name of a job' }))], {
+        error: 'expected a job, or a list of jobs',
+      })
       .default([])
       .meta({ description: 'Jobs that come first. Their artifacts are under $LONGHAUL_ARTIFACTS/JOB/.' }),
     if: condition.default('success').meta({
@@ -182,7 +187,7 @@ export const pipelineFile = z
         .default([])
         .meta({
           description:
-            "Names of secrets. NAME is set on the worker as LONGHAUL_SECRET_NAME, and is the steps' variable NAME.",
+            "Names of secrets. NAME is set on the worker as LONGHAUL_SECRET_NAME, and is the steps' variable NAME; not PATH or others that steps need.",
         }),
       concurrency: z
         .int({ error: 'expected a whole number from 1 to 200' })

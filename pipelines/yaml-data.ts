@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { isBuiltIn } from './names.js';
-import { formatKeyPath, type KeyPath } from './problems.js';
+import { formatKeyPath, type KeyPath, type Place } from './problems.js';
 
 /** Longest file, in bytes; what its aliases stand for may add as much again. */
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -24,7 +24,7 @@ export type ReportAt = (offset: number, message: string) => void;
 export interface YamlData {
   value: unknown;
   /** Where a key or value stands in the text; what is missing stands where it would have to be. */
-  offsetOf(path: KeyPath, at: 'key' | 'value'): number;
+  offsetOf(path: KeyPath, at: Place): number;
   /** A scalar as it is written: `1.10`. */
   sourceOf(path: KeyPath): string | undefined;
   /** Is there an expression in this key or value? Then nothing else is worth telling about it. */
@@ -53,7 +53,7 @@ export class YamlReader implements YamlData {
     this.value = this.#root ? this.#read(this.#root) : null;
   }
 
-  offsetOf(path: KeyPath, at: 'key' | 'value'): number {
+  offsetOf(path: KeyPath, at: Place): number {
     let node = this.#root;
     let offset = node?.range?.[0] ?? 0;
     for (const [depth, step] of path.entries()) {
@@ -67,9 +67,18 @@ export class YamlReader implements YamlData {
         node = target.items[step as number] as Node;
         offset = startOf(node) ?? offset;
       } else return offset;
-      if (at === 'value' && depth === path.length - 1) return startOf(node) ?? offset;
+      if (at !== 'key' && depth === path.length - 1) return this.#within(node, at) ?? offset;
     }
     return offset;
+  }
+
+  /** Start of a value, or of a text in it as far as the file has it in these letters. */
+  #within(node: Node | null, at: Place): number | undefined {
+    const start = startOf(node);
+    if (typeof at === 'string' || !node) return start;
+    const [from = 0, to = 0] = this.#target(node)?.range ?? [];
+    const found = this.text.slice(from, to).indexOf(at.text);
+    return found < 0 ? start : from + found;
   }
 
   sourceOf(path: KeyPath): string | undefined {

@@ -4,6 +4,7 @@
  */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
+import { misindented, type Misindented } from './indentation.js';
 import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
 /** Deepest nesting. The library's own limit is the stack's end, where a regular expression ends the whole process. */
@@ -38,13 +39,15 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
   const { explicit, version } = document.directives.yaml;
   if (explicit && version !== '1.2') report(0, `expected YAML 1.2; got ${version}`);
   for (const { pos, message } of document.warnings) report(pos[0], `${message}; remove it`);
+  // One mistake makes several of the library's errors.
   let lastLine = 0;
+  const indentation = misindentedNear(document.errors, text, lines);
+  if (indentation) report(indentation.offset, `not YAML: ${indentation.message}`);
   for (const { code, pos, message } of document.errors) {
     const { line } = lines.linePos(pos[0]);
-    // One mistake makes several of the library's errors.
-    if (line === lastLine) continue;
+    if (line === lastLine || (indentation && line >= indentation.line - 1)) continue;
     lastLine = line;
-    report(pos[0], `not YAML: ${SYNTAX[code] ?? message}`);
+    report(pos[0], `not YAML: ${inOtherWords(code, message)}`);
   }
   if (document.errors.length === 0) return true;
   for (const { offset, content } of expressionsIn(text)) {
@@ -54,11 +57,49 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
   return false;
 }
 
+/** The wrong indentation that the first error comes from, if it does. */
+function misindentedNear(
+  errors: Document.Parsed['errors'],
+  text: string,
+  lines: LineCounter,
+): Misindented | undefined {
+  const [first] = errors;
+  if (!first || first.code === 'TAB_AS_INDENT') return undefined;
+  const found = misindented(text);
+  const { line } = lines.linePos(first.pos[0]);
+  return found && Math.abs(found.line - line) <= 1 ? found : undefined;
+}
+
+const QUOTES = 'put the text between quotes, or write it below `|`';
+
 /** The library's errors that are easier said in other words. */
-const SYNTAX: Partial<Record<string, string>> = {
-  TAB_AS_INDENT: "a tab can't indent; use spaces",
-  BLOCK_AS_IMPLICIT_KEY: 'a text that holds ": " needs quotes',
-};
+function inOtherWords(code: string, message: string): string {
+  return SYNTAX.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1](message) ?? message;
+}
+
+const SYNTAX: [pattern: RegExp, words: (message: string) => string][] = [
+  [/^TAB_AS_INDENT/, () => "a tab can't indent; use spaces"],
+  [/^BLOCK_AS_IMPLICIT_KEY/, () => 'a text that holds ": " needs quotes'],
+  [/Unexpected scalar at node end/, () => `expected the end of the value; got more text; ${QUOTES}`],
+  [/Plain value cannot start with/, (message) => `${message}; ${QUOTES}`],
+  [
+    /Implicit map keys need to be followed by map values/,
+    () => 'expected a key with a colon and a space, `key: value`, or `- ` before an item; got text alone',
+  ],
+  [
+    /Implicit keys need to be on a single line/,
+    () => 'expected a colon at the end of this line, `key:`, as other lines stand under it',
+  ],
+  [
+    /Sequence item without - indicator/,
+    () => 'expected `- ` before an item, or the indentation of the lines before it',
+  ],
+  [
+    /Flow (map|sequence) in block collection must be sufficiently indented/,
+    (message) =>
+      `expected ${message.at(-1)} before this, to close the ${message.includes('map') ? '{' : '['} that is open`,
+  ],
+];
 
 function tooDeepAt(tokens: CST.Token[]): number | undefined {
   const left: [CST.Token, number][] = tokens.map((token) => [token, 0]);

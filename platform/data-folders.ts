@@ -1,6 +1,8 @@
 /** Files that callers name, under the folders that they may read. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { glob } from 'tinyglobby';
+import { LINKS_AS_FILES } from './glob-links.js';
 
 /** Where a path may lead. */
 export interface Places {
@@ -39,7 +41,68 @@ export function isUnder(file: string, folders: readonly string[]): boolean {
   });
 }
 
-/** Size of a file under the folders, in bytes; undefined for one that isn't there, or not for callers. */
+export interface Match {
+  /** The file's spelling: relative to its folder if the pattern is. */
+  name: string;
+  /** Absolute, without symbolic links. */
+  realPath: string;
+  bytes: number;
+}
+
+/** Whether a path can stand for several files: `*`, `?`, `[...]`, and `**` for any depth of folders. */
+export function isPattern(givenPath: string): boolean {
+  return /[*?[]/.test(givenPath);
+}
+
+/**
+ * Files that match a pattern, sorted by name; those of the first folder that has any. Hidden files only match a name that
+ * starts with a dot. Links to files count; `**` does not descend into links to folders.
+ *
+ * @returns undefined when the pattern or a match leads outside of the folders
+ */
+export async function filesMatching(
+  pattern: string,
+  folders: readonly string[],
+  signal?: AbortSignal,
+): Promise<Match[] | undefined> {
+  const { inside, realFolders } = await placesOf(pattern, folders);
+  if (inside.length === 0) return undefined;
+  for (const candidate of inside) {
+    const segments = candidate.split(path.sep);
+    const first = segments.findIndex(isPattern);
+    const spelledBase = segments.slice(0, first).join(path.sep) || path.sep;
+    const base = await realpath(spelledBase).catch(() => undefined);
+    if (base === undefined) continue;
+    if (!realFolders.includes(base) && !isUnder(base, realFolders)) return undefined;
+    const found = await glob(segments.slice(first).join('/'), {
+      cwd: base,
+      braceExpansion: false,
+      extglob: false,
+      expandDirectories: false,
+      fs: LINKS_AS_FILES,
+      ...(signal && { signal }),
+    });
+    const matches: Match[] = [];
+    for (const relative of found) {
+      const realPath = await realpath(path.join(base, relative)).catch(() => undefined);
+      if (realPath === undefined) continue;
+      const file = await stat(realPath);
+      if (!isUnder(realPath, realFolders)) return undefined;
+      if (!file.isFile()) continue;
+      const spelled = path.join(spelledBase, relative);
+      const folder = realFolders.find((each) => isUnder(spelled, [each]));
+      const name = path.isAbsolute(pattern) || !folder ? spelled : path.relative(folder, spelled);
+      matches.push({ name, realPath, bytes: file.size });
+    }
+    if (matches.length > 0) return matches.sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+  return [];
+}
+
+/**
+ * Size of a file under the folders, or of all files that match a pattern, in bytes; undefined for one that isn't there,
+ * or not for callers.
+ */
 export async function fileBytes(givenPath: string, folders: readonly string[]): Promise<number | undefined> {
   const { inside, realFolders } = await placesOf(givenPath, folders);
   for (const candidate of inside) {
@@ -49,5 +112,7 @@ export async function fileBytes(givenPath: string, folders: readonly string[]): 
     const found = await stat(real).catch(() => undefined);
     return found?.isFile() ? found.size : undefined;
   }
-  return undefined;
+  if (!isPattern(givenPath)) return undefined;
+  const matches = await filesMatching(givenPath, folders);
+  return matches?.length ? matches.reduce((sum, { bytes }) => sum + bytes, 0) : undefined;
 }

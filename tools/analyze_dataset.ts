@@ -9,7 +9,9 @@ const column = z.string().min(1).max(1000);
 const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 
 export const filterSchema = z.strictObject({
-  column: column.describe("A column of the file, spelled exactly as in the file's columns."),
+  column: column.describe(
+    "A column of the file, spelled exactly as in the file's columns, or a field of a struct by its path: user.addr.city. So for every column below.",
+  ),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
@@ -21,7 +23,8 @@ export const filterSchema = z.strictObject({
     .optional()
     .describe(
       'What to compare with: a number for numeric columns (integers beyond 2^53 as a string), an ISO 8601 ' +
-        'date or time as a string for dates and timestamps, true or false, or text; a list for `in`.',
+        'date or time as a string for dates and timestamps (without an offset: UTC, where the column has a time zone), ' +
+        'true or false, or text; a list for `in`.',
     ),
 });
 
@@ -29,7 +32,7 @@ export const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
     .describe(
-      'All ignore missing values. count without a column counts rows. sum, avg, median and stddev (of a ' +
+      'All ignore missing values and NaN. count without a column counts rows. sum, avg, median and stddev (of a ' +
         'sample) need a numeric column.',
     ),
   column: column.optional().describe('The column to aggregate. Needed by all but count.'),
@@ -58,8 +61,8 @@ export const analyzeDatasetInput = z.strictObject({
     .max(4096)
     .describe(
       'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file under an allowed folder, absolute or relative to that folder. CSV and JSON may be ' +
-        'gzipped (.gz). No URLs, no patterns.',
+        '(.parquet) file under an allowed folder, absolute or relative to that folder; or a pattern for several of one ' +
+        'format, such as logs/2026-*.csv or logs/**/*.json. CSV and JSON may be gzipped (.gz). No URLs.',
     ),
   filters: z
     .array(filterSchema)
@@ -85,6 +88,13 @@ export const analyzeDatasetInput = z.strictObject({
     .describe(
       'Default: by the grouped columns; in the order of the file when nothing is grouped. Equal rows of an ' +
         'ungrouped result come in no particular order.',
+    ),
+  on_bad_rows: z
+    .enum(['fail', 'skip'])
+    .optional()
+    .describe(
+      "What to do with lines of a CSV file that don't fit its columns: fail names them, skip leaves them out and " +
+        'names them in notes. Default: fail.',
     ),
   limit: z
     .int()
@@ -129,7 +139,7 @@ const value = z
   ])
   .describe(
     'Numbers (decimals and big integers too) are JSON numbers where those hold them exactly, else strings; ' +
-      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); NaN and infinities are strings.',
+      'timestamps, dates and times are ISO 8601 strings (UTC with a Z where the column knows a time zone); infinities are strings, NaN is null.',
   );
 
 export const columnProfileSchema = z.object({
@@ -141,7 +151,7 @@ export const columnProfileSchema = z.object({
   approx_distinct: z.int().describe('Distinct values, estimated (HyperLogLog, mostly within 5 %).'),
   min: value,
   max: value,
-  mean: z.number().nullable().describe('Of numeric columns, without NaN and infinities.'),
+  mean: z.number().nullable().describe('Of numeric columns, without infinities.'),
   stddev: z.number().nullable().describe('Of a sample; null with fewer than two values.'),
   approx_quartiles: z
     .array(z.number())
@@ -160,7 +170,7 @@ export const analyzeDatasetOutput = z.object({
   file: z.object({
     path: z.string(),
     format: z.enum(['csv', 'json', 'parquet']),
-    bytes: z.int(),
+    bytes: z.int().describe('On disk, of all files.'),
     row_count: z.int(),
     columns: z.array(columnSchema),
   }),
@@ -173,7 +183,9 @@ export const analyzeDatasetOutput = z.object({
     .object({ uri: z.string(), bytes: z.int(), row_count: z.int() })
     .optional()
     .describe('The whole result as a Parquet file.'),
-  notes: z.array(z.string()).describe('What to know about how the file was read and what was shortened.'),
+  notes: z
+    .array(z.string())
+    .describe('Guesses about columns that could be wrong, each with the column, and what was shortened.'),
 });
 
 export type AnalyzeDatasetInput = z.infer<typeof analyzeDatasetInput>;
@@ -197,7 +209,8 @@ export default defineTool({
     does:
       'Describes every column of a CSV, JSON or Parquet file, and filters, groups, aggregates and sorts its rows with ' +
       'DuckDB. Files may be larger than memory.',
-    useWhen: 'Use it instead of reading a data file yourself: the answer is exact and short.',
+    useWhen:
+      'Use it instead of reading a data file yourself: the answer is exact and short, and its notes name columns that are in doubt.',
     returns:
       'the first rows as a table and as structured content, the number of all rows, the profile if asked for, and the ' +
       'whole result as a Parquet file.',

@@ -19,7 +19,7 @@ const MB = 1_000_000;
 export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<AnalyzeDatasetOutput> {
   const { profile: wantsProfile, artifact: wantsArtifact, ask_over_mb: askOverMb, ...query } = input;
   stage('inspect');
-  const file = await dataset.inspectDataset(query.path);
+  const file = await dataset.inspectDataset(query.path, query.on_bad_rows);
   // Where the server doesn't see the file, only this tells how large it was.
   workSize(file.bytes);
   const batches = wantsProfile ? file.profileBatches : [];

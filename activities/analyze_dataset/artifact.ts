@@ -1,13 +1,12 @@
 import { open, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
-import { withDataset } from './dataset.js';
-import type { Dataset, Reading } from './dataset.js';
+import { readingOptions, withDataset } from './dataset.js';
+import type { Dataset, ReadingOptions } from './dataset.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 
 export interface ArtifactEstimate {
   /** Exact. */
@@ -30,11 +29,8 @@ const SAMPLE_ROWS = 122_880;
  * grouped result, and counts the rows of an ungrouped one.
  * @throws DatasetError
  */
-export function estimateArtifact(
-  query: DatasetQuery,
-  options: DatasetOptions & { reading?: Reading },
-): Promise<ArtifactEstimate> {
-  return withDataset(query.path, options, async (dataset) => {
+export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): Promise<ArtifactEstimate> {
+  return withDataset(query.path, readingOptions(query, options), async (dataset) => {
     const compiled = await compileWithinMemory(query, dataset);
     const step = percentOf(dataset.onProgress, `measuring the result of ${query.path}`);
     let from = `(${compiled.sql})`;
@@ -71,7 +67,7 @@ export function estimateArtifact(
 export async function writeArtifact(
   query: DatasetQuery,
   targetPath: string,
-  options: DatasetOptions & { reading?: Reading },
+  options: ReadingOptions,
 ): Promise<Artifact> {
   const target = path.resolve(targetPath);
   const prefix = `.${path.basename(target)}.partial`;
@@ -80,7 +76,7 @@ export async function writeArtifact(
   try {
     const rowCount = await withDataset(
       query.path,
-      options,
+      readingOptions(query, options),
       async (dataset) => {
         const { sql, values, orderBy } = await compileWithinMemory(query, dataset);
         const exact = await exactInParquet(`(${sql})`, values, dataset);

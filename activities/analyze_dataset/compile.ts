@@ -1,6 +1,7 @@
 import { quotedIdentifier } from '@duckdb/node-api';
-import { findColumn, isNumeric } from './columns.js';
+import { isNumeric } from './columns.js';
 import { DatasetError, unknownColumn } from './errors.js';
+import { resolveOperand } from './field-paths.js';
 import { filterCondition } from './filters.js';
 import type { Aggregate, Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 
@@ -34,19 +35,15 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Colum
       : [];
   const grouped = groupBy.length > 0 || aggregates.length > 0;
   if (!grouped) {
-    const orderBy = orderOf(
-      query,
-      columns.map(({ name }) => name),
-      [],
-    );
+    const orderBy = orderOf(query, (where, name) => resolveOperand(where, name, columns).sql, []);
     return { sql: `SELECT * FROM ${source}${where}`, values, orderBy, grouped };
   }
 
-  for (const [index, name] of groupBy.entries()) findColumn(`group_by[${index}]`, name, columns);
+  const grouping = groupBy.map((name, index) => resolveOperand(`group_by[${index}]`, name, columns));
   const outputs = [...groupBy, ...aggregates.map(nameOf)];
   refuseTwins(outputs);
   const selected = [
-    ...groupBy.map((name) => quotedIdentifier(name)),
+    ...grouping.map(({ name, sql }) => `${sql} AS ${quotedIdentifier(name)}`),
     ...aggregates.map((aggregate, index) => {
       const call = aggregateCall(aggregate, `aggregates[${index}]`, columns);
       return `${call} AS ${quotedIdentifier(nameOf(aggregate))}`;
@@ -57,7 +54,11 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Colum
   const sql =
     `SELECT ${selected.join(', ')} FROM (SELECT * FROM ${source}${where})` +
     (groupBy.length === 0 ? '' : ` GROUP BY ${positions}`);
-  return { sql, values, orderBy: orderOf(query, outputs, groupBy), grouped };
+  const ordering = (where: string, name: string) => {
+    if (!outputs.includes(name)) throw unknownColumn(where, name, outputs);
+    return quotedIdentifier(name);
+  };
+  return { sql, values, orderBy: orderOf(query, ordering, groupBy), grouped };
 }
 
 function nameOf(aggregate: Aggregate): string {
@@ -71,11 +72,10 @@ function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Co
     if (aggregate.fn === 'count') return 'count(*)';
     throw new DatasetError('bad_aggregate', `${where}.column: ${aggregate.fn} needs a column; none came`);
   }
-  const { name, type } = findColumn(`${where}.column`, aggregate.column, columns);
-  const quoted = quotedIdentifier(name);
+  const { name, type, sql } = resolveOperand(`${where}.column`, aggregate.column, columns);
   switch (aggregate.fn) {
     case 'count_distinct':
-      return `count(DISTINCT ${quoted})`;
+      return `count(DISTINCT ${sql})`;
     case 'stddev':
     case 'sum':
     case 'avg':
@@ -86,12 +86,26 @@ function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Co
           `${where}.column: ${aggregate.fn} expects a numeric column; ${JSON.stringify(name)} is ${type}`,
         );
       }
-      return `${aggregate.fn === 'stddev' ? 'stddev_samp' : aggregate.fn}(${quoted})`;
+      // Between two decimals DuckDB cuts the median to their scale: that of 4.64 and 4.65 would be 4.64.
+      if (aggregate.fn === 'median' && type.startsWith('DECIMAL')) return `median(CAST(${sql} AS DOUBLE))`;
+      return /^(FLOAT|DOUBLE)$/.test(type)
+        ? floatAggregate(aggregate.fn, sql)
+        : `${FUNCTIONS[aggregate.fn]}(${sql})`;
     case 'count':
     case 'min':
     case 'max':
-      return `${aggregate.fn}(${quoted})`;
+      return `${aggregate.fn}(${sql})`;
   }
+}
+
+const FUNCTIONS = { sum: 'sum', avg: 'avg', median: 'median', stddev: 'stddev_samp' } as const;
+
+/** Over infinite values of both signs a result is NaN, and a standard deviation an error of DuckDB's: both are missing. */
+function floatAggregate(fn: keyof typeof FUNCTIONS, column: string): string {
+  const call = `${FUNCTIONS[fn]}(${column})`;
+  if (fn === 'stddev')
+    return `CASE WHEN bool_or(isinf(${column})) THEN NULL ELSE ${call} FILTER (isfinite(${column})) END`;
+  return `CASE WHEN isnan(${call}) THEN NULL ELSE ${call} END`;
 }
 
 /** DuckDB tells no two names apart that differ in case only. */
@@ -110,11 +124,15 @@ function refuseTwins(outputs: readonly string[]): void {
 }
 
 /** Groups are also ordered by their keys, so the same call gives the same rows every time. */
-function orderOf(query: DatasetQuery, outputs: readonly string[], groupBy: readonly string[]): string {
-  const terms = (query.order_by ?? []).map(({ column, direction }, index) => {
-    if (!outputs.includes(column)) throw unknownColumn(`order_by[${index}].column`, column, outputs);
-    return `${quotedIdentifier(column)} ${direction === 'desc' ? 'DESC' : 'ASC'} NULLS LAST`;
-  });
+function orderOf(
+  query: DatasetQuery,
+  ordering: (where: string, name: string) => string,
+  groupBy: readonly string[],
+): string {
+  const terms = (query.order_by ?? []).map(
+    ({ column, direction }, index) =>
+      `${ordering(`order_by[${index}].column`, column)} ${direction === 'desc' ? 'DESC' : 'ASC'} NULLS LAST`,
+  );
   const ordered = new Set(query.order_by?.map(({ column }) => column));
   for (const name of groupBy) {
     if (!ordered.has(name)) terms.push(`${quotedIdentifier(name)} ASC NULLS LAST`);

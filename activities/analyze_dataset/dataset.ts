@@ -1,114 +1,195 @@
-import { quotedString } from '@duckdb/node-api';
+import { createHash } from 'node:crypto';
+import { convertedSource, jsonReader, listOf, parquetReader } from './column-reading.js';
+import type { ColumnReading } from './column-reading.js';
+import { checkContent } from './content.js';
+import type { OnBadRows } from './csv-bad-rows.js';
+import { copyCsv } from './csv-copies.js';
+import { isMisfit, planCsv, refuseOtherCount, saferPlan } from './csv-plan.js';
+import type { CsvPlan } from './csv-plan.js';
+import { csvSource } from './csv-source.js';
+import { refuseOtherThanUtf8 } from './encoding.js';
 import { datasetErrorOf, DatasetError, messageOf } from './errors.js';
+import { copyJson } from './json-copies.js';
+import { learnCsv, learnJson, learnParquet } from './learn.js';
+import type { Learned } from './learn.js';
 import { locate } from './locate.js';
 import type { DatasetFile } from './locate.js';
 import { neverBack } from './progress.js';
 import type { OnProgress } from './progress.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { withSession } from './session.js';
+import { unionNotes } from './unions.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';
 
 /**
- * CSV and JSON carry no types: DuckDB infers them from the first rows, and a later row may
- * not fit. What was learned about a file is a plain value, so that a caller can hand it from
- * one call to the next: every call then sees the same types, and none learns it again.
+ * CSV and JSON carry no types, and no format says which values are NaN. What was learned about a file is a plain value, so that
+ * a caller can hand it from one call to the next: every call then sees the same rows and types, and none learns them again.
  */
 export interface Reading {
-  /** Columns of a CSV file that are read as text, since not all of their values fit the inferred type. */
+  /** Columns that are text, although most of their values are of another type. */
   textColumns: string[];
-  /** Whether a JSON file's types come from all of its rows. */
+  /** Whether types come from all rows. */
   wholeFileTypes: boolean;
+  /** Missing in readings that were recorded before types were learned from all values: those are learned again. */
+  learned?: Omit<Learned, 'mixed'>;
+  /** How the CSV files split into rows. */
+  csv?: CsvPlan;
+  /** On files whose columns differ. */
+  unionNotes?: string[];
+  /** Which files a pattern matched. */
+  filesDigest?: string;
 }
+
+/** A reading that is complete. */
+export type KnownReading = Reading & Required<Pick<Reading, 'learned'>>;
 
 export interface Dataset extends Session {
   file: DatasetFile;
-  /** The table function that reads the file, to stand in a FROM. */
+  /** SQL that reads the files, to stand in a FROM. */
   source: string;
   /** Names and full types, as DuckDB spells them. */
   columns: Column[];
-  reading: Reading;
+  reading: KnownReading;
   notes: string[];
   /** The caller's, but never going back when the work starts over. */
   onProgress: OnProgress;
 }
 
-const AS_INFERRED: Reading = { textColumns: [], wholeFileTypes: false };
+export interface ReadingOptions extends DatasetOptions {
+  /** Of an earlier call on the same path; without it the file is looked at first. */
+  reading?: Reading;
+  /** What to do with lines of a CSV file that don't fit its columns. Default: fail. */
+  onBadRows?: OnBadRows;
+  /** Hears how much of the files has been read for their types, 0 to 1. */
+  onLearned?: (share: number) => void;
+}
+
+export function readingOptions(
+  { on_bad_rows: onBadRows }: DatasetQuery,
+  options: ReadingOptions,
+): ReadingOptions {
+  return { ...options, ...(onBadRows && { onBadRows }) };
+}
 
 /**
- * Opens the file and does `work` on it; when a value turns out not to fit its column's
- * inferred type, does the work again with a type that fits. So `work` may run more than once.
+ * Opens the files, learns their rows and types unless `options.reading` has them, and does `work` on them. Where DuckDB splits a
+ * CSV file into other rows than it has, the work is done again in a safer way: so it may run more than once.
  * @throws DatasetError
  */
 export async function withDataset<T>(
   givenPath: string,
-  options: DatasetOptions & { reading?: Reading },
+  options: ReadingOptions,
   work: (dataset: Dataset) => Promise<T>,
-  files: Omit<SessionFiles, 'read'> = {},
+  sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
-  const file = await locate(givenPath, options.allowedFolders);
-  if (file.bytes === 0) {
+  const file = await locate(givenPath, options.allowedFolders, options.signal);
+  const onProgress = neverBack(options.onProgress.bind(options));
+  let reading = options.reading ?? (await firstLook(file, options.signal));
+  if (reading.filesDigest !== filesDigestOf(file)) {
     throw new DatasetError(
       'unreadable',
-      `path: ${givenPath} is empty (0 bytes); expected ${file.format} data`,
+      `path: other files match ${givenPath} than when it was first read; call again`,
     );
   }
-  const onProgress = neverBack(options.onProgress.bind(options));
-  let reading = options.reading ?? AS_INFERRED;
+  const read = file.files.map(({ realPath }) => realPath);
   for (;;) {
-    let readPath = file.realPath;
+    let readPaths = read;
     try {
-      return await withSession({ read: file.realPath, ...files }, options, async (session) => {
-        readPath = session.readPath;
-        const source = sourceOf(file, session.readPath, reading);
-        const described = await session.run(`DESCRIBE SELECT * FROM ${source}`);
-        const columns = described
-          .getRows()
-          .map(([name, type]) => ({ name: String(name), type: String(type) }));
-        return work({ ...session, file, source, columns, reading, notes: notesOn(reading), onProgress });
+      return await withSession({ read, ...sessionFiles }, options, async (session) => {
+        readPaths = session.readPaths;
+        if (file.format === 'csv' && !reading.csv)
+          reading = {
+            ...reading,
+            csv: await planCsv(file, options.onBadRows ?? 'fail', options.signal),
+          };
+        reading = { ...reading, unionNotes: reading.unionNotes ?? (await unionNotes(file, session)) };
+        const { paths, notes } = await copiesOf(file, reading, session, options.signal);
+        readPaths = paths;
+        const known = await withTypes(file, paths, reading, session, options);
+        reading = known;
+        const source = sourceOf(file, paths, known);
+        const columns = known.learned.columns.map(({ name, type }) => ({ name, type }));
+        const allNotes = [...file.notes, ...notesOn(known), ...notes];
+        return work({ ...session, file, source, columns, reading: known, notes: allNotes, onProgress });
       });
     } catch (thrown) {
       if (options.signal.aborted) throw options.signal.reason;
-      const wider = widerReading(file, reading, messageOf(thrown));
-      if (!wider) throw datasetErrorOf(thrown, readPath, givenPath);
-      reading = wider;
+      const safer = await saferReading(file, reading, messageOf(thrown), options.signal);
+      if (!safer)
+        throw datasetErrorOf(
+          thrown,
+          readPaths,
+          givenPath,
+          file.files.map(({ name }) => name),
+        );
+      reading = safer;
     }
   }
 }
 
-function sourceOf(file: DatasetFile, readPath: string, reading: Reading): string {
-  const quoted = quotedString(readPath);
-  switch (file.format) {
-    case 'parquet':
-      return `read_parquet(${quoted}, hive_partitioning = false)`;
-    case 'csv': {
-      const asText = reading.textColumns.map((column) => `${quotedString(column)}: 'VARCHAR'`);
-      const types = asText.length === 0 ? '' : `, types = {${asText.join(', ')}}`;
-      return `read_csv(${quoted}, hive_partitioning = false${types})`;
-    }
-    case 'json':
-      return `read_json(${quoted}, hive_partitioning = false${reading.wholeFileTypes ? ', sample_size = -1' : ''})`;
-  }
+async function firstLook(file: DatasetFile, signal: AbortSignal): Promise<Reading> {
+  for (const one of file.files) await checkContent(one, signal);
+  const filesDigest = filesDigestOf(file);
+  return { textColumns: [], wholeFileTypes: false, ...(filesDigest !== undefined && { filesDigest }) };
 }
 
-/** What to try after a value did not fit, or nothing when the file itself is at fault. */
-function widerReading(file: DatasetFile, reading: Reading, message: string): Reading | undefined {
-  if (file.format === 'csv') {
-    const column = /Error when converting column "(.*?)"\. /s.exec(message)?.[1];
-    if (column === undefined || reading.textColumns.includes(column)) return undefined;
-    return { ...reading, textColumns: [...reading.textColumns, column] };
-  }
-  if (file.format === 'json' && !reading.wholeFileTypes && message.includes('JSON transform error')) {
-    return { ...reading, wholeFileTypes: true };
-  }
-  return undefined;
+/** Undefined for a single file, which is found by its name. */
+function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
+  if (files.length === 1 && files[0]!.name === givenPath) return undefined;
+  return createHash('sha256')
+    .update(files.map(({ name }) => name).join('\0'))
+    .digest('base64url');
 }
 
-function notesOn(reading: Reading): string[] {
-  const notes = reading.textColumns.map(
-    (column) =>
-      `Column ${JSON.stringify(column)} is read as text: not all of its values fit the type of its first ones.`,
-  );
-  if (reading.wholeFileTypes)
-    notes.push('Types come from all rows: a later row did not fit those of the first ones.');
-  return notes;
+async function copiesOf(
+  file: DatasetFile,
+  reading: Reading,
+  { readPaths, scratchFolder }: Session,
+  signal: AbortSignal,
+): Promise<{ paths: string[]; notes: string[] }> {
+  if (reading.csv) return copyCsv(file, reading.csv, readPaths, scratchFolder, signal);
+  if (file.format === 'json') return copyJson(file, readPaths, scratchFolder, signal);
+  return { paths: readPaths, notes: [] };
+}
+
+async function withTypes(
+  file: DatasetFile,
+  paths: string[],
+  reading: Reading,
+  { run }: Session,
+  { onLearned = () => undefined }: ReadingOptions,
+): Promise<KnownReading> {
+  if (reading.learned) return { ...reading, learned: reading.learned };
+  const { csv } = reading;
+  const { mixed, ...learned } = csv
+    ? await learnCsv(run, csvSource(csv, paths), csv.names, onLearned)
+    : await (file.format === 'json' ? learnJson : learnParquet)(run, paths, onLearned);
+  if (csv) refuseOtherCount(learned.rowCount, csv, file);
+  return { ...reading, textColumns: mixed, wholeFileTypes: true, learned };
+}
+
+function sourceOf({ format }: DatasetFile, paths: string[], { csv, learned }: KnownReading): string {
+  const { columns } = learned;
+  return convertedSource(csv ? csvSource(csv, paths) : readerOf(format, paths, columns), columns);
+}
+
+function readerOf(format: DatasetFile['format'], paths: string[], columns: readonly ColumnReading[]): string {
+  return format === 'parquet' ? parquetReader(paths) : jsonReader(listOf(paths), columns);
+}
+
+/** How to read again after DuckDB failed or split a CSV file into other rows; nothing when the file itself is at fault. */
+async function saferReading(
+  file: DatasetFile,
+  { learned: _learned, ...reading }: Reading,
+  message: string,
+  signal: AbortSignal,
+): Promise<Reading | undefined> {
+  if (/not utf-8 encoded|invalid UTF-8/i.test(message))
+    for (const one of file.files) await refuseOtherThanUtf8(one, signal);
+  const csv = reading.csv && isMisfit(message) ? saferPlan(reading.csv) : undefined;
+  return csv && { ...reading, csv };
+}
+
+function notesOn({ csv, unionNotes: ofUnion = [], learned }: KnownReading): string[] {
+  return [...(csv?.notes ?? []), ...ofUnion, ...learned.notes];
 }

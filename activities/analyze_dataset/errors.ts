@@ -33,22 +33,44 @@ export function messageOf(thrown: unknown): string {
 
 /** What a column that does not exist is answered with. */
 export function unknownColumn(where: string, name: string, known: readonly string[]): DatasetError {
-  const shown = known.slice(0, 100).map((column) => JSON.stringify(column));
-  const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
-  return new DatasetError(
-    'unknown_column',
-    `${where}: expected one of the columns ${shown.join(', ')}${more}; got ${JSON.stringify(name)}`,
-  );
+  return unknown(where, `one of the columns ${listed(known)}`, name);
+}
+
+/** What a field that `parent` lacks is answered with. */
+export function unknownField(
+  where: string,
+  path: string,
+  parent: string,
+  known: readonly string[],
+): DatasetError {
+  return unknown(where, `one of the fields ${listed(known)} of ${JSON.stringify(parent)}`, path);
+}
+
+function unknown(where: string, expected: string, name: string): DatasetError {
+  return new DatasetError('unknown_column', `${where}: expected ${expected}; got ${JSON.stringify(name)}`);
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 100).map((name) => JSON.stringify(name));
+  const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : '';
+  return `${shown.join(', ')}${more}`;
 }
 
 /**
  * DuckDB's words for a file it can't read, cut down to what helps: without the query,
  * the hints about its own SQL options and the path that it was given.
  */
-export function datasetErrorOf(thrown: unknown, readPath: string, givenPath: string): unknown {
-  const full = messageOf(thrown);
+export function datasetErrorOf(
+  thrown: unknown,
+  readPaths: readonly string[],
+  givenPath: string,
+  names: readonly string[],
+): unknown {
+  const full = readPaths.reduce(
+    (text, readPath, index) => text.replaceAll(readPath, names[index]!),
+    messageOf(thrown),
+  );
   const message = (full.split(/\n\s*\n|\nPossible|\nTry increasing|\n\s+file = |\nLINE \d+:/)[0] ?? full)
-    .replaceAll(readPath, givenPath)
     .replace(/\s*\n\s*/g, '; ')
     .trim();
   if (message.startsWith('Out of Memory Error')) {
@@ -71,7 +93,7 @@ export function datasetErrorOf(thrown: unknown, readPath: string, givenPath: str
     );
   }
   if (
-    /^(Invalid Input|Conversion|Serialization|Invalid|Parser|Binder|Not implemented) Error|No magic bytes/i.test(
+    /^(Invalid Input|Conversion|Serialization|Invalid|Parser|Binder|Not implemented) Error|No magic bytes|not a GZIP stream/i.test(
       message,
     )
   ) {

@@ -1,6 +1,7 @@
-import { quotedIdentifier } from '@duckdb/node-api';
-import { findColumn, isNumeric } from './columns.js';
+import { isNumeric } from './columns.js';
 import { DatasetError } from './errors.js';
+import { resolveOperand } from './field-paths.js';
+import type { Operand } from './field-paths.js';
 import type { Column, Filter } from '../../tools/analyze_dataset.js';
 
 type Scalar = string | number | boolean;
@@ -9,7 +10,7 @@ const COMPARISONS = { eq: '=', ne: '<>', lt: '<', le: '<=', gt: '>', ge: '>=' } 
 const HUGEINT_MAX = 2n ** 127n - 1n;
 
 /**
- * One condition over a quoted column. Values go to `values` as text, and the condition
+ * One condition over a column or field. Values go to `values` as text, and the condition
  * casts them to a type from this file's closed list: the column's own where that keeps the
  * meaning (a fraction compared with an integer column stays a fraction).
  * @throws DatasetError unknown_column, bad_filter
@@ -20,8 +21,8 @@ export function filterCondition(
   columns: readonly Column[],
   values: string[],
 ): string {
-  const column = findColumn(`${where}.column`, filter.column, columns);
-  const quoted = quotedIdentifier(column.name);
+  const column = resolveOperand(`${where}.column`, filter.column, columns);
+  const { sql } = column;
   const bind = (value: Scalar) => {
     const { text, castTo } = typedValue(value, column, where);
     values.push(text);
@@ -31,7 +32,7 @@ export function filterCondition(
     case 'is_null':
     case 'not_null':
       if (filter.value !== undefined) throw bad(where, `no value with ${filter.op}`, filter.value);
-      return `${quoted} IS ${filter.op === 'is_null' ? '' : 'NOT '}NULL`;
+      return `${sql} IS ${filter.op === 'is_null' ? '' : 'NOT '}NULL`;
     case 'in': {
       if (!Array.isArray(filter.value)) throw bad(where, 'a list with in', filter.value);
       return `${comparable(column)} IN (${filter.value.map(bind).join(', ')})`;
@@ -39,7 +40,7 @@ export function filterCondition(
     case 'contains':
       if (typeof filter.value !== 'string') throw bad(where, 'text with contains', filter.value);
       values.push(filter.value);
-      return `contains(CAST(${quoted} AS VARCHAR), $${values.length})`;
+      return `contains(CAST(${sql} AS VARCHAR), $${values.length})`;
     default:
       if (filter.value === undefined || Array.isArray(filter.value)) {
         throw bad(
@@ -53,10 +54,9 @@ export function filterCondition(
 }
 
 /** What is neither number, time nor truth is compared as text. */
-function comparable({ name, type }: Column): string {
-  const quoted = quotedIdentifier(name);
+function comparable({ sql, type }: Operand): string {
   const own = isNumeric(type) || /^(VARCHAR|BOOLEAN|UUID|DATE|TIME|TIMESTAMP.*)$/.test(type);
-  return own ? quoted : `CAST(${quoted} AS VARCHAR)`;
+  return own ? sql : `CAST(${sql} AS VARCHAR)`;
 }
 
 function typedValue(value: Scalar, { name, type }: Column, where: string): { text: string; castTo: string } {
@@ -83,7 +83,11 @@ function typedValue(value: Scalar, { name, type }: Column, where: string): { tex
     if (!isIsoTime(text))
       throw expected('an ISO 8601 date or time such as 2001-01-31 or 2001-01-31T14:30:00');
     if (type === 'DATE' && text.length === 10) return { text, castTo: 'DATE' };
-    return { text, castTo: type.includes('TIME ZONE') ? 'TIMESTAMPTZ' : 'TIMESTAMP' };
+    if (type.includes('TIME ZONE')) return { text, castTo: 'TIMESTAMPTZ' };
+    if (type !== 'DATE' && /[Zz]$|[+-]\d\d(:?\d\d)?$/.test(text.slice(10))) {
+      throw expected('a date or time without a time zone, since the column has none');
+    }
+    return { text, castTo: type === 'TIMESTAMP_NS' && hasNanoseconds(text) ? 'TIMESTAMP_NS' : 'TIMESTAMP' };
   }
   return { text: String(value), castTo: 'VARCHAR' };
 }
@@ -115,6 +119,12 @@ function isIsoTime(text: string): boolean {
   const date = new Date(Date.UTC(2000, month - 1, day));
   date.setUTCFullYear(year, month - 1, day);
   return year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** Whether TIMESTAMP_NS, which reaches from 1677 to 2262, is needed for the value and can hold it. */
+function hasNanoseconds(text: string): boolean {
+  const year = Number(text.slice(0, 4));
+  return year > 1677 && year < 2262 && /[.]\d{7,9}$/.test(text);
 }
 
 function bad(where: string, expected: string, came: unknown): DatasetError {

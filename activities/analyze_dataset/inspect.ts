@@ -1,10 +1,8 @@
-import { quotedIdentifier } from '@duckdb/node-api';
 import { withDataset } from './dataset.js';
-import type { Reading } from './dataset.js';
+import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
-import { percentOf } from './progress.js';
+import { neverBack, percentOf } from './progress.js';
 import type { Column } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 import { shortType } from './values.js';
 
 export interface Inspection {
@@ -24,24 +22,18 @@ export interface Inspection {
 const COLUMNS_PER_BATCH: Record<DatasetFormat, number> = { parquet: 4, csv: 32, json: 32 };
 
 /**
- * What the file is. Reads a CSV or JSON file once from end to end, so it also finds values
- * that do not fit their column and lines that can't be read.
+ * Describes the file. Reads all of its rows for the types of its columns, so it also finds lines that can't be read.
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
-export function inspect(path: string, options: DatasetOptions): Promise<Inspection> {
-  return withDataset(path, options, async ({ file, columns, source, reading, notes, run, onProgress }) => {
-    // Counting each column makes DuckDB convert every value; counting rows alone would skip that.
-    const counted =
-      file.format === 'parquet'
-        ? 'count(*)'
-        : ['count(*)', ...columns.map(({ name }) => `count(${quotedIdentifier(name)})`)].join(', ');
-    const step = percentOf(onProgress, `reading ${path}`);
-    const reader = await run(`SELECT ${counted} FROM ${source}`, undefined, step(0, 100));
-    return {
+export function inspect(path: string, options: ReadingOptions): Promise<Inspection> {
+  const onProgress = neverBack(options.onProgress.bind(options));
+  const onLearned = percentOf(onProgress, `reading ${path}`)(0, 100);
+  return withDataset(path, { ...options, onLearned }, ({ file, columns, reading, notes }) =>
+    Promise.resolve({
       path,
       format: file.format,
       bytes: file.bytes,
-      rowCount: Number(reader.value(0, 0)),
+      rowCount: reading.learned.rowCount,
       columns: columns.map(({ name, type }) => ({ name, type: shortType(type) })),
       reading,
       profileBatches: inBatches(
@@ -49,8 +41,8 @@ export function inspect(path: string, options: DatasetOptions): Promise<Inspecti
         COLUMNS_PER_BATCH[file.format],
       ),
       notes,
-    };
-  });
+    }),
+  );
 }
 
 export function inBatches<T>(items: readonly T[], size: number): T[][] {

@@ -1,18 +1,33 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { isUnder, placesOf } from '../../platform/data-folders.js';
+import { filesMatching, isPattern, isUnder, placesOf } from '../../platform/data-folders.js';
 import { DatasetError } from './errors.js';
 
 export type DatasetFormat = 'csv' | 'json' | 'parquet';
 
-export interface DatasetFile {
-  /** As the caller wrote it; the only spelling that messages show. */
-  givenPath: string;
+export interface LocatedFile {
+  /** As messages show it. */
+  name: string;
   /** Absolute, without symbolic links. */
   realPath: string;
   format: DatasetFormat;
   bytes: number;
 }
+
+/** One file, or all that match a pattern. */
+export interface DatasetFile {
+  /** As the caller wrote it; the only spelling that messages show. */
+  givenPath: string;
+  /** At least one, sorted by name, all of one format, none empty. */
+  files: LocatedFile[];
+  format: DatasetFormat;
+  /** Of all files, as they are on disk. */
+  bytes: number;
+  notes: string[];
+}
+
+/** Files that one pattern may match. */
+const MAX_FILES = 1000;
 
 const FORMATS: [RegExp, DatasetFormat][] = [
   [/\.(csv|tsv)(\.gz)?$/i, 'csv'],
@@ -21,12 +36,16 @@ const FORMATS: [RegExp, DatasetFormat][] = [
 ];
 
 /**
- * Finds a file under the allowed folders. A path that is outside by its spelling is
- * refused without a look at the disk, so nobody can learn what exists elsewhere; one
- * that leads outside over a symbolic link is refused after it.
+ * Finds a file under the allowed folders, or the files that match a pattern; a file that is called like the pattern comes
+ * first. A path that is outside by its spelling is refused without a look at the disk, so nobody can learn what exists
+ * elsewhere; one that leads outside over a symbolic link is refused after it.
  * @throws DatasetError not_allowed, not_found, unsupported_format, unreadable
  */
-export async function locate(givenPath: string, allowedFolders: readonly string[]): Promise<DatasetFile> {
+export async function locate(
+  givenPath: string,
+  allowedFolders: readonly string[],
+  signal: AbortSignal,
+): Promise<DatasetFile> {
   if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0')) {
     throw new DatasetError(
       'not_allowed',
@@ -45,12 +64,75 @@ export async function locate(givenPath: string, allowedFolders: readonly string[
       throw new DatasetError('unreadable', `path: expected a file; ${givenPath} is a folder or a device`);
     }
     await access(real, constants.R_OK).catch((thrown: unknown) => unresolved(thrown, givenPath));
-    return { givenPath, realPath: real, format: formatOf(givenPath), bytes: found.size };
+    const file = { name: givenPath, realPath: real, format: formatOf(givenPath), bytes: found.size };
+    return datasetOf(givenPath, [file]);
   }
+  if (isPattern(givenPath)) return locatePattern(givenPath, allowedFolders, signal);
   throw new DatasetError(
     'not_found',
     `path: there is no file ${givenPath} (allowed folders: ${allowedFolders.join(', ')})`,
   );
+}
+
+async function locatePattern(
+  pattern: string,
+  allowedFolders: readonly string[],
+  signal: AbortSignal,
+): Promise<DatasetFile> {
+  const matches = await filesMatching(pattern, allowedFolders, signal);
+  if (!matches) throw outside(`${pattern}, which matches something else`, allowedFolders);
+  if (matches.length === 0) {
+    throw new DatasetError(
+      'not_found',
+      `path: no file matches ${pattern} (allowed folders: ${allowedFolders.join(', ')})`,
+    );
+  }
+  if (matches.length > MAX_FILES) {
+    throw new DatasetError(
+      'unreadable',
+      `path: expected a pattern that matches at most ${MAX_FILES} files; ${pattern} matches ${matches.length}`,
+    );
+  }
+  const files = matches.map((match) => ({ ...match, format: formatOf(match.name) }));
+  const other = files.find(({ format }) => format !== files[0]!.format);
+  if (other) {
+    throw new DatasetError(
+      'unsupported_format',
+      `path: expected files of one format; ${pattern} matches ${files[0]!.name} (${files[0]!.format}) and ` +
+        `${other.name} (${other.format})`,
+    );
+  }
+  for (const { realPath, name } of files) {
+    await access(realPath, constants.R_OK).catch((thrown: unknown) => unresolved(thrown, name));
+  }
+  return datasetOf(pattern, files);
+}
+
+/** @throws DatasetError unreadable, when there is nothing to read */
+function datasetOf(givenPath: string, all: LocatedFile[]): DatasetFile {
+  const files = all.filter(({ bytes }) => bytes > 0);
+  const { format } = all[0]!;
+  if (files.length === 0) {
+    const isOne = all.length === 1;
+    throw new DatasetError(
+      'unreadable',
+      `path: ${isOne ? all[0]!.name : `each of the ${all.length} files that match ${givenPath}`} is empty (0 bytes); ` +
+        `expected ${format} data`,
+    );
+  }
+  const notes: string[] = [];
+  if (files.length > 1 || files[0]!.name !== givenPath)
+    notes.push(
+      files.length === 1
+        ? `${givenPath} matches one file: ${files[0]!.name}.`
+        : `${files.length} files are read, from ${files[0]!.name} to ${files.at(-1)!.name}.`,
+    );
+  const empty = all.filter(({ bytes }) => bytes === 0).map(({ name }) => name);
+  if (empty.length > 0)
+    notes.push(
+      `Empty files (0 bytes) are left out: ${empty.slice(0, 5).join(', ')}${empty.length > 5 ? ', ...' : ''}.`,
+    );
+  return { givenPath, files, format, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), notes };
 }
 
 function formatOf(givenPath: string): DatasetFormat {

@@ -2,10 +2,9 @@ import { quotedIdentifier } from '@duckdb/node-api';
 import type { Json } from '@duckdb/node-api';
 import { findColumn, isNumeric } from './columns.js';
 import { withDataset } from './dataset.js';
-import type { Dataset, Reading } from './dataset.js';
+import type { Dataset, ReadingOptions } from './dataset.js';
 import { inBatches } from './inspect.js';
 import type { Column, ColumnProfile } from '../../tools/analyze_dataset.js';
-import type { DatasetOptions } from './session.js';
 import { textTable } from './text-table.js';
 import { rowsOf, shortened, shortType } from './values.js';
 
@@ -23,7 +22,7 @@ const MAX_SHOWN_CHARACTERS = 200;
 export function profileColumns(
   path: string,
   names: readonly string[],
-  options: DatasetOptions & { reading?: Reading },
+  options: ReadingOptions,
 ): Promise<ColumnProfile[]> {
   return withDataset(path, options, async (dataset) => {
     const columns = names.map((name, index) => findColumn(`columns[${index}]`, name, dataset.columns));

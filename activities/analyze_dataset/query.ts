@@ -1,10 +1,9 @@
 import type { Json } from '@duckdb/node-api';
-import { withDataset } from './dataset.js';
-import type { Reading } from './dataset.js';
+import { readingOptions, withDataset } from './dataset.js';
+import type { ReadingOptions } from './dataset.js';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
-import type { DatasetOptions } from './session.js';
 import { textTable } from './text-table.js';
 import { columnsOf, rowsOf } from './values.js';
 
@@ -27,14 +26,11 @@ const MAX_ROWS_BYTES = 512 * 1024;
  * its first rows are ever held.
  * @throws DatasetError
  */
-export function runQuery(
-  query: DatasetQuery,
-  options: DatasetOptions & { reading?: Reading },
-): Promise<QueryResult> {
+export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
   const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
   return withDataset(
     query.path,
-    options,
+    readingOptions(query, options),
     async (dataset) => {
       const { sql, values, orderBy, grouped } = await compileWithinMemory(query, dataset);
       const step = percentOf(dataset.onProgress, `querying ${query.path}`);

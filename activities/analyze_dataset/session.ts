@@ -18,18 +18,18 @@ export interface DatasetOptions {
 }
 
 export interface SessionFiles {
-  /** The one file that may be read. */
-  read: string;
+  /** The files that may be read. */
+  read: string[];
   /** The one file that may be written, besides spilled data. */
   write?: string;
   /** Keeps the file's order of rows, at the price of memory in large results. */
   keepFileOrder?: boolean;
 }
 
-/** One locked engine over one file. */
+/** One locked engine over the files of one dataset. */
 export interface Session {
-  /** How the file is to be spelled in a query; never holds characters of a pattern. */
-  readPath: string;
+  /** How the files are to be spelled in a query, in their order; never with characters of a pattern. */
+  readPaths: string[];
   memoryLimitMb: number;
   /** A folder of this session's own for small files that it may write. */
   scratchFolder: string;
@@ -70,7 +70,9 @@ export async function withSession<T>(
   };
   try {
     await mkdir(scratchFolder);
-    const readPath = await pathWithoutPattern(files.read, scratchFolder);
+    const readPaths: string[] = [];
+    for (const [index, file] of files.read.entries())
+      readPaths.push(await pathWithoutPattern(file, scratchFolder, index));
     instance = await DuckDBInstance.create(':memory:', {
       threads: String(THREADS),
       memory_limit: `${memoryLimitMb}MB`,
@@ -81,10 +83,14 @@ export async function withSession<T>(
       allow_community_extensions: 'false',
     });
     connection = await instance.connect();
-    await lock(connection, [readPath, ...(files.write === undefined ? [] : [files.write])], scratchFolder);
+    await lock(
+      connection,
+      [...readPaths, ...(files.write === undefined ? [] : [files.write])],
+      scratchFolder,
+    );
     const open = connection;
     return await work({
-      readPath,
+      readPaths,
       memoryLimitMb,
       scratchFolder,
       run: (sql, values, onShare) => runStatement(open, statements, options.signal, sql, values, onShare),
@@ -97,10 +103,10 @@ export async function withSession<T>(
 }
 
 /** DuckDB expands * ? [ in any path that it reads, and knows no escape: a link hides such names. */
-async function pathWithoutPattern(file: string, scratchFolder: string): Promise<string> {
+async function pathWithoutPattern(file: string, scratchFolder: string, index: number): Promise<string> {
   if (!/[*?[\]{}]/.test(file)) return file;
   const ending = /(\.[a-z]+){1,2}$/i.exec(file)?.[0] ?? '';
-  const link = path.join(scratchFolder, `input${ending}`);
+  const link = path.join(scratchFolder, `input-${index}${ending}`);
   await symlink(file, link);
   return link;
 }

@@ -1,11 +1,12 @@
 /** Keeping the files that a job left. */
 import { randomUUID } from 'node:crypto';
-import { constants, readdir, type Dirent } from 'node:fs';
+import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { isAbsolute, join, sep } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { glob, type GlobOptions } from 'tinyglobby';
+import { glob } from 'tinyglobby';
 import { childName, type ArtifactReference, type SaveArtifacts } from '../../pipelines/run.js';
+import { LINKS_AS_FILES } from '../../platform/glob-links.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { ARTIFACT_MISSING, ARTIFACT_REFUSED } from './failures.js';
@@ -96,26 +97,6 @@ async function find(
   if (files.size > MAX_FILES)
     throw refused(`${files.size} files are more than the ${MAX_FILES} that a job can keep: pack them`);
   return [...files].sort();
-}
-
-/** Links are neither followed, which could lead anywhere, nor left out: where they lead is looked at afterwards. */
-const LINKS_AS_FILES = {
-  readdir(
-    path: string,
-    options: { withFileTypes: true },
-    done: (error: unknown, entries?: Dirent[]) => void,
-  ) {
-    readdir(path, options, (error, entries) => {
-      if (error) return done(error);
-      for (const entry of entries) if (entry.isSymbolicLink()) showAsFile(entry);
-      done(null, entries);
-    });
-  },
-} as unknown as NonNullable<GlobOptions['fs']>;
-
-function showAsFile(entry: Dirent): void {
-  entry.isSymbolicLink = () => false;
-  entry.isFile = () => true;
 }
 
 /** Is it a file in the workspace? Links to folders are left out; one that leads outside is refused. */

@@ -12,6 +12,7 @@ import {
   SUBSCRIPTION_ID_META_KEY,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client';
+import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -55,6 +56,8 @@ export interface RequestOptions {
   limitMs?: number;
   /** Takes what a subscription sends until its end. */
   onNotification?: (notification: Notification) => void;
+  /** Takes the progress of a call until its end. */
+  onProgress?: (progress: { progress: number; message?: string }) => void;
 }
 
 interface Pending {
@@ -63,6 +66,7 @@ interface Pending {
   resolve(result: Record<string, unknown>): void;
   reject(error: Error): void;
   onNotification: RequestOptions['onNotification'];
+  onProgress: RequestOptions['onProgress'];
 }
 
 export class Connection {
@@ -82,6 +86,7 @@ export class Connection {
       [PROTOCOL_VERSION_META_KEY]: PROTOCOL_VERSION,
       [CLIENT_INFO_META_KEY]: { name: 'longhaul-cli', version },
       [CLIENT_CAPABILITIES_META_KEY]: CAPABILITIES,
+      [PERSON_META_KEY]: true,
     };
   }
 
@@ -93,7 +98,7 @@ export class Connection {
   async request<Result = Record<string, unknown>>(
     method: string,
     params: Record<string, unknown>,
-    { signal, limitMs = ANSWER_LIMIT_MS, onNotification }: RequestOptions = {},
+    { signal, limitMs = ANSWER_LIMIT_MS, onNotification, onProgress }: RequestOptions = {},
   ): Promise<Result> {
     this.#started ??= this.#transport.start();
     await this.#started;
@@ -112,12 +117,14 @@ export class Connection {
           resolve: (result) => resolve(result as Result),
           reject,
           onNotification,
+          onProgress,
         });
+        const _meta = onProgress ? { ...this.#envelope, progressToken: id } : this.#envelope;
         const lost = (why: string) => reject(new Unreachable(why));
         requestSignal.addEventListener('abort', () => reject(requestSignal.reason as Error), { once: true });
         this.#transport
           .send(
-            { jsonrpc: '2.0', id, method, params: { ...params, _meta: this.#envelope } },
+            { jsonrpc: '2.0', id, method, params: { ...params, _meta } },
             { requestSignal, onRequestStreamEnd: () => lost('the connection ended') },
           )
           .catch((error: unknown) => reject(sendFailure(error, method)));
@@ -135,6 +142,11 @@ export class Connection {
 
   #receive(message: JSONRPCMessage): void {
     if ('method' in message) {
+      if (message.method === 'notifications/progress') {
+        const { progressToken, ...progress } = message.params as { progressToken: number; progress: number };
+        this.#pending.get(progressToken)?.onProgress?.(progress);
+        return;
+      }
       const id = (message.params as { _meta?: Record<string, unknown> } | undefined)?._meta?.[
         SUBSCRIPTION_ID_META_KEY
       ];

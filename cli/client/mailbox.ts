@@ -13,6 +13,8 @@ export interface Agent {
   parent?: string;
   state: string;
   queued: number;
+  /** Dead letters. */
+  dead?: number;
   /** ISO 8601. */
   seen: string;
 }
@@ -28,7 +30,12 @@ export interface InboxMessage {
   re?: string;
   /** ISO 8601. */
   sent: string;
-  state: string;
+  /** Not of a dead letter. */
+  state?: string;
+  /** Of a dead letter. */
+  deliveries?: number;
+  /** ISO 8601. */
+  dead?: string;
 }
 
 /** What a send gives; with a wait also the responses by agent, and where the message is with the others. */
@@ -38,7 +45,13 @@ export interface SentMessage {
   refused?: Record<string, string>;
   r?: Record<string, string>;
   state?: Record<string, string>;
+  deliveries?: Record<string, number>;
   nw?: true;
+}
+
+/** E.g. `after 5 deliveries`. */
+export function afterDeliveries(count: number): string {
+  return `after ${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
 /** @throws ToolRefusal, Unreachable, RpcError; CommandFailure where the mailbox is switched off */

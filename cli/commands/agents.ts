@@ -4,6 +4,15 @@ import { EXIT } from '../client/exit-codes.js';
 import type { Agent } from '../client/mailbox.js';
 import { print, say } from '../console.js';
 
+/** Agents asked for at a time. */
+const PAGE = 200;
+
+interface StatusPage {
+  agents: Agent[];
+  offers: number;
+  next_cursor?: string;
+}
+
 /** `longhaul agents`. */
 export function registerAgents(program: Command): void {
   const command = clientCommand(program, 'agents', 'list the agents that wait for messages').option(
@@ -13,11 +22,18 @@ export function registerAgents(program: Command): void {
   runs(command, async (session) => {
     const { callMailboxTool } = await import('../client/mailbox.js');
     const { parent } = command.opts<{ parent?: string }>();
-    const status = await callMailboxTool<{ agents: Agent[]; offers: number }>(
-      session,
-      'check_status',
-      parent === undefined ? {} : { parent },
-    );
+    const status: { agents: Agent[]; offers: number } = { agents: [], offers: 0 };
+    let cursor: string | undefined;
+    do {
+      const { agents, offers, next_cursor } = await callMailboxTool<StatusPage>(session, 'check_status', {
+        limit: PAGE,
+        ...(parent === undefined ? {} : { parent }),
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      status.agents.push(...agents);
+      status.offers = offers;
+      cursor = next_cursor;
+    } while (cursor !== undefined);
     if (isJson(command)) printJson(status);
     else {
       const { textTable, oneLine } = await import('../client/table.js');
@@ -26,6 +42,8 @@ export function registerAgents(program: Command): void {
       );
       const head = ['NAME', 'TYPE', 'STATE', 'QUEUED', 'CAPABILITIES', 'PARENT', 'SEEN'];
       print(rows.length ? textTable([head, ...rows]) : 'No agents.');
+      for (const { name, dead } of status.agents)
+        if (dead) say(`Dead letters of ${name}: ${dead}; see longhaul inbox ${name} --dead`);
       if (status.offers > 0) say(`Messages for anyone that nobody has taken yet: ${status.offers}`);
     }
     return EXIT.ok;

@@ -14,7 +14,11 @@ export function registerCheck(program: Command): void {
     .helpGroup('Pipelines:')
     .description("check pipelines' files, or all of a folder (default: the project's pipelines)")
     .option('--schema', 'print the JSON Schema of the language, for editors')
-    .option('--json', 'print JSON, for programs');
+    .option('--json', 'print JSON, for programs')
+    .addHelpText(
+      'after',
+      "\nNames, with line and column, what was expected and what came: unknown keys, expressions and variables of GitHub\nActions and GitLab CI, wrong indentation, jobs that can't run, and outputs whose values can't have their type.\nExit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.",
+    );
   command.action(async (operands: string[]) => {
     const { schema, json } = command.opts<{ schema?: boolean; json?: boolean }>();
     if (schema) return printSchema();

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { clientCommand, isJson, printJson, runs } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { InboxMessage } from '../client/mailbox.js';
@@ -15,22 +15,26 @@ const MOST_SEEN = 1_000;
 
 const HELP = `
 Looking takes nothing: the agent gets its messages all the same. Ctrl-C ends the following.
+A dead letter was delivered as often as it may be and never acknowledged. To resend or drop one: longhaul dead-letters.
 `;
 
 /** `longhaul inbox`. */
 export function registerInbox(program: Command): void {
   const command = clientCommand(program, 'inbox', "show an agent's messages")
     .argument('<name>')
-    .option('--follow', 'go on, and show each message as it comes')
+    .addOption(new Option('--follow', 'go on, and show each message as it comes').conflicts('dead'))
+    .option('--dead', 'its dead letters instead')
     .addHelpText('after', HELP);
   runs(command, async (session, name: string) => {
     const { callMailboxTool } = await import('../client/mailbox.js');
-    if (command.opts<{ follow?: boolean }>().follow) return follow(session, command, name);
-    const { messages } = await callMailboxTool<{ messages: InboxMessage[] }>(session, 'check_inbox', {
+    const { follow: isFollowing, dead } = command.opts<{ follow?: boolean; dead?: boolean }>();
+    if (isFollowing) return follow(session, command, name);
+    const tool = dead ? 'dead_letters' : 'check_inbox';
+    const { messages } = await callMailboxTool<{ messages: InboxMessage[] }>(session, tool, {
       agent_name: name,
     });
     await show(command, messages);
-    if (!messages.length && !isJson(command)) print('No messages.');
+    if (!messages.length && !isJson(command)) print(dead ? 'No dead letters.' : 'No messages.');
     return EXIT.ok;
   });
 }
@@ -69,13 +73,17 @@ async function follow(session: Session, command: Command, name: string): Promise
 }
 
 async function show(command: Command, messages: InboxMessage[]): Promise<void> {
-  const { harmlessLines } = await import('../client/terminal-text.js');
+  const [{ afterDeliveries }, { harmlessLines }] = await Promise.all([
+    import('../client/mailbox.js'),
+    import('../client/terminal-text.js'),
+  ]);
   for (const message of messages) {
     if (isJson(command)) {
       printJson(message);
       continue;
     }
-    const { id, from = 'nobody in particular', mode, m, ctx, re, sent, state } = message;
+    const { id, from = 'nobody in particular', mode, m, ctx, re, sent, deliveries } = message;
+    const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
     const about = re === undefined ? '' : `, in response to ${re}`;
     for (const line of harmlessLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
     for (const line of harmlessLines(m)) print(`  ${line}`);

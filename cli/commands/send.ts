@@ -27,6 +27,7 @@ interface SendFlags {
   from?: string;
   replyTo?: string;
   key?: string;
+  maxDeliveries?: number;
   wait?: string;
   timeout?: number;
 }
@@ -44,29 +45,44 @@ export function registerSend(program: Command): void {
     .option('--context <json>', 'anything that goes along, as JSON')
     .option('--from <name>', 'who sends it (default: nobody in particular)')
     .option('--reply-to <name>', 'agent that gets the response as a message')
-    .option('--key <text>', 'the same key again sends nothing new')
+    .option('--key <text>', 'the same message with the same key again sends nothing new')
+    .option(
+      '--max-deliveries <count>',
+      'after so many without an acknowledgement it is a dead letter (default: 5)',
+      wholeNumber,
+    )
     .addOption(new Option('--wait [any|all]', 'wait for a response').choices(['any', 'all']).preset('all'))
     .option('--timeout <seconds>', `how long --wait waits (default: ${USUAL_WAIT_SECONDS})`, wholeNumber)
     .addHelpText('after', HELP);
   runs(command, async (session, text: string) => {
-    const { callMailboxTool } = await import('../client/mailbox.js');
+    const [{ afterDeliveries, callMailboxTool }, { harmlessLines }] = await Promise.all([
+      import('../client/mailbox.js'),
+      import('../client/terminal-text.js'),
+    ]);
     const flags = command.opts<SendFlags>();
     const timeout = flags.timeout ?? USUAL_WAIT_SECONDS;
     const sent = await callMailboxTool<SentMessage>(
       session,
       'send_message',
       await argumentsOf(text, flags, timeout),
-      { limitMs: (flags.wait === undefined ? 0 : timeout * 1000) + ANSWER_MARGIN_MS },
+      {
+        limitMs: (flags.wait === undefined ? 0 : timeout * 1000) + ANSWER_MARGIN_MS,
+        onProgress: ({ message }) => {
+          if (message !== undefined) harmlessLines(message).forEach((line) => say(line));
+        },
+      },
     );
     if (isJson(command)) printJson(sent);
     else {
-      const { harmlessLines } = await import('../client/terminal-text.js');
       if (flags.wait === undefined) print(sent.id);
       else say(`sent as ${sent.id}`);
       for (const [name, why] of Object.entries(sent.refused ?? {})) say(`${name}: not sent: ${why}`);
       for (const [name, response] of Object.entries(sent.r ?? {}))
         for (const line of harmlessLines(`${name}: ${response}`)) print(line);
-      for (const [name, state] of Object.entries(sent.state ?? {})) say(`${name}: ${state}`);
+      for (const [name, state] of Object.entries(sent.state ?? {})) {
+        const deliveries = sent.deliveries?.[name];
+        say(`${name}: ${state}${deliveries === undefined ? '' : ` ${afterDeliveries(deliveries)}`}`);
+      }
     }
     return sent.nw ? EXIT.unfinished : EXIT.ok;
   });
@@ -89,8 +105,9 @@ async function argumentsOf(
     from,
     reply_to,
     idempotency_key,
+    max_deliveries: flags.maxDeliveries,
     context: await contextOf(flags.context),
-    ...(wait === undefined ? {} : { wait_for_reply: wait, timeout: timeoutSeconds }),
+    ...(wait === undefined ? {} : { wait_for_reply: wait, timeout_seconds: timeoutSeconds }),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

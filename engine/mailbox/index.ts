@@ -7,16 +7,20 @@ import { createHash } from 'node:crypto';
 import { agentIdOf, openAgentId } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
-  AGENTS_LIMIT,
   assertAgentName,
   assertContent,
   assertLease,
   assertMessage,
   assertRegistration,
+  assertReport,
+  AWAY_AFTER_MS,
   SIGN_INTERVAL_MS,
   SMALL_INLINE_LIMIT_BYTES,
   type AgentStatus,
+  type DeadLetter,
+  type DeadLetterRequest,
   type MailboxStatus,
+  type MessageProgress,
   type OutgoingMessage,
   type QueuedMessage,
   type ReceiveOptions,
@@ -26,16 +30,17 @@ import {
   type RepliesOptions,
   type Reply,
   type Sent,
+  type StatusOptions,
 } from '../../operations/mailbox.js';
 import {
   BYE,
-  ENLIST,
   QUEUE_QUERY,
   REGISTER,
+  REPORT,
   RESPOND,
   type ByeRequest,
-  type EnlistRequest,
   type RegisterAnswer,
+  type ReportRequest,
   type RespondRequest,
   type StoredMessage,
 } from '../../operations/mailbox-wire.js';
@@ -44,16 +49,23 @@ import type { Storage } from '../../platform/storage.js';
 import type { EngineTemporal } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { readMessage, storeText } from './contents.js';
+import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
+import type { Life } from './presence.js';
+import { Enlistments } from './enlist.js';
 import { Replies } from './replies.js';
 import { sendMessage } from './send.js';
-import { agentsOf } from './status.js';
-import { noSuchLife, releaseMessage, Waits, type Life } from './wait.js';
+import { agentsOf, pageOfAgents } from './status.js';
+import { noSuchLife, releaseMessage, Waits } from './wait.js';
 import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows.js';
 
 export type { MailboxOptions } from './workflows.js';
 
+/** Agents of a home directory before there are shards: a principal with fewer pays for one directory only. */
+const HOME_AGENTS = 100;
+
 export class Mailbox {
   readonly #workflows: MailboxWorkflows;
+  readonly #enlistments: Enlistments;
   readonly #waits: Waits;
   readonly #replies: Replies;
 
@@ -65,7 +77,11 @@ export class Mailbox {
     options: MailboxOptions = {},
   ) {
     this.#workflows = new MailboxWorkflows(temporal, secret, options);
-    this.#waits = new Waits(this.#workflows, watches, storage, options.signIntervalMs ?? SIGN_INTERVAL_MS);
+    this.#waits = new Waits(this.#workflows, watches, storage, {
+      signIntervalMs: options.signIntervalMs ?? SIGN_INTERVAL_MS,
+      awayAfterMs: options.awayAfterMs ?? AWAY_AFTER_MS,
+    });
+    this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
     this.#replies = new Replies(this.#workflows, watches, storage);
   }
 
@@ -84,19 +100,9 @@ export class Mailbox {
       name,
       REGISTER,
       checked,
-      true,
+      'first',
     );
-    const enlist: EnlistRequest = { ...checked, epoch, isForced: wasBye };
-    try {
-      await this.#workflows.updateDirectory(principal, ENLIST, enlist);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'full')
-        throw new LonghaulError(
-          'wrong_state',
-          `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
-        );
-    }
+    await this.#enlistments.enlist(principal, { ...checked, epoch, isForced: wasBye });
     return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
   }
 
@@ -109,7 +115,8 @@ export class Mailbox {
    * Sends a message, once it is durable; it is kept for agents that aren't there yet.
    *
    * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a sender that isn't one or when nobody fits,
-   *   `wrong_state` (retryable) when there is no room for it, `unavailable`
+   *   `wrong_state` (retryable) when there is no room for it, `conflict` when the idempotency key is another message's,
+   *   `unavailable`
    */
   async send(principal: string, message: OutgoingMessage): Promise<Sent> {
     assertMessage(message);
@@ -152,7 +159,7 @@ export class Mailbox {
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'repeat') return;
-      throw refusalOf(error, messageId);
+      throw refusalOf(error, 'response_to', messageId);
     }
   }
 
@@ -165,9 +172,66 @@ export class Mailbox {
     await releaseMessage(this.#workflows, this.#lifeOf(principal, agentId), message);
   }
 
-  /** Who is there, and what waits. @throws LonghaulError `unavailable`, also while there is no worker */
-  status(principal: string): Promise<MailboxStatus> {
-    return agentsOf(this.#workflows, principal);
+  /**
+   * Reports progress on a message to its sender, and renews the agent's lease.
+   *
+   * @returns was it recorded? One that comes sooner than 10 s after the last one, or half the lease, is not
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state`
+   *   when the agent was taken over or its waiting was ended, `unavailable`
+   */
+  async report(
+    principal: string,
+    agentId: string,
+    messageId: string,
+    progress: Omit<MessageProgress, 'at'>,
+  ): Promise<boolean> {
+    assertReport(progress);
+    const { name, epoch } = this.#lifeOf(principal, agentId);
+    const { text, fraction } = progress;
+    const request: ReportRequest = {
+      epoch,
+      id: messageId,
+      progress: { text, ...(fraction === undefined ? {} : { fraction }) },
+    };
+    try {
+      await this.#workflows.updateInbox(principal, name, REPORT, request);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'too_soon') return false;
+      throw refusalOf(error, 'message_id', messageId);
+    }
+  }
+
+  /**
+   * Who is there, and what waits: a page of the agents.
+   *
+   * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
+   */
+  status(principal: string, options?: StatusOptions): Promise<MailboxStatus> {
+    return pageOfAgents(this.#workflows, principal, options);
+  }
+
+  /** The dead letters of an inbox, oldest first. @throws LonghaulError `not_found`, `unavailable` */
+  deadLetters(principal: string, name: string): Promise<DeadLetter[]> {
+    return deadLettersOf(this.#workflows, this.storage, principal, name);
+  }
+
+  /**
+   * Resends a dead letter, whose deliveries are counted from 0 again, or drops it.
+   *
+   * @throws LonghaulError `not_found`; `wrong_state` when `by` is neither the owner of the inbox nor the sender, and (retryable)
+   *   when the inbox is full; `unavailable`
+   */
+  async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
+    const life = by === undefined ? undefined : this.#lifeOf(principal, by);
+    const asking = life && { name: life.name, epoch: life.epoch };
+    await settleDeadLetter(this.#workflows, principal, request, asking);
+  }
+
+  /** Says of agents that left here that they are away, where the process ends and no call can follow. Takes 2 s at most. */
+  async close(): Promise<void> {
+    await this.#waits.presence.close();
   }
 
   /**
@@ -182,7 +246,7 @@ export class Mailbox {
   /** The agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
   async children(principal: string, agentId: string): Promise<AgentStatus[]> {
     const { name } = this.#lifeOf(principal, agentId);
-    return (await agentsOf(this.#workflows, principal, ({ parent }) => parent === name)).agents;
+    return agentsOf(this.#workflows, principal, ({ parent }) => parent === name);
   }
 
   /**
@@ -194,17 +258,19 @@ export class Mailbox {
   async bye(principal: string, name: string, by?: string): Promise<void> {
     assertAgentName(name, 'agent_name');
     const life = by === undefined ? undefined : this.#lifeOf(principal, by);
+    const nobody = new LonghaulError('not_found', `there is no agent "${name}"`);
     const request: ByeRequest =
       life === undefined ? {} : life.name === name ? { epoch: life.epoch } : { parent: life.name };
     try {
       await this.#workflows.updateInbox(principal, name, BYE, request);
     } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'not_found') throw nobody;
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'repeat') return;
-      if (error.why === 'gone') throw refusalOf(error, '');
+      if (error.why === 'gone') throw refusalOf(error, '', '');
       if (error.why === 'not_parent')
         throw new LonghaulError('wrong_state', `"${name}" is no child of "${life!.name}"`);
-      throw new LonghaulError('not_found', `there is no agent "${name}"`);
+      throw nobody;
     }
   }
 
@@ -262,21 +328,24 @@ export class Mailbox {
     this.#workflows
       .describeInbox(life.principal, life.name)
       .then((memo) => {
-        if (memo?.epoch === life.epoch) this.#waits.presence.sign({ ...life, signedAt: memo.signedAt });
+        if (memo?.epoch === life.epoch) this.#waits.presence.sign(life, memo);
       })
       .catch(() => undefined);
   }
 }
 
-function refusalOf({ why }: RefusedError, messageId: string): LonghaulError {
+/** @param where name of the argument that has the message's ID */
+function refusalOf({ why }: RefusedError, where: string, messageId: string): LonghaulError {
   switch (why) {
     case 'unknown_message':
       return new LonghaulError(
         'not_found',
-        `response_to: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
+        `${where}: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
       );
     case 'answered':
-      return new LonghaulError('wrong_state', `response_to: ${messageId} was answered already, otherwise`);
+      return new LonghaulError('wrong_state', `${where}: ${messageId} was answered already, otherwise`);
+    case 'bye':
+      return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
     default:
       return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
   }

@@ -6,6 +6,7 @@
 import { fits, type Registration } from '../../operations/mailbox.js';
 import { CLAIM, type ClaimRequest } from '../../operations/mailbox-wire.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Claims of one principal that this process has under way at most. */
@@ -78,7 +79,7 @@ class Board {
         await Promise.all(this.#fitting(wanted).map((claimer) => this.#claim(claimer)));
       }
     } catch {
-      setTimeout(() => void this.#look(), RETRY_MS).unref();
+      setTimeout(() => void this.#look(), withJitter(RETRY_MS)).unref();
     } finally {
       this.#isLooking = false;
     }
@@ -101,7 +102,8 @@ class Board {
 
   async #claim(claimer: Claimer): Promise<void> {
     claimer.hasClaimed = true;
-    const request: ClaimRequest = { name: claimer.registration.name };
+    const { registration } = claimer;
+    const request: ClaimRequest = { name: registration.name, registration };
     try {
       await this.workflows.updateDirectory(this.principal, CLAIM, request);
       // There may be more for the others.

@@ -4,15 +4,17 @@
  */
 import { recipientOf } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
-import type { RepliesOptions, Reply } from '../../operations/mailbox.js';
+import type { MessageState, RepliesOptions, Reply } from '../../operations/mailbox.js';
 import {
   OUTCOME_QUERY,
   PUBLICATION_QUERY,
   type Outcome,
+  type Pending,
   type Publication,
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { readText } from './contents.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
@@ -20,6 +22,14 @@ import type { MailboxWorkflows } from './workflows.js';
 /** Pause before another look while Temporal or every worker is away, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_MS = 2 ** 31 - 1;
+/** No response is to be expected any more. A dead letter that is resent begins anew for those who ask then. */
+const FINAL: ReadonlySet<MessageState> = new Set([
+  'answered',
+  'expired',
+  'dead_lettered',
+  'dropped',
+  'unknown',
+]);
 
 export class Replies {
   constructor(
@@ -31,7 +41,7 @@ export class Replies {
   /** @throws LonghaulError `not_found` for what is no message's ID, or one that nobody knows; `unavailable` */
   async of(principal: string, messageId: string, options: RepliesOptions = {}): Promise<Reply[]> {
     const look = new Look(this.workflows, this.storage, principal, messageId);
-    const { wait, timeoutMs = 0, signal } = options;
+    const { wait, timeoutMs = 0, signal, onChange } = options;
     if (!wait || timeoutMs <= 0) return look.now();
     const followed = new Map<string, () => void>();
     let wake: () => void = () => undefined;
@@ -54,7 +64,8 @@ export class Replies {
         for (const workflowId of await this.#attempt(() => look.places(), []))
           if (!followed.has(workflowId)) followed.set(workflowId, this.watches.follow(workflowId, change));
         const replies = await this.#attempt(() => look.now(), undefined);
-        const isFinal = ({ state }: Reply) => ['answered', 'expired', 'unknown'].includes(state);
+        if (replies) onChange?.(replies);
+        const isFinal = ({ state }: Reply) => FINAL.has(state);
         const isAnswered = ({ state }: Reply) => state === 'answered';
         if (
           replies &&
@@ -62,7 +73,7 @@ export class Replies {
         )
           return replies;
         if (isOver) return replies ?? (await look.now());
-        if (!replies) setTimeout(change, RETRY_MS).unref();
+        if (!replies) setTimeout(change, withJitter(RETRY_MS)).unref();
         if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
       }
     } finally {
@@ -135,7 +146,7 @@ class Look {
     const known = this.#known.get(name);
     const isSettled = known?.reply.state === 'answered' || known?.reply.state === 'expired';
     if (known && (isSettled || known.settled === memo?.settled)) return known.reply;
-    const outcome = await this.workflows.query<Outcome | { state: 'queued' | 'delivered' } | null>(
+    const outcome = await this.workflows.query<Outcome | Pending | null>(
       this.workflows.inboxOf(principal, name),
       OUTCOME_QUERY,
       messageId,
@@ -147,6 +158,10 @@ class Look {
     if (outcome && 'at' in outcome) {
       reply.at = new Date(outcome.at).toISOString();
       if (outcome.response) reply.response = await readText(this.storage, outcome.response);
+      if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
+    } else if (outcome?.progress) {
+      const { at, ...progress } = outcome.progress;
+      reply.progress = { ...progress, at: new Date(at).toISOString() };
     }
     this.#known.set(name, { settled: memo?.settled ?? 0, reply });
     return reply;

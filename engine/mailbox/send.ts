@@ -1,6 +1,7 @@
 /** Sending: into an inbox, into several, or to the directory for anyone. A repeat with the same ID changes nothing. */
 import { messageIdOf } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
+import { digestOf } from '../../operations/token.js';
 import {
   fits,
   INBOX_LIMIT,
@@ -27,9 +28,13 @@ import { agentsOf } from './status.js';
 import { eachOf } from './each.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
+/** Of digests that inboxes keep: 66 bits. */
+const DIGEST_CHARACTERS = 11;
+
 /**
  * @param from name of the sender, checked
- * @throws LonghaulError `not_found` when nobody fits, `wrong_state` when an inbox is full, `unavailable`
+ * @throws LonghaulError `not_found` when nobody fits, `wrong_state` when an inbox is full, `conflict` when the idempotency key
+ *   is another message's, `unavailable`
  */
 export async function sendMessage(
   workflows: MailboxWorkflows,
@@ -43,7 +48,7 @@ export async function sendMessage(
   const [only] = 'names' in to && to.names.length === 1 ? to.names : [];
   const key = idempotencyKey === undefined ? undefined : JSON.stringify([from, to, idempotencyKey]);
   const messageId = messageIdOf(principal, only, secret, key);
-  const message = await toStored(storage, workflows.prefixOf(principal), messageId, outgoing, from);
+  const message = await toStored(storage, secret, workflows.prefixOf(principal), messageId, outgoing, from);
   if (replyTo !== undefined && replyTo !== from) await workflows.ensureInbox(principal, replyTo);
   if ('anyone' in to) {
     await offer(workflows, principal, { ...message, selector: to.anyone });
@@ -54,19 +59,29 @@ export async function sendMessage(
     return { messageId, recipients: [only], refused: [] };
   }
   const wanted = 'names' in to ? [...new Set(to.names)] : await thoseWhoFit(workflows, principal, to.all);
-  const names = await publish(workflows, principal, messageId, wanted);
+  const names = await publish(workflows, principal, message, wanted);
   return { messageId, ...(await putAll(workflows, principal, names, message)) };
 }
 
 async function toStored(
   storage: Storage,
+  secret: Buffer,
   mailbox: string,
   id: string,
-  { content, mode, context, ttlSeconds, replyTo }: OutgoingMessage,
+  outgoing: OutgoingMessage,
   from: string | undefined,
 ): Promise<StoredMessage> {
+  const { content, mode, context, ttlSeconds, replyTo, maxDeliveries } = outgoing;
+  // The ID stands for the sender, the recipients and the key already.
+  const parts = { content, mode, context, ttlSeconds, replyTo, maxDeliveries };
+  const digest =
+    outgoing.idempotencyKey === undefined
+      ? undefined
+      : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
   const now = Date.now();
-  const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, id, part);
+  // Another message with the same idempotency key must not replace what the first one has stored.
+  const idInStorage = digest === undefined ? id : `${id} ${digest}`;
+  const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
   return {
     id,
     mode,
@@ -76,6 +91,8 @@ async function toStored(
     deliveries: 0,
     ...(from === undefined ? {} : { from }),
     ...(replyTo === undefined ? {} : { replyTo }),
+    ...(maxDeliveries === undefined ? {} : { maxDeliveries }),
+    ...(digest === undefined ? {} : { digest }),
     ...(context === undefined
       ? {}
       : {
@@ -89,14 +106,14 @@ async function toStored(
   };
 }
 
-/** @throws LonghaulError `wrong_state` when the inbox is full */
+/** @throws LonghaulError `wrong_state` when the inbox is full, `conflict` */
 async function put(
   workflows: MailboxWorkflows,
   principal: string,
   name: string,
   message: StoredMessage,
 ): Promise<void> {
-  await refusable(workflows.updateInbox(principal, name, PUT, message, true), () =>
+  await refusable(workflows.updateInbox(principal, name, PUT, message, 'if missing'), () =>
     full(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`),
   );
 }
@@ -107,32 +124,50 @@ async function offer(workflows: MailboxWorkflows, principal: string, message: St
   );
 }
 
-/** A repeat is as good as done; the only other refusal is for want of room. */
+/** A repeat is as good as done; one that is another message is refused; the only other refusal is for want of room. */
 async function refusable(update: Promise<unknown>, refusal: () => LonghaulError): Promise<void> {
   try {
     await update;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'conflict') throw conflict();
     if (error.why !== 'repeat') throw refusal();
   }
+}
+
+function conflict(): LonghaulError {
+  return new LonghaulError(
+    'conflict',
+    'idempotency_key: expected the message that was sent with this key, or a new key; got another message. Nothing was sent',
+  );
 }
 
 function full(why: string): LonghaulError {
   return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
 
-/** Notes whom a message goes to. @returns those, or whom it went to when it was sent before */
+/**
+ * Notes whom a message goes to.
+ *
+ * @returns those, or whom it went to when it was sent before
+ * @throws LonghaulError `conflict`
+ */
 async function publish(
   workflows: MailboxWorkflows,
   principal: string,
-  id: string,
+  { id, digest }: StoredMessage,
   recipients: string[],
 ): Promise<string[]> {
   try {
-    await workflows.updateDirectory(principal, PUBLISH, { id, recipients });
+    await workflows.updateDirectory(principal, PUBLISH, {
+      id,
+      recipients,
+      ...(digest === undefined ? {} : { digest }),
+    });
     return recipients;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'conflict') throw conflict();
     const directory = workflows.directoryOf(principal);
     const known = await workflows.query<Publication | null>(directory, PUBLICATION_QUERY, id);
     return known?.recipients ?? recipients;
@@ -165,7 +200,7 @@ async function thoseWhoFit(
   principal: string,
   selector: Selector,
 ): Promise<string[]> {
-  const { agents } = await agentsOf(workflows, principal, (agent) => fits(agent, selector));
+  const agents = await agentsOf(workflows, principal, (agent) => fits(agent, selector));
   const names = agents.filter(({ state }) => state !== 'gone').map(({ name }) => name);
   if (names.length > 0) return names;
   throw new LonghaulError(

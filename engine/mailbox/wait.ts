@@ -15,22 +15,16 @@ import {
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
+import { withJitter } from './backoff.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
-import { Presence, type Present } from './presence.js';
+import { Presence, type Life, type PresenceOptions } from './presence.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Pause before another look while Temporal or every worker is away, in milliseconds. */
 const RETRY_MS = 1_000;
 /** Longest time-out that a timer takes, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
-
-/** One life of an agent. */
-export interface Life {
-  principal: string;
-  name: string;
-  epoch: number;
-}
 
 export class Waits {
   readonly #offers: Offers;
@@ -40,23 +34,32 @@ export class Waits {
     private readonly workflows: MailboxWorkflows,
     private readonly watches: Watches,
     private readonly storage: Storage,
-    signIntervalMs: number,
+    presence: PresenceOptions,
   ) {
     this.#offers = new Offers(workflows, watches);
-    this.presence = new Presence(workflows, signIntervalMs);
+    this.presence = new Presence(workflows, presence);
   }
 
   /** @throws LonghaulError `not_found` when there is no such life of an agent any more */
   async receive(life: Life, options: ReceiveOptions): Promise<Received> {
     const { signal } = options;
-    if (signal.aborted) return { kind: 'aborted' };
+    const { see, leave } = this.presence.join(life);
+    if (signal.aborted) {
+      leave();
+      return { kind: 'aborted' };
+    }
     const wait = new Wait(this.workflows, life, options, this.storage);
-    const release = [this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake)];
+    const release = [
+      leave,
+      this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake),
+      () => wait.stopTimer(),
+    ];
     const abort = () => wait.end({ kind: 'aborted' });
     signal.addEventListener('abort', abort, { once: true });
-    wait.onFirstLook = ({ registration, signedAt }) => {
-      const present: Present = { ...life, signedAt };
-      release.push(this.presence.join(present), () => wait.stopTimer());
+    wait.onLook = (memo) => {
+      const { registration } = memo;
+      see(memo);
+      wait.onLook = see;
       if (registration) wait.onFree = () => release.push(this.#offers.join(life.principal, registration));
     };
     try {
@@ -70,7 +73,8 @@ export class Waits {
 
 class Wait {
   readonly ended: Promise<Received>;
-  onFirstLook: ((memo: InboxMemo) => void) | undefined;
+  /** Called at each look, with what the inbox shows. */
+  onLook: ((memo: InboxMemo) => void) | undefined;
   /** Called once, when the agent turns out to have nothing to do. */
   onFree: (() => void) | undefined;
   #settle!: (received: Received) => void;
@@ -80,6 +84,8 @@ class Wait {
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
+  /** On the process's own clock, in milliseconds. */
+  readonly #startedAtMs = performance.now();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
@@ -125,7 +131,7 @@ class Wait {
     } catch (error) {
       if (error instanceof LonghaulError && error.kind === 'unavailable') {
         this.#startTimer(Date.now());
-        setTimeout(this.wake, RETRY_MS).unref();
+        setTimeout(this.wake, withJitter(RETRY_MS)).unref();
       } else {
         this.#isEnded = true;
         this.stopTimer();
@@ -143,8 +149,7 @@ class Wait {
     if (memo.epoch > epoch) this.end({ kind: 'gone' });
     else if (memo.isBye) this.end({ kind: 'bye' });
     if (this.#isEnded) return;
-    this.onFirstLook?.(memo);
-    this.onFirstLook = undefined;
+    this.onLook?.(memo);
     if (memo.queued > 0 && (await this.#take())) return;
     this.#ack = undefined;
     this.#startTimer(memo.activeAt);
@@ -183,7 +188,9 @@ class Wait {
     const { timeoutMs } = this.options;
     const waitMs =
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
-    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(Math.max(0, waitMs), LONGEST_MS));
+    // The first look may have had to wait for its turn.
+    const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
+    this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
   }
 }
 

@@ -3,13 +3,10 @@
  * the memo shows, queries for the rest.
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
-  isGrpcServiceError,
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
@@ -25,15 +22,11 @@ import {
   type InboxMemo,
   type Refusal,
 } from '../../operations/mailbox-wire.js';
-import { isOutOfReach, type EngineTemporal } from '../temporal.js';
+import type { EngineTemporal } from '../temporal.js';
+import { FAILED_PRECONDITION, isGrpcError, Updates } from './updates.js';
 
-/** How long an update may take before it is tried again, in milliseconds: it waits for its turn at the worker. */
-const UPDATE_DEADLINE_MS = 5_000;
-/** After this time it isn't tried again, in milliseconds. */
-const UPDATE_PATIENCE_MS = 10_000;
-const UPDATE_RETRY_MS = 50;
-/** Updates of one workflow that this process has under way at most; Temporal takes ten in all. */
-const UPDATES_AT_ONCE = 4;
+/** How long a query may take, in milliseconds: it waits for its turn at the worker. */
+const QUERY_DEADLINE_MS = 10_000;
 /**
  * A run goes on as a new one from this many changes, of 5 to 10 events each: well before Temporal's limits, and because a poll
  * that starts anew reads the whole run.
@@ -46,6 +39,8 @@ export class RefusedError extends Error {
   constructor(
     readonly why: Refusal,
     message: string,
+    /** Answer that came with it. */
+    readonly detail?: unknown,
   ) {
     super(message);
   }
@@ -62,12 +57,25 @@ interface Beginning {
 export interface MailboxOptions {
   /** A run of a workflow goes on as a new one from this many changes, of 5 to 10 events each. Default: 150. */
   continueAfterChanges?: number;
+  /** How many agents a home directory lists before further ones are listed in shards. Default: 100. */
+  homeAgents?: number;
   /** How old the last sign of life of a waiting agent gets before it is renewed, in milliseconds. Default: 12 minutes. */
   signIntervalMs?: number;
+  /** How long there may be between two waits of an agent before it counts as away, in milliseconds. Default: 30 seconds. */
+  awayAfterMs?: number;
+}
+
+interface UpdateOptions {
+  /** Starts the workflow if it isn't there. Without it, that is an error. */
+  beginning?: Beginning;
+  /** It is probably not there: starts it with the first try. Default: false. */
+  isNew?: boolean;
+  /** Goes before other updates of this process. Default: false. */
+  isUrgent?: boolean;
 }
 
 export class MailboxWorkflows {
-  readonly #queues = new Map<string, { running: number; waiting: (() => void)[] }>();
+  readonly #updates: Updates;
   readonly #queries = new Map<string, Promise<unknown>>();
   readonly #continueAfterChanges: number;
 
@@ -76,6 +84,7 @@ export class MailboxWorkflows {
     private readonly secret: Buffer,
     options: MailboxOptions = {},
   ) {
+    this.#updates = new Updates(temporal);
     this.#continueAfterChanges = options.continueAfterChanges ?? CONTINUE_AFTER_CHANGES;
   }
 
@@ -88,39 +97,59 @@ export class MailboxWorkflows {
     return `${this.prefixOf(principal)}inbox:${name}`;
   }
 
-  directoryOf(principal: string): string {
-    return `${this.prefixOf(principal)}directory`;
+  /** @param shard its number. Default: the home directory */
+  directoryOf(principal: string, shard?: number): string {
+    return `${this.prefixOf(principal)}directory${shard === undefined ? '' : `:${shard}`}`;
   }
 
   /**
    * An update of an agent's inbox.
    *
-   * @param starts start the inbox if there is none. Default: false
+   * @param starts start the inbox: with the first try, or only if there turns out to be none. Default: never
    * @throws RefusedError, LonghaulError `not_found`, `unavailable`
    */
-  updateInbox<R>(principal: string, name: string, update: string, what: unknown, starts = false): Promise<R> {
-    const beginning = starts ? this.#inbox(principal, name) : undefined;
-    return this.#update<R>(this.inboxOf(principal, name), update, what, beginning);
+  updateInbox<R>(
+    principal: string,
+    name: string,
+    update: string,
+    what: unknown,
+    starts?: 'first' | 'if missing',
+  ): Promise<R> {
+    return this.#update<R>(this.inboxOf(principal, name), update, what, {
+      ...(starts ? { beginning: this.#inbox(principal, name) } : {}),
+      isNew: starts === 'first',
+    });
   }
 
-  /** An update of the directory, which is started if there is none. @throws RefusedError, LonghaulError `unavailable` */
-  updateDirectory<R>(principal: string, update: string, what: unknown): Promise<R> {
+  /**
+   * An update of a directory, which is started if there is none.
+   *
+   * @param options.shard number of the shard. Default: the home directory
+   * @throws RefusedError, LonghaulError `unavailable`
+   */
+  updateDirectory<R>(
+    principal: string,
+    update: string,
+    what: unknown,
+    { shard, isUrgent }: { shard?: number | undefined; isUrgent?: boolean } = {},
+  ): Promise<R> {
     const beginning: Beginning = {
       type: DIRECTORY_WORKFLOW,
       input: { principal, continueAfterChanges: this.#continueAfterChanges },
       memo: { version: 1, principal, wanted: [] },
       summary: 'directory of agents',
     };
-    return this.#update<R>(this.directoryOf(principal), update, what, beginning);
+    return this.#update<R>(this.directoryOf(principal, shard), update, what, {
+      beginning,
+      ...(isUrgent ? { isUrgent } : {}),
+    });
   }
 
   /** Makes an inbox if there is none. @throws LonghaulError `unavailable` */
   async ensureInbox(principal: string, name: string): Promise<void> {
-    const { type, ...options } = this.#startOptions(
-      this.inboxOf(principal, name),
-      this.#inbox(principal, name),
-    );
-    await this.temporal.call((client) => client.workflow.start(type, options));
+    const workflowId = this.inboxOf(principal, name);
+    const { type, ...options } = this.#startOptions(workflowId, this.#inbox(principal, name));
+    await this.#updates.call(workflowId, (client) => client.workflow.start(type, options));
   }
 
   async signalInbox(principal: string, name: string, signal: string, what: unknown): Promise<void> {
@@ -129,9 +158,14 @@ export class MailboxWorkflows {
     );
   }
 
-  /** What an inbox shows; needs no worker. Undefined when there is none. @throws LonghaulError `unavailable` */
-  describeInbox(principal: string, name: string): Promise<InboxMemo | undefined> {
-    return this.#describe<InboxMemo>(this.inboxOf(principal, name));
+  /**
+   * What an inbox shows; needs no worker. Undefined when there is none.
+   *
+   * @param deadlineMs in milliseconds. Default: as for any call to Temporal
+   * @throws LonghaulError `unavailable`
+   */
+  describeInbox(principal: string, name: string, deadlineMs?: number): Promise<InboxMemo | undefined> {
+    return this.#describe<InboxMemo>(this.inboxOf(principal, name), deadlineMs);
   }
 
   /** @throws LonghaulError `unavailable` */
@@ -151,7 +185,7 @@ export class MailboxWorkflows {
       asked = this.temporal
         .call(
           (client) => client.workflow.getHandle(workflowId).query<R, unknown[]>(query, ...args),
-          UPDATE_DEADLINE_MS,
+          QUERY_DEADLINE_MS,
         )
         .finally(() => this.#queries.delete(key));
       this.#queries.set(key, asked);
@@ -163,8 +197,8 @@ export class MailboxWorkflows {
     });
   }
 
-  async #describe<M>(workflowId: string): Promise<M | undefined> {
-    const description = await this.temporal.describe(workflowId).catch(ifNotFound);
+  async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
+    const description = await this.temporal.describe(workflowId, deadlineMs).catch(ifNotFound);
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 
@@ -191,79 +225,42 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Repeats of an update are harmless to its workflow, so one whose answer doesn't come is sent again: also to the run
-   * that follows, which doesn't know the update's ID.
+   * Repeats of an update are harmless to its workflow. They have the same ID, so that Temporal gives one that is still on its
+   * way no second time to the same run.
    */
-  async #update<R>(workflowId: string, update: string, what: unknown, beginning?: Beginning): Promise<R> {
+  async #update<R>(
+    workflowId: string,
+    update: string,
+    what: unknown,
+    { beginning, isNew = false, isUrgent = false }: UpdateOptions,
+  ): Promise<R> {
     const options = { args: [what] as [unknown], updateId: randomUUID() };
-    const existing = (client: Client) =>
-      client.workflow.getHandle(workflowId).executeUpdate<R, [unknown]>(update, options);
     const starting = (client: Client) => {
       const { type, ...start } = this.#startOptions(workflowId, beginning!);
       return client.workflow.executeUpdateWithStart<() => Promise<unknown>, R, [unknown]>(update, {
-        args: [what],
-        updateId: randomUUID(),
+        ...options,
         startWorkflowOperation: new WithStartWorkflowOperation(type, start),
       });
     };
-    const leave = await this.#enter(workflowId);
-    try {
-      let run = existing;
-      const deadline = Date.now() + UPDATE_PATIENCE_MS;
-      for (;;) {
-        try {
-          const client = await this.temporal.connectedClient();
-          return await client.connection.withDeadline(Date.now() + UPDATE_DEADLINE_MS, () => run(client));
-        } catch (error) {
-          if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-            const { type, message } = error.cause;
-            // The run ended with the update on its way; the one that follows takes it.
-            if (type !== 'AcceptedUpdateCompletedWorkflow') throw new RefusedError(type as Refusal, message);
-          } else if (error instanceof WorkflowNotFoundError) {
-            if (!beginning) throw new LonghaulError('not_found', 'there is no such agent', { cause: error });
-            run = starting;
-          } else if (!isLost(error)) throw error;
-          if (Date.now() >= deadline)
-            throw new LonghaulError('unavailable', 'the mailbox did not answer in time; try again shortly', {
-              cause: error,
-            });
-          await delay(UPDATE_RETRY_MS);
-        }
+    const existing = async (client: Client) => {
+      try {
+        return await client.workflow.getHandle(workflowId).executeUpdate<R, [unknown]>(update, options);
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        if (!beginning) throw new LonghaulError('not_found', 'there is no such agent', { cause: error });
+        return starting(client);
       }
-    } finally {
-      leave();
+    };
+    try {
+      return await this.#updates.call(workflowId, isNew ? starting : existing, isUrgent);
+    } catch (error) {
+      if (!(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure))
+        throw error;
+      const { type, message, details } = error.cause;
+      // The SDK refuses an update that the workflow's code doesn't know without a type.
+      throw new RefusedError((type || 'unknown_update') as Refusal, message, details?.[0]);
     }
   }
-
-  /** Waits until an update of this workflow may go. */
-  async #enter(workflowId: string): Promise<() => void> {
-    const queue = this.#queues.get(workflowId) ?? { running: 0, waiting: [] };
-    this.#queues.set(workflowId, queue);
-    if (queue.running >= UPDATES_AT_ONCE) await new Promise<void>((go) => queue.waiting.push(go));
-    else queue.running += 1;
-    return () => {
-      const next = queue.waiting.shift();
-      if (next) return next();
-      queue.running -= 1;
-      if (queue.running === 0) this.#queues.delete(workflowId);
-    };
-  }
-}
-
-/** gRPC status codes of updates that met the end of a run or of a workflow task, or came while ten were under way. */
-const RESOURCE_EXHAUSTED = 8;
-const FAILED_PRECONDITION = 9;
-const ABORTED = 10;
-
-/** May the update have been lost, or come to nothing, for a reason that passes? */
-function isLost(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isOutOfReach(error)) return true;
-  return isGrpcError(error, [RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED]);
-}
-
-function isGrpcError(error: unknown, codes: number[]): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return isGrpcServiceError(cause) && codes.includes(cause.code);
 }
 
 function ifNotFound(error: unknown): undefined {

@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
+import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import type { Closing } from '../closing.js';
@@ -179,7 +180,7 @@ export class Calls {
 
   #callerOf(context: ServerContext, { answered }: Taken): Caller {
     const { mcpReq } = context;
-    const { progressToken } = mcpReq._meta ?? {};
+    const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
     const clientName = clientNameOf(context);
     const isHigher = increasing();
@@ -187,6 +188,7 @@ export class Calls {
       principal: this.principal,
       signal: mcpReq.signal,
       closing: this.closing,
+      isPerson: isPerson === true,
       ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined
         ? {}

@@ -10,13 +10,18 @@ export const bye = defineMailboxTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     agent_name: z.string().optional().describe('The child. Default: you'),
-    agent_id: agentId.optional().describe('Yours'),
+    agent_id: agentId.optional().describe('Yours, always'),
   }),
-  async run(engine, { principal }, { agent_name, agent_id }) {
+  async run(engine, { principal, isPerson }, { agent_name, agent_id }) {
+    if (agent_id === undefined && !isPerson)
+      throw new LonghaulError(
+        'invalid_arguments',
+        "agent_id: expected your own, or the parent's of the agent; got nothing",
+      );
     const name =
       agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(principal, agent_id));
     if (name === undefined)
-      throw new LonghaulError('invalid_arguments', 'arguments: expected agent_name or agent_id; got neither');
+      throw new LonghaulError('invalid_arguments', "agent_name: expected the agent's name; got nothing");
     await engine.mailbox.bye(principal, name, agent_id);
     return { bye: name };
   },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { QueuedMessage } from '../../operations/mailbox.js';
 import { timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
+import { renderMail } from './render-mail.js';
 import { usualSeconds } from './replies.js';
 import { reportWaiting, timeoutMsOf } from './waiting.js';
 
@@ -27,13 +28,13 @@ export const checkInbox = defineMailboxTool({
     if (!seen) return { messages: (await engine.mailbox.peek(principal, agent_name)).map(render) };
     const over = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? usualSeconds(caller)));
     const signal = AbortSignal.any([caller.signal, closing.signal, over]);
-    const quiet = reportWaiting(caller);
+    const waiting = reportWaiting(caller);
     try {
       const fresh = await firstFresh(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
       if (fresh.length) return { messages: fresh.map(render) };
       return { nw: true, ...(closing.hasBegun ? { again: 1 } : {}) };
     } finally {
-      quiet();
+      waiting.end();
     }
   },
 });
@@ -50,24 +51,6 @@ async function firstFresh(
   return [];
 }
 
-function render({
-  messageId,
-  from,
-  mode,
-  content,
-  context,
-  sentAt,
-  responseTo,
-  state,
-}: QueuedMessage): object {
-  return {
-    id: messageId,
-    ...(from === undefined ? {} : { from }),
-    mode,
-    m: content,
-    ...(context === undefined ? {} : { ctx: context }),
-    ...(responseTo === undefined ? {} : { re: responseTo }),
-    sent: sentAt,
-    state,
-  };
+function render({ state, ...message }: QueuedMessage): object {
+  return { ...renderMail(message), state };
 }

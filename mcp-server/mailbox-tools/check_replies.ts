@@ -7,7 +7,7 @@ export const checkReplies = defineMailboxTool({
   name: 'check_replies',
   title: 'Check replies',
   description:
-    'Responses to a message you sent: {"r": by agent, "state": where it is with the others}. With nw the wait was in vain.',
+    'Responses to a message you sent: {"r": by agent, "state": where it is with the others, "progress": what they reported}. With nw the wait was in vain. dead_lettered: they failed with it, see dead_letters.',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     message_id: messageId,

@@ -16,8 +16,6 @@ export const timeoutSeconds = z
   .optional()
   .describe('Default: as fits, up to 60');
 
-export const also = z
-  .array(z.string().min(1).max(1000))
-  .max(MOST_OPERATIONS)
-  .optional()
-  .describe('Tokens of operations whose end also ends the wait');
+/** Described once, at register_and_wait, which the other waits refer to. */
+export const also = z.array(z.string().min(1).max(1000)).max(MOST_OPERATIONS).optional();
+export const leaseSeconds = z.number().optional();

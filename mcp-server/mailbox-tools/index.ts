@@ -5,7 +5,9 @@ import { bye } from './bye.js';
 import { checkInbox } from './check_inbox.js';
 import { checkReplies } from './check_replies.js';
 import { checkStatus } from './check_status.js';
+import { deadLetters } from './dead_letters.js';
 import { registerAndWait } from './register_and_wait.js';
+import { reportProgress } from './report_progress.js';
 import { respondAndWait } from './respond_and_wait.js';
 import { sendMessage } from './send_message.js';
 import { wait } from './wait.js';
@@ -18,6 +20,8 @@ const BY_NAME: Record<MailboxToolName, OwnTool> = {
   check_replies: checkReplies,
   check_status: checkStatus,
   check_inbox: checkInbox,
+  report_progress: reportProgress,
+  dead_letters: deadLetters,
   bye,
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
-import { agentId, also, timeoutSeconds } from './fields.js';
+import { agentId, also, leaseSeconds, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
 import { LONG_SECONDS, waitForWork } from './waiting.js';
@@ -22,11 +22,12 @@ export const registerAndWait = defineMailboxTool({
     capabilities: z.array(z.string()).default([]),
     parent: z.string().optional().describe('Agent that may end your waiting'),
     agent_id: agentId.optional().describe('To come back as the same agent'),
-    also,
+    also: also.describe('Tokens of operations whose end also ends the wait'),
+    lease_seconds: leaseSeconds.describe('Until a message you have comes again. Default: 900'),
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, input) {
-    const { agent_name, agent_type, capabilities, parent, timeout_seconds } = input;
+    const { agent_name, agent_type, capabilities, parent, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, input.also);
     const id = input.agent_id ?? (await register());
     const name = engine.mailbox.nameOf(caller.principal, id);
@@ -44,6 +45,7 @@ export const registerAndWait = defineMailboxTool({
     const answer = await waitForWork(engine, caller, {
       agentId: id,
       operations,
+      leaseSeconds: lease_seconds,
       timeoutSeconds: timeout_seconds,
     });
     const isTold = input.agent_id !== undefined && !caller.isContinued;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentId, also, messageId, timeoutSeconds } from './fields.js';
+import { agentId, also, leaseSeconds, messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
 import { LONG_SECONDS, waitForWork } from './waiting.js';
@@ -14,17 +14,28 @@ export const respondAndWait = defineMailboxTool({
     response_to: messageId.describe('id of the message'),
     response: z.string(),
     also,
+    lease_seconds: leaseSeconds,
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, { agent_id, response_to, response, also, timeout_seconds }) {
+  async run(engine, caller, input) {
+    const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
     await engine.mailbox.respond(caller.principal, agent_id, response_to, response);
     caller.goesOnAs?.({
       tool: 'wait',
-      args: { agent_id, ...(also === undefined ? {} : { also }) },
+      args: {
+        agent_id,
+        ...(also === undefined ? {} : { also }),
+        ...(lease_seconds === undefined ? {} : { lease_seconds }),
+      },
       timeoutArgument: 'timeout_seconds',
       timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
     });
-    return waitForWork(engine, caller, { agentId: agent_id, operations, timeoutSeconds: timeout_seconds });
+    return waitForWork(engine, caller, {
+      agentId: agent_id,
+      operations,
+      leaseSeconds: lease_seconds,
+      timeoutSeconds: timeout_seconds,
+    });
   },
 });

@@ -25,9 +25,13 @@ const input = z.strictObject({
   from: z.string().optional().describe('Your name, if you have no agent_id'),
   reply_to: z.string().optional().describe('Agent that gets the response as a message'),
   ttl_seconds: z.number().optional(),
-  idempotency_key: z.string().min(1).max(200).optional().describe('The same key sends once'),
+  max_deliveries: z
+    .number()
+    .optional()
+    .describe('Without acknowledgement, then it is a dead letter. Default: 5'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('The same key and message sends once'),
   wait_for_reply: z.union([z.boolean(), z.enum(['any', 'all'])]).default(false),
-  timeout: timeoutSeconds,
+  timeout_seconds: timeoutSeconds,
 });
 
 type Input = z.output<typeof input>;
@@ -40,7 +44,8 @@ export const sendMessage = defineMailboxTool({
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input,
   async run(engine, caller, args) {
-    const { content, mode, context, agent_id, from, reply_to, ttl_seconds, idempotency_key, timeout } = args;
+    const { content, mode, context, agent_id, from, reply_to, ttl_seconds, idempotency_key } = args;
+    const { max_deliveries, timeout_seconds } = args;
     const { messageId, recipients, refused } = await engine.mailbox.send(caller.principal, {
       to: recipientsOf(args),
       content,
@@ -53,6 +58,7 @@ export const sendMessage = defineMailboxTool({
         : { from: { agentId: agent_id } }),
       ...(reply_to === undefined ? {} : { replyTo: reply_to }),
       ...(ttl_seconds === undefined ? {} : { ttlSeconds: ttl_seconds }),
+      ...(max_deliveries === undefined ? {} : { maxDeliveries: max_deliveries }),
       ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
     });
     const sent = {
@@ -66,9 +72,9 @@ export const sendMessage = defineMailboxTool({
       tool: 'check_replies',
       args: { message_id: messageId, wait },
       timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout ?? usualSeconds(caller),
+      timeoutSeconds: timeout_seconds ?? usualSeconds(caller),
     });
-    return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout)) };
+    return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
   },
 });
 

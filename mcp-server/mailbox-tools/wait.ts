@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentId, also, messageId, timeoutSeconds } from './fields.js';
+import { agentId, also, leaseSeconds, messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
 import { LONG_SECONDS, waitForWork } from './waiting.js';
@@ -13,10 +13,11 @@ export const wait = defineMailboxTool({
     agent_id: agentId,
     ack: messageId.optional().describe('Message you had and will not respond to; else it comes again'),
     also,
+    lease_seconds: leaseSeconds,
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, input) {
-    const { agent_id, ack, also, timeout_seconds } = input;
+    const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
     caller.goesOnAs?.({
       tool: 'wait',
@@ -28,6 +29,7 @@ export const wait = defineMailboxTool({
       agentId: agent_id,
       ack,
       operations,
+      leaseSeconds: lease_seconds,
       timeoutSeconds: timeout_seconds,
     });
   },

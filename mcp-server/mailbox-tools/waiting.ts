@@ -22,6 +22,8 @@ export interface WaitRequest {
   ack?: string | undefined;
   /** Operations that end the wait, too. */
   operations: OperationRecord[];
+  /** How long the agent has a message before it comes again. Default: 900. */
+  leaseSeconds?: number | undefined;
   /** Default: by how long it has been quiet. */
   timeoutSeconds?: number | undefined;
 }
@@ -35,21 +37,22 @@ export interface WaitRequest {
 export async function waitForWork(
   engine: Engine,
   caller: Caller,
-  { agentId, ack, operations, timeoutSeconds }: WaitRequest,
+  { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
 ): Promise<Answer> {
   const { principal, closing } = caller;
   const watch = new OperationsWatch(engine, caller, operations);
-  const quiet = reportWaiting(caller);
+  const waiting = reportWaiting(caller);
   try {
     const received = await engine.mailbox.receive(principal, agentId, {
       // One that has ended shall not keep messages away.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
       signal: AbortSignal.any([caller.signal, closing.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
       ...(ack === undefined ? {} : { ack }),
+      ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     });
     return answerOf(engine, caller, agentId, received, watch);
   } finally {
-    quiet();
+    waiting.end();
     watch.stop();
   }
 }
@@ -77,14 +80,28 @@ function answerOf(
   }
 }
 
-/** Tells the caller with each heartbeat that the call is alive, if it takes progress. @returns ends it */
-export function reportWaiting({ onProgress }: Caller): () => void {
-  if (!onProgress) return () => undefined;
+/** A call that waits, as its caller sees it. */
+export interface Waiting {
+  /** Sends what there is to say of the wait, if the caller takes progress. */
+  say: (message: string) => void;
+  end: () => void;
+}
+
+/** Tells the caller with each heartbeat that the call is alive, if it takes progress. */
+export function reportWaiting({ onProgress }: Caller): Waiting {
+  if (!onProgress) return { say: () => undefined, end: () => undefined };
   const startedMs = Date.now();
-  return onHeartbeat(() => {
-    const progress = Math.round((Date.now() - startedMs) / 1000);
-    onProgress({ progress }).catch(() => undefined);
-  });
+  let latest = 0;
+  const send = (seconds: number, more: { message?: string }) => {
+    // Progress has to increase with each notification.
+    latest = Math.max(seconds, latest + 0.001);
+    onProgress({ progress: latest, ...more }).catch(() => undefined);
+  };
+  const elapsedMs = () => Date.now() - startedMs;
+  return {
+    say: (message) => send(elapsedMs() / 1000, { message }),
+    end: onHeartbeat(() => send(Math.round(elapsedMs() / 1000), {})),
+  };
 }
 
 /** How long a call waits: what it asks for, else the longer the quieter it is, within what its client allows. */

@@ -1,4 +1,4 @@
-/** Jobs: what they need, run for, keep and give. */
+/** Jobs: needs, `for-each`, artifacts. */
 import { didYouMean, type KeyPath, type Report } from '../problems.js';
 import { MAX_JOBS } from '../schema.js';
 import { at, entriesOf, isMap, textsOf } from '../values.js';
@@ -17,26 +17,6 @@ export function checkJobs(file: unknown, report: Report): void {
     checkTwice(at(job, 'artifacts'), ['jobs', name, 'artifacts'], report);
     for (const [index, pattern] of textsOf(at(job, 'artifacts')))
       checkArtifact(pattern, ['jobs', name, 'artifacts', index], report);
-  }
-}
-
-/** Checks that the pipeline's outputs name what there is. */
-export function checkOutputs(file: unknown, report: Report): void {
-  const jobs = at(file, 'jobs');
-  for (const [name, output] of entriesOf(at(file, 'outputs'))) {
-    const path = isMap(output) ? ['outputs', name, 'value'] : ['outputs', name];
-    const value = isMap(output) ? at(output, 'value') : output;
-    const [, job, key] = /^([^.\s]+)\.([^.\s]+)$/.exec(typeof value === 'string' ? value : '') ?? [];
-    if (job === undefined || key === undefined || !isMap(jobs)) continue;
-    if (!Object.hasOwn(jobs, job)) {
-      report(path, () => `there is no job "${job}"${didYouMean(job, Object.keys(jobs))}`);
-      continue;
-    }
-    const keys = textsOf(at(jobs[job], 'outputs')).map(([, one]) => one);
-    if (!keys.includes(key)) {
-      const near = () => didYouMean(key, keys) || `; add it to jobs.${job}.outputs`;
-      report(path, () => `the job "${job}" has no output "${key}"${near()}`);
-    }
   }
 }
 

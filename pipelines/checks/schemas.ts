@@ -38,11 +38,6 @@ export function checkFields(fields: unknown, path: KeyPath, report: Report): voi
   }
 }
 
-/** Checks the schemas of the pipeline's `outputs`. */
-export function checkOutputSchemas(file: unknown, report: Report): void {
-  for (const [name, output] of entriesOf(at(file, 'outputs'))) checkSchema(output, ['outputs', name], report);
-}
-
 function checkObjectSchema(
   schema: unknown,
   path: KeyPath,
@@ -74,7 +69,7 @@ function checkObjectSchema(
 }
 
 /** Checks a schema and those within it. */
-function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
+export function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
   if (!isMap(schema)) return;
   const pattern = at(schema, 'pattern');
   if (typeof pattern === 'string') checkPattern(pattern, [...path, 'pattern'], report, 'value');
@@ -82,6 +77,8 @@ function checkSchema(schema: unknown, path: KeyPath, report: Report): void {
     checkPattern(one, [...path, 'patternProperties', one], report, 'key');
   checkRequired(schema, path, report);
   checkDefault(schema, path, report);
+  checkChoices(schema, path, report);
+  checkBounds(schema, path, report);
   for (const keyword of [
     'items',
     'contains',
@@ -129,5 +126,48 @@ function checkDefault(schema: Record<string, unknown>, path: KeyPath, report: Re
     if (problem !== undefined) report([...path, 'default'], problem.replace(/^: /, ''));
   } catch {
     // The schema has a mistake, which is told where it stands.
+  }
+}
+
+/** A choice of another type than the schema's can never be made. */
+function checkChoices(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
+  const type = at(schema, 'type');
+  const choices: [unknown, KeyPath][] = itemsOf(at(schema, 'enum')).map((choice, index) => [
+    choice,
+    [...path, 'enum', index],
+  ]);
+  if (Object.hasOwn(schema, 'const')) choices.push([schema['const'], [...path, 'const']]);
+  for (const [choice, place] of type === undefined ? [] : choices) {
+    try {
+      const [problem] = check({ type }, choice, '');
+      if (problem !== undefined)
+        report(place, `${problem.replace(/^: /, '')}; the schema's type excludes it`);
+    } catch {
+      // The type has a mistake, which is reported where it stands.
+      return;
+    }
+  }
+}
+
+/** Lower and upper bound, and whether a value may equal them. */
+const BOUNDS: [lower: string, upper: string, mayBeEqual: boolean][] = [
+  ['minimum', 'maximum', true],
+  ['exclusiveMinimum', 'maximum', false],
+  ['minimum', 'exclusiveMaximum', false],
+  ['exclusiveMinimum', 'exclusiveMaximum', false],
+  ['minLength', 'maxLength', true],
+  ['minItems', 'maxItems', true],
+  ['minProperties', 'maxProperties', true],
+];
+
+function checkBounds(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
+  for (const [lower, upper, mayBeEqual] of BOUNDS) {
+    const [least, most] = [at(schema, lower), at(schema, upper)];
+    if (typeof least !== 'number' || typeof most !== 'number') continue;
+    if (least > most || (least === most && !mayBeEqual))
+      report(
+        [...path, lower],
+        `expected ${mayBeEqual ? 'at most' : 'less than'} \`${upper}\`, ${most}; got ${least}: no value fits both`,
+      );
   }
 }

@@ -6,6 +6,26 @@ import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 /** Longest value of a variable, in bytes: the system takes no longer ones. */
 const MAX_VALUE_BYTES = 32 * 1024;
 
+/**
+ * Variables that a step needs as they are. As a secret, one of them would be replaced, and its value, such as a path,
+ * masked wherever it stands in a log. Proxies may be secrets: their addresses hold passwords.
+ */
+const TAKEN: [names: RegExp, reason: string][] = [
+  [/^PATH$/, 'which finds the commands of every script'],
+  [/^(HOME|USER|LOGNAME|SHELL)$/, "which steps have from their worker's user"],
+  [/^(LANG|LANGUAGE|LC_.*|TZ)$/, 'which steps have from their worker'],
+  [/^(PWD|OLDPWD|TMPDIR|CI)$/, 'which every step gets'],
+  [/^(LD_.*|DYLD_.*)$/, 'which the system loads programs by'],
+  [
+    /^(BASH|BASHOPTS|BASH_.*|SHELLOPTS|ENV|IFS|PS[0-4]|POSIXLY_CORRECT|CDPATH|GLOBIGNORE|FUNCNAME|EXECIGNORE|HOSTNAME|HOSTTYPE|MACHTYPE|OSTYPE|UID|EUID|PPID|GROUPS|SHLVL|RANDOM|SRANDOM|SECONDS|LINENO|EPOCHSECONDS|EPOCHREALTIME|OPTARG|OPTIND|OPTERR|DIRSTACK|PIPESTATUS|REPLY|_)$/,
+    'which bash itself uses',
+  ],
+];
+
+function shadowed(name: string): string | undefined {
+  return TAKEN.find(([names]) => names.test(name))?.[1];
+}
+
 /** Checks all variables that the file names. */
 export function checkVariables(file: unknown, report: Report): void {
   const secrets = new Set<string>();
@@ -14,6 +34,9 @@ export function checkVariables(file: unknown, report: Report): void {
     if (secrets.has(name)) report(path, `"${name}" is there already; list it once`);
     secrets.add(name);
     checkName(name, path, 'value', report);
+    const reason = shadowed(name);
+    if (reason !== undefined)
+      report(path, `a secret would take the place of ${name}, ${reason}; choose another name`);
   }
   const checkEnv = (owner: unknown, path: KeyPath) => {
     for (const [name, value] of entriesOf(at(owner, 'env'))) {

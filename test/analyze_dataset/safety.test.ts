@@ -26,6 +26,11 @@ describe('a path', () => {
     ['outside by dots, relative', () => '../elsewhere/secret.csv'],
     ['a symbolic link to outside', () => 'innocent.csv'],
     ['below a symbolic link to outside', () => 'folder/secret.csv'],
+    ['a pattern that matches a symbolic link to outside', () => 'inno*.csv'],
+    ['a pattern below a symbolic link to outside', () => 'folder/*.csv'],
+    ['a pattern outside by dots', () => '../elsewhere/*.csv'],
+    ['a pattern outside by dots within it', () => '*/../../elsewhere/*.csv'],
+    ['an absolute pattern outside', () => '/etc/*.csv'],
     ['a URL', () => 'https://localhost/x.csv'],
     ['a bucket', () => 's3://bucket/x.parquet'],
     ['a file URL', () => `file://${box.data}/plain.csv`],
@@ -38,7 +43,7 @@ describe('a path', () => {
 
   it.each([
     ['that leads nowhere', 'missing.csv', 'not_found'],
-    ['that is a pattern', '*.csv', 'not_found'],
+    ['that is a pattern without a match', 'none-*.csv', 'not_found'],
     ['of another format', 'notes.txt', 'unsupported_format'],
     ['of a folder', 'sub.csv', 'unreadable'],
     ['of an empty file', 'empty.csv', 'unreadable'],
@@ -87,7 +92,7 @@ describe('what a caller sends never becomes SQL', () => {
 
   it('and the engine behind it reaches nothing but the one file', async () => {
     const read = path.join(box.data, 'plain.csv');
-    await withSession({ read }, box.options, async (session) => {
+    await withSession({ read: [read] }, box.options, async (session) => {
       const refused = [
         `SELECT * FROM read_csv('${secret}')`,
         `SELECT * FROM read_text('/etc/hostname')`,
@@ -103,9 +108,9 @@ describe('what a caller sends never becomes SQL', () => {
         `SET memory_limit = '100GB'`,
       ];
       for (const sql of refused) await expect(session.run(sql)).rejects.toBeDefined();
-      expect((await session.run(`SELECT count(*) FROM read_csv('${session.readPath}')`)).value(0, 0)).toBe(
-        2n,
-      );
+      expect(
+        (await session.run(`SELECT count(*) FROM read_csv('${session.readPaths[0]}')`)).value(0, 0),
+      ).toBe(2n);
     });
     expect(await readdir(box.root)).not.toContain('owned.csv');
   });

@@ -67,6 +67,11 @@ const runs: Record<string, () => Promise<string>> = {
     await parts.client.until(taskId, 'completed');
     return taskId;
   },
+  async 'with an output of another type'() {
+    const taskId = await parts.client.start('misfit');
+    await parts.client.until(taskId, 'completed');
+    return taskId;
+  },
 };
 
 test.each(Object.keys(runs))('an operation that ended %s replays, as does the recorded one', async (kind) => {
@@ -78,6 +83,11 @@ test.each(Object.keys(runs))('an operation that ended %s replays, as does the re
     writeFileSync(path, historyToJSON(history).replaceAll(`${resolve('.')}/`, ''));
   expect(existsSync(path)).toBe(true);
   await replay(`recorded-${kind.replaceAll(' ', '-')}`, JSON.parse(readFileSync(path, 'utf8')));
+});
+
+test('an operation whose outputs were checked as the pipeline ended replays', async () => {
+  const path = join(RECORDED, 'output-checked-at-the-end.json');
+  await replay('output-checked-at-the-end', JSON.parse(readFileSync(path, 'utf8')));
 });
 
 test('a history that the code of today would not make is refused: the check can fail', async () => {

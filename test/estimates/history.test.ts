@@ -174,7 +174,7 @@ test('of a server that has just started it is there at the first call', async ()
   }
 });
 
-test("a file's size counts before anything starts; one outside of the data folders has none", async () => {
+test("a file's size counts before anything starts, and that of all files of a pattern; one outside of the data folders has none", async () => {
   const csv = `a,b\n${'1,2\n'.repeat(5_000_000)}`;
   writeFileSync(join(folder, 'data', 'large.csv'), csv);
   writeFileSync(join(folder, 'outside.csv'), csv);
@@ -186,6 +186,10 @@ test("a file's size counts before anything starts; one outside of the data folde
   const without = await estimateFor('nonesuch.csv');
   expect(await estimateFor('large.csv')).toBeGreaterThan(without * 1.2);
   expect(await estimateFor(join(folder, 'outside.csv'))).toBe(without);
+  const one = await estimateFor('large.csv');
+  writeFileSync(join(folder, 'data', 'large-2.csv'), csv);
+  expect(await estimateFor('large*.csv')).toBeGreaterThan(one * 1.2);
+  expect(await estimateFor('none*.csv')).toBe(without);
 });
 
 test('longhaul tools --estimates compares them with what past runs took', async () => {

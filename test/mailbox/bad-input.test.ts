@@ -106,7 +106,7 @@ describe('refused, with what was expected and what came', () => {
 
   test('a content or response that is too large; the largest goes through', async () => {
     const one = await agent();
-    const largest = 'x'.repeat(CONTENT_LIMIT_BYTES - 2);
+    const largest = 'x'.repeat(CONTENT_LIMIT_BYTES);
     await one.refused('send_message', { to: one.name, content: `${largest}x` }, 'too_large', /content/);
     await one.call('send_message', { to: one.name, content: largest });
     const { id, m } = await one.wait();
@@ -145,16 +145,63 @@ describe('refused, with what was expected and what came', () => {
       await one.refused('check_replies', { message_id }, 'not_found', /message/);
     await one.refused('send_message', { content: 'x', too: 'y' }, 'invalid_arguments', /too/);
     await one.refused('send_message', { content: 5 }, 'invalid_arguments', /content/);
-    await one.refused('bye', {}, 'invalid_arguments', /agent_name or agent_id/);
-    await one.refused('bye', { agent_name: newName() }, 'not_found', /./);
+    await one.refused(
+      'send_message',
+      { to: one.name, content: '' },
+      'invalid_arguments',
+      /content: expected/,
+    );
+    await one.refused('send_message', { content: 'x', timeout: 5 }, 'invalid_arguments', /timeout/);
+    const wrong = { agent_id: one.agentId, lease_seconds: 86_401, ...SOON };
+    await one.refused('wait', wrong, 'invalid_arguments', /lease_seconds: expected 1 to 86400; got 86401/);
   });
 
-  test('a bye to the child of another', async () => {
+  test("a bye without the agent's own ID, and one to the child of another", async () => {
     const [one, other] = [await agent(), await agent()];
+    await one.refused('bye', {}, 'invalid_arguments', /agent_id: expected your own/);
+    await one.refused('bye', { agent_name: other.name }, 'invalid_arguments', /agent_id: expected your own/);
     await one.refused('bye', { agent_name: other.name, agent_id: one.agentId }, 'wrong_state', /./);
+    await one.refused('bye', { agent_name: newName(), agent_id: one.agentId }, 'not_found', /./);
     const waiting = other.wait(LONG);
-    expect(await one.call('bye', { agent_name: other.name })).toEqual({ bye: other.name });
-    expect(await waiting).toEqual({ bye: true });
+    await one.call('send_message', { to: other.name, content: 'still there?' });
+    const { id } = await waiting;
+    await other.wait({ ack: id, ...SOON });
+    expect(await other.call('bye', { agent_id: other.agentId })).toEqual({ bye: other.name });
+    expect(await other.wait(SOON)).toEqual({ bye: true });
+  });
+
+  test('a dead letter that another agent wants to drop, or nobody says who does', async () => {
+    const [one, other] = [await agent(), await agent()];
+    const poison = { to: one.name, content: 'poison', max_deliveries: 1 };
+    const { id } = await other.call('send_message', { ...poison, agent_id: other.agentId });
+    expect(await one.wait()).toMatchObject({ m: 'poison' });
+    expect(await one.wait(SOON)).toEqual({ nw: true });
+    expect(await other.call('check_replies', { message_id: id })).toEqual({
+      state: { [one.name]: 'dead_lettered' },
+      deliveries: { [one.name]: 1 },
+    });
+    const drop = { action: 'drop', message_id: id };
+    await one.refused('dead_letters', drop, 'invalid_arguments', /agent_id: expected yours; got nothing/);
+    await one.refused('dead_letters', { action: 'drop' }, 'invalid_arguments', /message_id: expected/);
+    await one.refused('dead_letters', {}, 'invalid_arguments', /agent_name: expected/);
+    const third = await agent();
+    await one.refused('dead_letters', { ...drop, agent_id: third.agentId }, 'wrong_state', /agent_id/);
+    expect(await third.call('dead_letters', { agent_name: one.name })).toEqual({
+      messages: [
+        {
+          id,
+          from: other.name,
+          mode: 'task',
+          m: 'poison',
+          sent: expect.any(String),
+          deliveries: 1,
+          dead: expect.any(String),
+        },
+      ],
+    });
+    const resend = { action: 'resend', message_id: id, agent_id: other.agentId };
+    expect(await other.call('dead_letters', resend)).toEqual({ resent: id });
+    expect(await one.wait()).toMatchObject({ id, m: 'poison' });
   });
 });
 

@@ -70,6 +70,57 @@ test('inbox shows the messages and takes none; with --follow each as it comes', 
   expect(await one.wait(LONG)).toMatchObject({ m: 'first \u001b[31mline' });
 });
 
+test('bye ends the waiting of an agent', async () => {
+  const one = await agent();
+  const waiting = one.wait();
+  expect(await run(parts, ['bye', one.name])).toMatchObject({
+    code: 0,
+    stdout: `The waiting of ${one.name} was ended.\n`,
+  });
+  expect(await waiting).toEqual({ bye: true });
+  const { code, stderr } = await run(parts, ['bye', 'nobody-of-this-name']);
+  expect([code, stderr]).toEqual([4, expect.stringContaining('there is no agent "nobody-of-this-name"')]);
+});
+
+test('dead letters are shown, resent and dropped', async () => {
+  const one = await agent();
+  const sending = start(parts, ['send', 'poison', '--to', one.name, '--max-deliveries', '1', '--wait']);
+  const { id } = await one.wait();
+  expect(await one.wait(SOON)).toEqual({ nw: true });
+  expect((await sending.ended).stderr).toContain(`${one.name}: dead_lettered after 1 delivery`);
+  const { stdout } = await run(parts, ['inbox', one.name, '--dead']);
+  expect(stdout).toContain(`${id} (task, dead after 1 delivery) from nobody in particular\n  poison\n`);
+  expect((await run(parts, ['agents'])).stderr).toContain(`Dead letters of ${one.name}: 1`);
+  expect(await run(parts, ['dead-letters', 'resend', id])).toMatchObject({
+    code: 0,
+    stdout: `Resent ${id}\n`,
+  });
+  expect(await one.wait()).toMatchObject({ id, m: 'poison' });
+  expect(await one.wait(SOON)).toEqual({ nw: true });
+  expect(await run(parts, ['dead-letters', 'drop', id])).toMatchObject({
+    code: 0,
+    stdout: `Dropped ${id}\n`,
+  });
+  expect((await run(parts, ['inbox', one.name, '--dead'])).stdout).toBe('No dead letters.\n');
+  expect((await run(parts, ['dead-letters', 'drop', id])).code).toBe(4);
+});
+
+test('send --wait shows what the agent reports meanwhile', async () => {
+  const one = await agent();
+  const sending = start(parts, ['send', 'long work', '--to', one.name, '--wait']);
+  const { id } = await one.wait({ lease_seconds: 60, ...LONG });
+  const report = { agent_id: one.agentId, message_id: id, text: 'half of it', fraction: 0.5 };
+  expect(await one.call('report_progress', report)).toEqual({ ok: true });
+  expect(await one.call('report_progress', report)).toEqual({ skipped: true });
+  await eventually('it is shown', () => sending.stderr.includes(`${one.name}: half of it (50 %)`));
+  expect(await one.call('check_replies', { message_id: id })).toEqual({
+    state: { [one.name]: 'delivered' },
+    progress: { [one.name]: { text: 'half of it', fraction: 0.5, at: expect.any(String) } },
+  });
+  await one.respond(id, 'done');
+  expect(await sending.ended).toMatchObject({ code: 0, stdout: `${one.name}: done\n` });
+});
+
 test('what is wrong is said in a line', async () => {
   const one = await agent();
   for (const [args, code, message] of [

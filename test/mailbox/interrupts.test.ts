@@ -195,6 +195,13 @@ describe('over stdio', () => {
       run.process.kill('SIGTERM');
       expect(textOf(await answerTo('x'))).toEqual({ nw: true, again: 1 });
       expect(run.stdout()).not.toContain('"id":"w"');
+
+      // Nobody can wait at this process any more, and others see that at once.
+      const observer = new WireClient(`${home.url}/mcp`, {});
+      await run.ended;
+      const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });
+      const { agents } = textOf(status);
+      expect(agents.find(({ name }: any) => name === agent_name)).toMatchObject({ state: 'away' });
     },
   );
 });

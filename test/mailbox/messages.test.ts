@@ -86,6 +86,124 @@ test('a repeated send is one message, a repeated response one response, and anot
   expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'yes' }]);
 });
 
+test('the same idempotency key with another message is refused, and changes nothing of the first', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'keyed');
+  await join(post, who, 'keyed-too');
+  const large = 'x'.repeat(20_000);
+  const first = { ...toOne('keyed', large), context: { b: 1, a: [2] }, idempotencyKey: 'k' };
+  const { messageId } = await post.mailbox.send(who, first);
+  const same = { ...first, context: { a: [2], b: 1 } };
+  expect(await other.mailbox.send(who, same)).toMatchObject({ messageId });
+  for (const change of [
+    { content: 'y'.repeat(20_000) },
+    { mode: 'other' },
+    { context: { a: [3] } },
+    { replyTo: 'boss' },
+    { maxDeliveries: 3 },
+    { ttlSeconds: 60 },
+  ])
+    await expect(other.mailbox.send(who, { ...first, ...change })).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringMatching(/^idempotency_key: expected .*; got another message/),
+    });
+  expect(messageOf(await post.mailbox.receive(who, agent, once())).content).toBe(large);
+  await post.mailbox.respond(who, agent, messageId, 'done');
+  await expect(post.mailbox.send(who, { ...first, content: 'late' })).rejects.toMatchObject({
+    kind: 'conflict',
+  });
+  for (const to of [
+    { names: ['keyed', 'keyed-too'] },
+    { all: { type: 'test' } },
+    { anyone: { type: 'x' } },
+  ]) {
+    const several = { ...first, to };
+    const sent = await post.mailbox.send(who, several);
+    expect(await other.mailbox.send(who, several)).toMatchObject({ messageId: sent.messageId });
+    await expect(other.mailbox.send(who, { ...several, content: 'z' })).rejects.toMatchObject({
+      kind: 'conflict',
+    });
+  }
+});
+
+test('an agent at work reports progress, which its sender sees, and which renews its lease', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'reporter');
+  const { messageId } = await post.mailbox.send(who, toOne('reporter', 'long work'));
+  await expect(post.mailbox.report(who, agent, messageId, { text: 'early' })).rejects.toMatchObject({
+    kind: 'not_found',
+    message: expect.stringContaining('message_id: this agent has no message'),
+  });
+  messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 6 })));
+  const seen: (string | undefined)[] = [];
+  const waiting = other.mailbox.replies(who, messageId, {
+    wait: 'all',
+    timeoutMs: 60_000,
+    onChange: ([reply]) => seen.push(reply!.progress?.text),
+  });
+  const leasedMs = Date.now();
+  let count = 0;
+  // Well beyond the lease; more often than reports are recorded.
+  while (Date.now() - leasedMs < 9_000) {
+    if (await post.mailbox.report(who, agent, messageId, { text: `step ${count}`, fraction: 0.5 }))
+      count += 1;
+    await new Promise((settle) => setTimeout(settle, 500));
+  }
+  expect(count).toBeGreaterThanOrEqual(2);
+  expect(count).toBeLessThanOrEqual(4);
+  expect(await other.mailbox.replies(who, messageId)).toMatchObject([
+    {
+      state: 'delivered',
+      progress: { text: `step ${count - 1}`, fraction: 0.5, at: expect.stringMatching(/^20/) },
+    },
+  ]);
+  expect((await other.mailbox.status(who)).agents).toMatchObject([{ state: 'busy' }]);
+  await post.mailbox.respond(who, agent, messageId, 'done');
+  expect(await waiting).toMatchObject([{ state: 'answered', response: 'done' }]);
+  expect(seen).toEqual(expect.arrayContaining([undefined, 'step 0', `step ${count - 1}`]));
+  for (const [progress, kind] of [
+    [{ text: '' }, 'invalid_arguments'],
+    [{ text: 'x'.repeat(1_001) }, 'too_large'],
+    [{ text: 'x', fraction: 1.1 }, 'invalid_arguments'],
+    [{ text: 'x', fraction: NaN }, 'invalid_arguments'],
+    [{ text: 'over' }, 'not_found'],
+  ] as const)
+    await expect(post.mailbox.report(who, agent, messageId, progress)).rejects.toMatchObject({ kind });
+  await post.mailbox.bye(who, 'reporter', agent);
+  await expect(post.mailbox.report(who, agent, messageId, { text: 'x' })).rejects.toMatchObject({
+    kind: 'wrong_state',
+  });
+});
+
+test('sizes are counted in bytes of UTF-8, and an empty content or response is refused', async () => {
+  const who = somebody();
+  const agent = await join(post, who, 'sized');
+  // In JSON each of these takes two bytes.
+  const largest = '"\n'.repeat(CONTENT_LIMIT_BYTES).slice(0, CONTENT_LIMIT_BYTES);
+  const { messageId } = await post.mailbox.send(who, toOne('sized', largest));
+  expect(messageOf(await post.mailbox.receive(who, agent, once())).content).toBe(largest);
+  await post.mailbox.respond(who, agent, messageId, 'ä'.repeat(CONTENT_LIMIT_BYTES / 2));
+  for (const [large, bytes] of [
+    [`${largest}x`, CONTENT_LIMIT_BYTES + 1],
+    ['ä'.repeat(CONTENT_LIMIT_BYTES / 2 + 1), CONTENT_LIMIT_BYTES + 2],
+    ['💥'.repeat(CONTENT_LIMIT_BYTES / 4 + 1), CONTENT_LIMIT_BYTES + 4],
+    // Half a surrogate pair is replaced by a character of three bytes.
+    ['\ud800'.repeat(CONTENT_LIMIT_BYTES / 3 + 1), CONTENT_LIMIT_BYTES + 2],
+  ] as const)
+    await expect(post.mailbox.send(who, toOne('sized', large))).rejects.toMatchObject({
+      kind: 'too_large',
+      message: `content: expected at most ${CONTENT_LIMIT_BYTES} bytes; got ${bytes}`,
+    });
+  await expect(post.mailbox.send(who, toOne('sized', ''))).rejects.toMatchObject({
+    kind: 'invalid_arguments',
+    message: 'content: expected a text that is not empty; got ""',
+  });
+  await expect(post.mailbox.respond(who, agent, messageId, '')).rejects.toMatchObject({
+    kind: 'invalid_arguments',
+    message: 'response: expected a text that is not empty; got ""',
+  });
+});
+
 test('a message that was not acknowledged comes again at once, also on another process', async () => {
   const who = somebody();
   const agent = await join(post, who, 'again');
@@ -211,7 +329,12 @@ describe('bad input is refused with what was expected', () => {
     ['control characters', { mode: 'a\nb' }, 'invalid_arguments', 'mode: expected'],
     ['no recipients', { to: { names: [] } }, 'invalid_arguments', 'to: expected 1 to 100 names'],
     ['a time to live of nothing', { ttlSeconds: 0 }, 'invalid_arguments', 'ttl_seconds: expected 1 to'],
-    ['large content', { content: 'x'.repeat(CONTENT_LIMIT_BYTES) }, 'too_large', 'at most 262144 bytes; got'],
+    [
+      'large content',
+      { content: 'x'.repeat(CONTENT_LIMIT_BYTES + 1) },
+      'too_large',
+      'at most 262144 bytes; got',
+    ],
     ['an unknown sender', { from: { agentId: 'a.b.c' } }, 'not_found', 'agent_id'],
     ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no agent that is'],
   ];

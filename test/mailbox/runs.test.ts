@@ -160,9 +160,11 @@ test('a full inbox carries less than 1 MiB from run to run', async () => {
   });
   const { queue } = await post.temporal.client.workflow.getHandle(id).query<{ queue: unknown[] }>('queue');
   expect(queue).toHaveLength(INBOX_LIMIT);
-  // With the bounds of what else it holds: 20 responses, 200 outcomes of up to 1.3 KiB, 1,000 short IDs.
+  // With the bounds of what else it holds: 20 responses, 200 outcomes of up to 1.3 KiB, 1,000 short IDs with digests, dead
+  // letters, and a report.
   const message = jsonBytes(queue[0]);
-  expect(message * (INBOX_LIMIT + 20) + 200 * 1_300 + 1_000 * 12).toBeLessThan(1024 * 1024);
+  const rest = 200 * 1_300 + 1_000 * 27 + 80 * 1024 + 1_100;
+  expect(message * (INBOX_LIMIT + 20) + rest).toBeLessThan(1024 * 1024);
 });
 
 test('a refused update, which leaves no history, decides nothing: what runs replays', async () => {
@@ -244,6 +246,51 @@ test('an inbox and a directory replay, as do the recorded ones', async () => {
       what,
     );
   }
+});
+
+test('a run of code that knew no dead letters replays, with a message that it gave for ever', async () => {
+  const history = JSON.parse(readFileSync(`${RECORDED}/mailbox-poison.json`, 'utf8'));
+  await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, 'inbox:poisoned');
+});
+
+test('the state of an inbox of earlier code is taken over, and what it gave for ever becomes a dead letter', async () => {
+  const who = somebody();
+  const id = workflowId(parts, who, 'inbox:older');
+  const sentAt = Date.now();
+  const message = { id: 'older~000000000001', mode: 'm', sentAt, expiresAt: sentAt + 600_000 };
+  const state = {
+    registration: { name: 'older', type: 'test', capabilities: [] },
+    epoch: 1,
+    queue: [
+      { ...message, content: { text: 'poison' }, deliveries: 30 },
+      { ...message, id: 'older~000000000002', content: { text: 'behind' }, deliveries: 0 },
+    ],
+    lease: { id: message.id, epoch: 1, until: sentAt + 600_000, lengthMs: 900_000 },
+    outcomes: [],
+    seen: ['000000000001', '000000000002'],
+    signedAt: sentAt,
+    activeAt: sentAt,
+    settled: 0,
+  };
+  const { registration, epoch, signedAt, activeAt, settled } = state;
+  const memo = { version: 1, principal: who, name: 'older', registration, epoch, queued: 2 };
+  const handle = await post.temporal.client.workflow.start('mailbox_inbox', {
+    workflowId: id,
+    taskQueue: parts.taskQueue,
+    args: [{ principal: who, name: 'older', continueAfterChanges: 150, state }],
+    memo: { mailbox: { ...memo, signedAt, activeAt, settled } },
+  });
+  const agent = await join(post, who, 'older');
+  expect((await post.mailbox.status(who)).agents).toMatchObject([{ name: 'older', state: 'waiting' }]);
+  expect(messageOf(await post.mailbox.receive(who, agent, once()))).toMatchObject({
+    content: 'behind',
+    delivery: 1,
+  });
+  expect(await post.mailbox.replies(who, message.id)).toMatchObject([
+    { state: 'dead_lettered', deliveries: 30 },
+  ]);
+  const history = await handle.fetchHistory();
+  await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, id);
 });
 
 /** As a sender does that has to get its message through: the same one until it is taken. */

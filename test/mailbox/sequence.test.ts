@@ -107,7 +107,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
       capability: skill,
       content: 'Who is free?',
       wait_for_reply: true,
-      timeout: 50,
+      timeout_seconds: 50,
     });
     const [taker, taken] = await Promise.race([
       both[0]!.then((answer) => [one, answer] as const),

@@ -1,18 +1,6 @@
 /** Every problem stands where its cause does: `▸` marks the place. */
 import { describe, expect, test } from '@jest/globals';
-import { JOBS, marked, problemsOf, withStep } from './language-support.js';
-
-/** The text has this problem, at its mark, and no other. */
-function only(text: string, message: string): void {
-  const { text: plain, place } = marked(text);
-  expect(problemsOf(plain)).toEqual([`${place}: ${message}`]);
-}
-
-/** The text has this problem, at its mark, among others. */
-function among(text: string, message: string): void {
-  const { text: plain, place } = marked(text);
-  expect(problemsOf(plain)).toContain(`${place}: ${message}`);
-}
+import { among, JOBS, only, problemsOf, withStep } from './language-support.js';
 
 const top = (text: string) => `${text}\n${JOBS}`;
 const inputs = (text: string) => top(`inputs:\n  ${text.replaceAll('\n', '\n  ')}`);
@@ -58,7 +46,7 @@ describe('keys that there are not', () => {
   test.each([
     [
       top('▸on: push'),
-      'on: unknown key; a pipeline starts when its tool is called: remove it; what a call gives stands under `inputs`',
+      'on: unknown key; a pipeline starts when its tool is called: remove it; no repository is watched: have its own CI or a webhook call the tool',
     ],
     [
       top('▸permissions: read-all'),
@@ -70,7 +58,7 @@ describe('keys that there are not', () => {
     ],
     [top('▸timeoutMinutes: 3'), 'timeoutMinutes: unknown key; did you mean "timeout-minutes"?'],
     [top('▸descripton: x'), 'descripton: unknown key; did you mean "description"?'],
-    [top('▸steps: []'), 'steps: unknown key; it belongs to a job'],
+    [top('▸steps: []'), 'steps: unknown key; it belongs to a job: put it under `jobs`, as jobs.build.steps'],
     [
       top('▸x-anchors: 1'),
       'x-anchors: unknown key; known are name, description, inputs, outputs, env, secrets, concurrency, timeout-minutes, estimate-minutes, jobs',
@@ -87,11 +75,11 @@ describe('keys that there are not', () => {
     [job('▸uses: ./other.yml'), `jobs.build.uses: unknown key; ${action} of the job's steps`],
     [
       job('▸container: node'),
-      "jobs.build.container: unknown key; steps run on the worker's machine: remove it, or call your container engine in a script",
+      "jobs.build.container: unknown key; steps run on the worker's machine: remove it, and call `docker run` or `podman run` in a script, or run the worker itself in that image",
     ],
     [
       job('▸services: {}'),
-      "jobs.build.services: unknown key; steps run on the worker's machine: remove it, or call your container engine in a script",
+      'jobs.build.services: unknown key; start it in a script, as with `docker run --detach`, and stop it in a step with `if: always`: processes that a step leaves in the background end with it',
     ],
     [
       job('▸timeout-minutes: 3'),
@@ -99,7 +87,10 @@ describe('keys that there are not', () => {
     ],
     [job('▸need: []'), 'jobs.build.need: unknown key; did you mean "needs"?'],
     [job('▸forEach: a'), 'jobs.build.forEach: unknown key; did you mean "for-each"?'],
-    [withStep('▸uses: actions/checkout@v4'), `jobs.build.steps[0].uses: unknown key; ${action}`],
+    [
+      withStep('▸uses: actions/checkout@v4'),
+      'jobs.build.steps[0].uses: unknown key; there are no actions; the workspace is empty at first: `run: git clone --depth 1 URL .`',
+    ],
     [
       withStep('run: x\n▸with: {}'),
       'jobs.build.steps[0].with: unknown key; a script reads inputs from INPUT_* variables, and others from `env`',
@@ -164,7 +155,10 @@ describe('expressions', () => {
       `${no}; steps of a job share its workspace: write a file in the one and read it in the other`,
     ],
     ['matrix.node', `${no}; use \`for-each\` of the job, and $LONGHAUL_ITEM in the script`],
-    ['github.sha', `${no}; there is nothing such: what a step needs to know comes as an input`],
+    [
+      'github.sha',
+      `${no}; no repository or event starts a pipeline: declare an input, and use its $INPUT_... variable`,
+    ],
     ['failure()', `${no}; write \`if: failure\``],
     ['a && b', `${no}; work it out in the script`],
   ])('${{ %s }}', (content, message) => {
@@ -281,7 +275,10 @@ describe('values of another kind', () => {
     [top('env: { ▸INPUT_X: 1 }'), "env.INPUT_X: names with INPUT_ are Longhaul's own; choose another"],
     [top('env: { A: ▸[1] }'), 'env.A: expected text, a number, true or false; got a list'],
     [top('env: { ▸A: }'), 'env.A: expected text, a number, true or false; got nothing'],
-    [top('secrets: ▸{ A: b }'), 'secrets: expected a list of names; got a map'],
+    [
+      top('secrets: ▸{ A: b }'),
+      'secrets: expected a list of names; got a map; list the names alone: secrets: [A]',
+    ],
     [top('secrets: [▸a-b]'), `secrets[0]: ${variable}; got "a-b"`],
     [top('secrets: [A, ▸A]'), 'secrets[1]: "A" is there already; list it once'],
     [top('secrets: [▸APPROVAL_X]'), "secrets[0]: names with APPROVAL_ are Longhaul's own; choose another"],
@@ -301,10 +298,13 @@ describe('values of another kind', () => {
     ['jobs: { ▸1x: { steps: [{ run: x }] } }', `jobs.1x: expected the name of a job: ${name}; got "1x"`],
     ['jobs: { ▸a: {} }', 'jobs.a.steps: missing; expected a list of steps'],
     ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected a step at least; got an empty list'],
-    ['jobs: { a: { steps: ▸{ run: x } } }', 'jobs.a.steps: expected a list of steps; got a map'],
+    [
+      'jobs: { a: { steps: ▸{ run: x } } }',
+      'jobs.a.steps: expected a list of steps; got a map; begin each step with a dash: `- run: ...`',
+    ],
     [
       'jobs: { a: { steps: [▸make] } }',
-      'jobs.a.steps[0]: expected a step: a map with `run` or `approval`; got "make"',
+      'jobs.a.steps[0]: expected a step: a map with `run` or `approval`; got "make"; write `- run: make`',
     ],
     [withStep('▸name: nothing'), `${step}.run: missing; expected a script, or \`approval\``],
     [withStep('run: ▸3'), `${step}.run: expected a script; got 3`],
@@ -378,7 +378,7 @@ describe('values of another kind', () => {
     ],
     [
       job('outputs: ▸{ url: x }'),
-      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map',
+      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map; list the keys alone: outputs: [url]; a script writes key=value to "$LONGHAUL_OUTPUT"',
     ],
     [job('outputs: [▸a.b]'), `jobs.build.outputs[0]: expected a key: ${name}; got "a.b"`],
     [job('outputs: [a, ▸a]'), 'jobs.build.outputs[1]: "a" is there already; list it once'],

@@ -1,4 +1,5 @@
 /** Pipelines as texts, and the places of their problems. */
+import { expect } from '@jest/globals';
 import { parsePipeline, type Problem } from '../../pipelines/parse.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 
@@ -31,4 +32,16 @@ export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
 /** A step in a job. */
 export function withStep(step: string): string {
   return `jobs:\n  build:\n    steps:\n      - ${step.replaceAll('\n', '\n        ')}\n`;
+}
+
+/** The text has this problem, at its mark, and no other. */
+export function only(text: string, message: string): void {
+  const { text: plain, place } = marked(text);
+  expect(problemsOf(plain)).toEqual([`${place}: ${message}`]);
+}
+
+/** The text has this problem, at its mark, among others. */
+export function among(text: string, message: string): void {
+  const { text: plain, place } = marked(text);
+  expect(problemsOf(plain)).toContain(`${place}: ${message}`);
 }

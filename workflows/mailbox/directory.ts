@@ -1,7 +1,8 @@
 /**
  * One principal's directory: which agents there are, what is offered to anyone, and where messages went that aren't for one
  * agent alone. Whoever waits claims; the first claim that fits gets the message, which goes into the claimer's inbox from
- * here, so that no server's end can lose it in between.
+ * here, so that no server's end can lose it in between. The same workflow serves as home directory, which has all of this,
+ * and as shard, which lists the agents that have no room in the home directory.
  */
 import {
   condition,
@@ -12,89 +13,115 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  AGENTS_LIMIT,
-  fits,
-  jsonBytes,
-  OFFERS_LIMIT,
-  REPLIES_KEPT_MS,
-  type Registration,
-} from '../../operations/mailbox.js';
+import { AGENTS_LIMIT, fits, jsonBytes, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../../operations/mailbox.js';
 import {
   AGENTS_QUERY,
   ASSIGN,
   CLAIM,
   ENLIST,
+  ENLIST_ALL,
   HAND_BACK,
   LEAVE,
   OFFER,
   PUBLICATION_QUERY,
   PUBLISH,
+  shardsOf,
+  type AgentsAnswer,
   type ClaimRequest,
   type DirectoryInput,
   type DirectoryMemo,
   type DirectoryState,
+  type EnlistAllAnswer,
+  type EnlistAllRequest,
   type EnlistRequest,
   type LeaveNotice,
-  type Listed,
   type Publication,
   type StoredMessage,
 } from '../../operations/mailbox-wire.js';
+import { AgentList } from './agents.js';
 import { refuse, Run } from './run.js';
 
-/** Largest parts of the state, in bytes of JSON; with the offers they stay under 1 MiB. */
-const AGENTS_LIMIT_BYTES = 300 * 1024;
+/** Largest list of publications, in bytes of JSON. */
 const PUBLICATIONS_LIMIT_BYTES = 100 * 1024;
 
 export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   const { principal, continueAfterChanges } = input;
   const state: DirectoryState = input.state ?? { agents: {}, offers: [], publications: [] };
-  const inboxPrefix = workflowInfo().workflowId.replace(/directory$/, 'inbox:');
+  const list = new AgentList(state.agents);
+  const { workflowId } = workflowInfo();
+  const homeId = workflowId.slice(0, workflowId.lastIndexOf('directory') + 'directory'.length);
+  const inboxPrefix = homeId.replace(/directory$/, 'inbox:');
+  const shard = workflowId === homeId ? undefined : Number(workflowId.slice(homeId.length + 1));
   const memo = (): DirectoryMemo => ({ version: 1, principal, wanted: wantedOf(state.offers) });
   const run = new Run(memo, continueAfterChanges);
 
   setHandler(
+    defineUpdate<EnlistAllAnswer, [EnlistAllRequest]>(ENLIST_ALL),
+    ({ agents, limit }) => {
+      const refused: string[] = [];
+      for (const agent of agents) {
+        if (list.isCurrent(agent)) continue;
+        const { isForced: _isForced, ...listed } = agent;
+        if (takes(agent, limit)) list.put(listed, limit);
+        else refused.push(agent.name);
+      }
+      if (refused.length > 0 && shard === undefined) state.isSharded = true;
+      run.count();
+      return { refused, listed: list.present };
+    },
+    {
+      validator: ({ agents, limit }: EnlistAllRequest) => {
+        const changed = agents.filter((agent) => !list.isCurrent(agent));
+        const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
+        if (becomesSharded || changed.some((agent) => takes(agent, limit))) return;
+        const answer: EnlistAllAnswer = { refused: changed.map(({ name }) => name), listed: list.present };
+        refuse('repeat', 'nothing to change', answer);
+      },
+      description: 'Lists agents, or what has changed of them.',
+    },
+  );
+
+  setHandler(
     defineUpdate<void, [EnlistRequest]>(ENLIST),
     ({ isForced: _isForced, ...listed }) => {
-      if (!state.agents[listed.name]) makeRoom(listed);
-      state.agents[listed.name] = listed;
+      list.put(listed, AGENTS_LIMIT);
       run.count();
     },
     {
       validator: (request: EnlistRequest) => {
-        const { isForced, epoch } = request;
-        const listed = state.agents[request.name];
-        if (listed && listed.epoch > epoch) refuse('repeat');
-        if (listed && !listed.hasLeft && !isForced && isSame(request, listed)) refuse('repeat');
-        const hasRoom = listed ?? Object.values(state.agents).find(({ hasLeft }) => hasLeft);
-        if (!hasRoom && isListFull(request)) refuse('full');
+        if (list.isCurrent(request)) refuse('repeat');
+        if (!list.hasRoom(request, AGENTS_LIMIT)) refuse('full');
       },
-      description: 'Lists an agent, or what has changed of it.',
+      description: 'Lists an agent, for servers that send one at a time.',
     },
   );
 
   setHandler(
     defineSignal<[LeaveNotice]>(LEAVE),
-    ({ name, epoch, isForgotten }) => {
+    async (notice) => {
       run.count();
-      const agent = state.agents[name];
-      if (!agent || agent.epoch > epoch) return;
-      if (isForgotten) delete state.agents[name];
-      else agent.hasLeft = true;
+      const wasListed = list.leave(notice);
+      if (wasListed && !notice.isForgotten) return;
+      const shards = shardsOf(notice.name);
+      const next = shard === undefined ? 0 : shards.indexOf(shard) + 1;
+      if (next === shards.length || (shard === undefined && !state.isSharded)) return;
+      try {
+        await getExternalWorkflowHandle(`${homeId}:${shards[next]}`).signal(LEAVE, notice);
+      } catch {
+        // There is no such shard, so nobody is listed in it or in those after it.
+      }
     },
     { description: 'An agent said good-bye or is forgotten.' },
   );
 
   setHandler(
-    defineUpdate<void, [Pick<Publication, 'id' | 'recipients'>]>(PUBLISH),
-    ({ id, recipients }) => {
-      publish({ id, recipients, at: Date.now() });
+    defineUpdate<void, [Pick<Publication, 'id' | 'recipients' | 'digest'>]>(PUBLISH),
+    (publication) => {
+      publish({ ...publication, at: Date.now() });
       run.count();
     },
     {
-      validator: ({ id }: { id: string }) => {
-        if (publicationOf(id)) refuse('repeat');
-      },
+      validator: assertNew,
       description: 'Notes whom a message goes to.',
     },
   );
@@ -104,12 +131,19 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     (message) => {
       expire();
       state.offers.push(message);
-      publish({ id: message.id, recipients: [], isOffer: true, at: Date.now() });
+      const { id, digest } = message;
+      publish({
+        id,
+        recipients: [],
+        isOffer: true,
+        at: Date.now(),
+        ...(digest === undefined ? {} : { digest }),
+      });
       run.changed();
     },
     {
-      validator: ({ id }: { id: string }) => {
-        if (publicationOf(id)) refuse('repeat');
+      validator: (message: StoredMessage) => {
+        assertNew(message);
         const now = Date.now();
         if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
       },
@@ -119,9 +153,10 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
 
   setHandler(
     defineUpdate<string, [ClaimRequest]>(CLAIM),
-    async ({ name }) => {
+    async (claim) => {
+      const { name } = claim;
       expire();
-      const message = offerFor(name);
+      const message = offerFor(claim);
       run.changed();
       if (!message) refuse('nothing');
       state.offers = state.offers.filter((one) => one !== message);
@@ -130,15 +165,15 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
         await getExternalWorkflowHandle(inboxPrefix + name).signal(ASSIGN, message);
       } catch {
         // It has no inbox any more.
-        delete state.agents[name];
+        list.delete(name);
         takeBack(message);
         refuse('nothing');
       }
       return message.id;
     },
     {
-      validator: ({ name }: ClaimRequest) => {
-        if (!offerFor(name)) refuse('nothing');
+      validator: (claim: ClaimRequest) => {
+        if (!offerFor(claim)) refuse('nothing');
       },
       description: 'Gives the first offer that fits the agent to it.',
     },
@@ -148,30 +183,23 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     description: 'A message that its taker did not do.',
   });
 
-  setHandler(defineQuery<{ agents: Listed[]; offers: number }>(AGENTS_QUERY), () => ({
-    agents: Object.values(state.agents),
+  setHandler(defineQuery<AgentsAnswer>(AGENTS_QUERY), () => ({
+    agents: list.all(),
     offers: state.offers.length,
+    ...(state.isSharded ? { isSharded: true } : {}),
   }));
   setHandler(defineQuery<Publication | null, [string]>(PUBLICATION_QUERY), (id) => publicationOf(id) ?? null);
 
-  function isListFull(one: Listed): boolean {
-    const { agents } = state;
-    return (
-      Object.keys(agents).length >= AGENTS_LIMIT || jsonBytes(agents) + jsonBytes(one) > AGENTS_LIMIT_BYTES
-    );
+  /** Is the agent listed here, or may it be? */
+  function takes(agent: EnlistRequest, limit: number): boolean {
+    return (!state.isSharded || list.find(agent.name) !== undefined) && list.hasRoom(agent, limit);
   }
 
-  function makeRoom(one: Listed): void {
-    for (const { name, hasLeft } of Object.values(state.agents)) {
-      if (!isListFull(one)) return;
-      if (hasLeft) delete state.agents[name];
-    }
-  }
-
-  function offerFor(name: string): StoredMessage | undefined {
-    const agent = state.agents[name];
+  function offerFor({ name, registration }: ClaimRequest): StoredMessage | undefined {
+    const listed = list.find(name);
+    const agent = registration ?? listed;
     const now = Date.now();
-    if (!agent || agent.hasLeft) return undefined;
+    if (!agent || listed?.hasLeft) return undefined;
     return state.offers.find(({ selector, expiresAt }) => expiresAt > now && fits(agent, selector!));
   }
 
@@ -190,6 +218,13 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
 
   function publicationOf(id: string): Publication | undefined {
     return state.publications.find((one) => one.id === id);
+  }
+
+  function assertNew({ id, digest }: Pick<Publication, 'id' | 'digest'>): void {
+    const known = publicationOf(id);
+    if (!known) return;
+    const isOther = known.digest !== undefined && digest !== undefined && known.digest !== digest;
+    refuse(isOther ? 'conflict' : 'repeat');
   }
 
   function note(id: string, what: Partial<Publication>): void {
@@ -211,6 +246,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   }
 
   await condition(() => run.isFull());
+  state.agents = list.toRecord();
   await run.continueAsNew<typeof mailbox_directory>({ principal, continueAfterChanges, state });
 }
 
@@ -225,10 +261,4 @@ function wantedOf(offers: StoredMessage[]): DirectoryMemo['wanted'] {
     selector: JSON.parse(text) as DirectoryMemo['wanted'][number]['selector'],
     count,
   }));
-}
-
-function isSame(one: Registration, other: Registration): boolean {
-  const ordered = ({ name, type, capabilities, parent }: Registration) =>
-    JSON.stringify([name, type, capabilities, parent]);
-  return ordered(one) === ordered(other);
 }

@@ -1,45 +1,50 @@
 /**
  * One agent's inbox. Everything that changes it is an update, which its validator may refuse without a trace in history, or
  * one of two signals. Nothing happens while the agent waits: leases and signs of life are judged by the time at which
- * somebody looks, and the only timers are for messages that have to go back to others, and one that ends an inbox which
- * nobody uses.
+ * somebody looks, and the only timers are for messages that have to go back to others or were delivered for the last time,
+ * and one that ends an inbox which nobody uses.
  */
 import {
   condition,
   defineQuery,
   defineSignal,
   defineUpdate,
-  getExternalWorkflowHandle,
   log,
+  patched,
   setHandler,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { Registration } from '../../operations/mailbox.js';
 import {
   ASSIGN,
   BYE,
-  HAND_BACK,
-  LEAVE,
+  DEAD_LETTERS_QUERY,
   OUTCOME_QUERY,
   PUT,
   QUEUE_QUERY,
   REGISTER,
   RELEASE,
+  REPORT,
   RESPOND,
+  SETTLE_DEAD_LETTER,
   SIGN,
   TAKE,
   type ByeRequest,
+  type DeadLetterState,
   type InboxInput,
-  type LeaveNotice,
   type Outcome,
+  type Pending,
   type RegisterAnswer,
   type ReleaseRequest,
+  type ReportRequest,
   type RespondRequest,
+  type SettleDeadLetterRequest,
   type Sign,
   type StoredMessage,
   type TakeAnswer,
   type TakeRequest,
 } from '../../operations/mailbox-wire.js';
+import { isExhausted } from './dead-letters.js';
+import { Outbox } from './outbox.js';
 import { emptyInbox, Inbox } from './queue.js';
 import { refuse, Run } from './run.js';
 
@@ -49,14 +54,15 @@ const RETIRE_MS = 7 * 24 * 3600_000;
 const HAND_BACK_RETRY_MS = 60_000;
 /** Epochs are counted in seconds since 2026-01-01, so that they are short. */
 const EPOCH_START_MS = Date.UTC(2026, 0, 1);
+/** Runs of earlier code give a message again and again; what they did so replays so. */
+const DEAD_LETTERS_PATCH = 'mailbox-dead-letters';
 
 export async function mailbox_inbox(input: InboxInput): Promise<void> {
   const { principal, name, continueAfterChanges } = input;
   const inbox = new Inbox(name, principal, input.state ?? emptyInbox(Date.now()));
   const { state } = inbox;
   const run = new Run(() => inbox.memo(), continueAfterChanges);
-  const ids = siblingsOf(workflowInfo().workflowId);
-  let sending = 0;
+  const outbox = new Outbox(name);
 
   const assertEpoch = (epoch: number, isByeFine = false): void => {
     if (state.epoch !== epoch) refuse('gone', `another registration has taken over "${name}"`);
@@ -70,10 +76,12 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       const isTakeover = state.registration !== undefined && !wasBye;
       state.epoch = Math.max(state.epoch + 1, Math.floor((Date.now() - EPOCH_START_MS) / 1000));
       state.registration = registration;
-      state.signedAt = state.activeAt = Date.now();
+      inbox.sign();
+      state.activeAt = Date.now();
       delete state.isBye;
+      delete state.isRoaming;
       delete state.previous;
-      inbox.unlease();
+      fail();
       run.changed();
       return { epoch: state.epoch, isTakeover, wasBye };
     },
@@ -89,6 +97,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     },
     {
       validator: (message: StoredMessage) => {
+        if (inbox.isConflict(message)) refuse('conflict');
         if (inbox.hasSeen(message.id)) refuse('repeat');
         if (inbox.isFull() && !inbox.hasExpired()) refuse('full');
       },
@@ -101,8 +110,12 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     ({ epoch, ack, leaseMs }) => {
       if (ack !== undefined) inbox.acknowledge(ack);
       inbox.expire();
-      const message = inbox.take(epoch, leaseMs);
-      state.signedAt = Date.now();
+      const message = nextToDeliver();
+      if (message) {
+        const lease = inbox.take(message, epoch, leaseMs);
+        if (isExhausted(message) && patched(DEAD_LETTERS_PATCH)) lease.isLast = true;
+      }
+      inbox.sign();
       run.changed();
       return { ...(message ? { message } : {}), ...(state.previous ? { previous: state.previous } : {}) };
     },
@@ -137,13 +150,11 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(
     defineUpdate<void, [RespondRequest]>(RESPOND),
     ({ id, response, digest }) => {
-      const message = inbox.find(id);
-      const done = inbox.outcomeOf(id);
-      if (message) inbox.settle(message, { state: 'answered', response, digest });
-      else if (done) inbox.answer(done, response, digest);
-      state.signedAt = state.activeAt = Date.now();
+      inbox.answer(id, response, digest);
+      inbox.sign();
+      state.activeAt = Date.now();
       run.changed();
-      void forward(inbox.outcomeOf(id)!);
+      void outbox.forward(inbox.outcomeOf(id)!);
     },
     {
       validator: ({ epoch, id, digest }: RespondRequest) => {
@@ -159,9 +170,10 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   setHandler(
     defineUpdate<void, [ByeRequest]>(BYE),
     () => {
+      fail();
       inbox.end();
       run.changed();
-      void leave(false);
+      void outbox.leave(state.epoch, false);
     },
     {
       validator: ({ epoch, parent }: ByeRequest) => {
@@ -175,14 +187,58 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineSignal<[Sign]>(SIGN),
-    ({ epoch }) => {
-      if (state.epoch !== epoch || state.isBye) return run.decide();
-      state.signedAt = Date.now();
-      inbox.renewLease();
+    defineUpdate<void, [ReportRequest]>(REPORT),
+    (request) => {
+      inbox.report(request);
+      inbox.sign();
       run.changed();
     },
-    { description: 'A sign of life.' },
+    {
+      validator: ({ epoch, id }: ReportRequest) => {
+        assertEpoch(epoch);
+        const message = inbox.find(id);
+        if (!message || state.lease?.id !== id) refuse('unknown_message');
+        if (!inbox.mayReport(message)) refuse('too_soon');
+      },
+      description: 'Reports progress on a message, which renews its lease.',
+    },
+  );
+
+  setHandler(
+    defineUpdate<void, [SettleDeadLetterRequest]>(SETTLE_DEAD_LETTER),
+    ({ id, action }) => {
+      const letter = inbox.deadLetters.find(id)!;
+      if (action === 'resend') inbox.resend(letter);
+      else inbox.settle(letter, { state: 'dropped' });
+      run.changed();
+    },
+    {
+      validator: ({ id, action, by }: SettleDeadLetterRequest) => {
+        const letter = inbox.deadLetters.find(id);
+        if (!letter) refuse('unknown_message');
+        if (by?.name === name) assertEpoch(by.epoch, true);
+        else if (by && letter.from !== by.name) refuse('not_yours');
+        if (action === 'resend' && inbox.isFull() && !letter.selector) refuse('full');
+      },
+      description: 'Resends or drops a dead letter.',
+    },
+  );
+
+  setHandler(
+    defineSignal<[Sign]>(SIGN),
+    ({ epoch, awayAt, isRoaming }) => {
+      if (state.epoch !== epoch || state.isBye) return run.decide();
+      if (awayAt === undefined) {
+        inbox.sign();
+        inbox.renewLease();
+        if (isRoaming) state.isRoaming = true;
+      } else if (!state.isRoaming) {
+        state.awayAt = awayAt;
+        state.signedAt = Math.max(state.signedAt, awayAt);
+      }
+      run.changed();
+    },
+    { description: 'A sign of life, with or without an open wait.' },
   );
 
   setHandler(
@@ -204,86 +260,69 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     ...(state.lease ? { leased: state.lease.id } : {}),
   }));
   setHandler(
-    defineQuery<Outcome | { state: 'queued' | 'delivered' } | null, [string]>(OUTCOME_QUERY),
-    (id) => {
-      const message = inbox.find(id);
-      if (!message) return inbox.outcomeOf(id) ?? null;
-      return { state: state.lease?.id === id ? 'delivered' : 'queued' };
-    },
+    defineQuery<Outcome | Pending | null, [string]>(OUTCOME_QUERY),
+    (id) => inbox.fateOf(id) ?? null,
   );
+  setHandler(defineQuery<DeadLetterState[]>(DEAD_LETTERS_QUERY), () => inbox.deadLetters.all);
 
-  /** The response as a message to whom its sender named. */
-  async function forward({ id, replyTo, response }: Outcome): Promise<void> {
-    if (replyTo === undefined || response === undefined) return;
-    const now = Date.now();
-    const message: StoredMessage = {
-      id: `${replyTo}~${id.slice(id.indexOf('~') + 1)}`,
-      from: name,
-      mode: 'response',
-      content: response,
-      sentAt: now,
-      expiresAt: now + RETIRE_MS,
-      responseTo: id,
-      deliveries: 0,
-    };
-    if (!(await tell(ids.inbox(replyTo), ASSIGN, message)))
-      log.warn('a response could not be forwarded; its sender can read it', { id });
-  }
-
-  /** Tells the directory that this life of the agent is over. */
-  async function leave(isForgotten: boolean): Promise<void> {
-    const leaving: LeaveNotice = { name, epoch: state.epoch, isForgotten };
-    await tell(ids.directory, LEAVE, leaving);
-  }
-
-  /** Signals another workflow; false when there is none. This run doesn't end meanwhile. */
-  async function tell(workflowId: string, signal: string, what: unknown): Promise<boolean> {
-    sending += 1;
-    try {
-      await getExternalWorkflowHandle(workflowId).signal(signal, what);
-      return true;
-    } catch {
-      return false;
-    } finally {
-      sending -= 1;
+  /** The next message that may be delivered once more. Those before it become dead letters. */
+  function nextToDeliver(): StoredMessage | undefined {
+    let message = inbox.next();
+    while (message && isExhausted(message) && patched(DEAD_LETTERS_PATCH)) {
+      bury(message);
+      message = inbox.next();
     }
+    return message;
+  }
+
+  /** The agent has failed with the message that it had. */
+  function fail(): void {
+    const message = inbox.fail();
+    if (message) bury(message);
+  }
+
+  function bury(message: StoredMessage): void {
+    const { id, deliveries } = message;
+    inbox.bury(message);
+    log.warn('a message became a dead letter', { id, deliveries });
+    void outbox.announceDead(message);
   }
 
   async function handBack(): Promise<void> {
     const messages = inbox.takeBack();
     run.changed();
     for (const message of messages) {
-      const { handBackAt: _over, ...offer } = message;
-      if (await tell(ids.directory, HAND_BACK, offer)) continue;
+      if (await outbox.handBack(message)) continue;
       log.warn('a message could not be handed back; trying again', { id: message.id });
       state.queue.push({ ...message, handBackAt: Date.now() + HAND_BACK_RETRY_MS });
     }
   }
 
   let retireAt = Date.now() + RETIRE_MS;
-  const isDue = () => sending === 0 && run.isFull();
+  const isDue = () => !outbox.isSending && run.isFull();
   const isUnused = () =>
-    state.queue.length === 0 && Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
+    state.queue.length === 0 &&
+    inbox.deadLetters.all.length === 0 &&
+    Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
   for (;;) {
-    const handBackAt = inbox.handBackAt();
-    const wakeAt = Math.min(retireAt, handBackAt);
-    await condition(() => isDue() || inbox.handBackAt() !== handBackAt, Math.max(1, wakeAt - Date.now()));
+    const dueAt = inbox.dueAt();
+    const wakeAt = Math.min(retireAt, dueAt);
+    await condition(() => isDue() || inbox.dueAt() !== dueAt, Math.max(1, wakeAt - Date.now()));
+    const failed = inbox.failedAtLast();
+    if (failed) {
+      bury(failed);
+      run.changed();
+    }
     if (inbox.handBackAt() <= Date.now()) await handBack();
     if (isDue())
       await run.continueAsNew<typeof mailbox_inbox>({ principal, name, continueAfterChanges, state });
     if (Date.now() < retireAt) continue;
     inbox.expire();
     if (isUnused()) {
-      await leave(true);
+      await outbox.leave(state.epoch, true);
       // A message that came meanwhile keeps it.
       if (isUnused()) return;
     }
     retireAt = Date.now() + RETIRE_MS;
   }
-}
-
-/** The other workflows of the same mailbox. */
-function siblingsOf(workflowId: string): { directory: string; inbox: (name: string) => string } {
-  const prefix = workflowId.slice(0, workflowId.indexOf(':', 'mailbox:'.length) + 1);
-  return { directory: `${prefix}directory`, inbox: (name) => `${prefix}inbox:${name}` };
 }

@@ -61,7 +61,7 @@ export class Run {
   }
 }
 
-/** Refuses an update. Thrown by a validator it leaves no history. */
-export function refuse(why: Refusal, message: string = why): never {
-  throw ApplicationFailure.nonRetryable(message, why);
+/** Refuses an update. Thrown by a validator it leaves no history. @param details for the client */
+export function refuse(why: Refusal, message: string = why, ...details: unknown[]): never {
+  throw ApplicationFailure.nonRetryable(message, why, ...details);
 }

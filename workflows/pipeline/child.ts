@@ -7,6 +7,7 @@ import {
   ApplicationFailure,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   TimeoutFailure,
   workflowInfo,
@@ -26,6 +27,7 @@ import {
 } from '../../pipelines/run.js';
 import { progress, stage } from '../shell/index.js';
 import { marker } from '../shell/state.js';
+import { BAD_OUTPUT, misfitOf } from './outputs.js';
 import { awaitApproval } from './questions.js';
 import { ENDING_WAIT_MS, rootOf, runStep, StartJobAgain, troubleOf, type StepOwner } from './step.js';
 
@@ -35,6 +37,8 @@ const LAST_STEPS_MINUTES = 5;
 const TAKE_OVER_WAIT_MS = 60_000;
 /** How long a job's host may be away when its artifacts are to be saved. A resume tries again. */
 const SAVE_WAIT_MS = 30 * 60_000;
+/** Patch: outputs are checked as their job ends; histories from before check them as the pipeline ends. */
+const OUTPUTS_CHECKED_BY_JOB = 'pipeline-outputs-checked-by-job';
 
 /** Why a step, and with it its job, failed. */
 export interface Failure {
@@ -50,6 +54,8 @@ export class Child implements StepOwner {
   earlier: { workflowId: string; host: string } | undefined;
   isEnding = false;
   #isWorkspaceOpen = false;
+  /** Key of an output -> number of the step that wrote it, from 1. Outputs of an earlier operation have none. */
+  readonly #writers = new Map<string, number>();
 
   constructor(
     readonly pipeline: Pipeline,
@@ -97,14 +103,18 @@ export class Child implements StepOwner {
   }
 
   /**
-   * Runs the steps that are left. A step that fails is told by {@link failure}.
+   * Runs the steps that are left, and checks the job's outputs. A failure of either is in {@link failure}.
    *
    * @param artifacts of the jobs that this one needs
    * @throws CancelledFailure, and whatever is a defect
    */
   async run(artifacts: ArtifactReference[]): Promise<void> {
     const { record } = this;
-    if (record.status === 'completed') return;
+    if (record.status === 'completed') {
+      this.#checkOutputs();
+      if (this.failure) record.status = 'failed';
+      return;
+    }
     record.status = 'working';
     try {
       await this.#prepare(artifacts);
@@ -118,11 +128,12 @@ export class Child implements StepOwner {
           await this.#open({ artifacts });
         }
       }
+      this.#checkOutputs();
       await this.#saveArtifacts();
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure || error instanceof ApplicationFailure))
         throw error;
-      this.#fail(`${record.name}: ${rootOf(error).message}`, error);
+      this.#fail(`${record.name}: ${rootOf(error).message}`, rootOf(error).type);
       this.#skipRest();
     }
     record.status = this.failure ? 'failed' : 'completed';
@@ -176,6 +187,7 @@ export class Child implements StepOwner {
     this.record.statusMessage = `started again: ${why}`;
     log.warn('a job starts again from its first step', { job: this.record.name, why });
     delete this.record.outputs;
+    this.#writers.clear();
     delete this.record.approval;
     this.record.steps.forEach((step, at) => {
       this.record.steps[at] = { name: step.name, status: 'pending' };
@@ -204,7 +216,7 @@ export class Child implements StepOwner {
       const done = await this.#perform({ ...step, ...limits }, at, record);
       record.status = 'completed';
       if (step.run) record.exitCode = done.exitCode;
-      this.#keepOutputs(done.outputs);
+      this.#keepOutputs(done.outputs, at + 1);
     } catch (error) {
       if (isCancellation(error)) {
         record.status = 'canceled';
@@ -230,8 +242,20 @@ export class Child implements StepOwner {
     return runStep(this, step, at + 1, record);
   }
 
-  #keepOutputs(written: Record<string, string>): void {
+  #keepOutputs(written: Record<string, string>, step: number): void {
     if (Object.keys(written).length > 0) this.record.outputs = { ...this.record.outputs, ...written };
+    for (const key of Object.keys(written)) this.#writers.set(key, step);
+  }
+
+  /**
+   * Fails the job when the pipeline declares an output that a value of it doesn't fit. Its finished steps stay finished,
+   * so that a resume repeats none of them unasked.
+   */
+  #checkOutputs(): void {
+    if (this.failure) return;
+    const misfit = misfitOf(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);
+    if (misfit === undefined || !patched(OUTPUTS_CHECKED_BY_JOB)) return;
+    this.#fail(`${this.record.name}: ${misfit}`, BAD_OUTPUT);
   }
 
   #failStep(step: Step, at: number, record: StepRecord, error: ActivityFailure | ApplicationFailure): void {
@@ -239,17 +263,17 @@ export class Child implements StepOwner {
     const trouble = troubleOf(root);
     record.status = root.type === STEP_TIMED_OUT ? 'timed_out' : 'failed';
     if (trouble?.exitCode !== undefined) record.exitCode = trouble.exitCode;
-    if (trouble) this.#keepOutputs(trouble.outputs);
+    if (trouble) this.#keepOutputs(trouble.outputs, at + 1);
     if (step.continueOnError) return;
     const lastLines = trouble?.lastLines.length
       ? `\n\nLast lines of its log:\n${trouble.lastLines.join('\n')}`
       : '';
-    this.#fail(`${this.record.name}: ${root.message}${lastLines}`, error);
+    this.#fail(`${this.record.name}: ${root.message}${lastLines}`, root.type);
   }
 
-  #fail(message: string, error: ActivityFailure | ApplicationFailure): void {
+  #fail(message: string, type: string | null | undefined): void {
     if (this.failure) return;
-    this.failure = { message, type: rootOf(error).type ?? 'StepFailed' };
+    this.failure = { message, type: type ?? 'StepFailed' };
     this.record.statusMessage = message.split('\n', 1)[0]!;
   }
 

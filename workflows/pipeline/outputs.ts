@@ -1,8 +1,9 @@
 /** A pipeline's outputs: what its jobs' steps wrote, under the names and types that the file gives. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ChildRecord } from '../../operations/record.js';
-import { check, type JsonSchema } from '../../operations/schema.js';
+import { declaredType, NOT_FINITE, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
+import { childName, type ChildId } from '../../pipelines/run.js';
 
 /** What there is of the result when not everything has run: values that don't fit their type are left as text. */
 export function partialOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
@@ -40,7 +41,8 @@ function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, s
 /**
  * The tool's structured result.
  *
- * @throws ApplicationFailure `BadOutput` for a value that isn't what the file says
+ * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema. Only in an operation whose job ended
+ *   before outputs were checked as jobs end, see {@link misfitOf}
  */
 export function resultOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
   return Object.fromEntries(
@@ -52,26 +54,47 @@ export function resultOf(pipeline: Pipeline, records: ChildRecord[]): Record<str
   );
 }
 
-function typed(name: string, { job, key, schema }: PipelineOutput, text: string): unknown {
-  const problems: string[] = [];
-  let value: unknown = text;
-  if (isRead(schema)) {
-    try {
-      value = JSON.parse(text);
-    } catch {
-      problems.push(`expected JSON; got ${JSON.stringify(text.slice(0, 200))}`);
-    }
-  }
-  if (problems.length === 0) problems.push(...check(schema, value, name));
-  if (problems.length > 0)
-    throw ApplicationFailure.nonRetryable(
-      `output "${name}" (${job}.${key}): ${problems.join('; ')}`,
-      'BadOutput',
-    );
+/** Failure type of a value that doesn't fit the declared schema of its output. */
+export const BAD_OUTPUT = 'BadOutput';
+
+/**
+ * Checks what a job, or one item of a job that runs for each, has written against the pipeline's outputs. Keys that it
+ * didn't write are left out of the result, and fit.
+ *
+ * @param writers key -> number of the step that wrote it, from 1, as far as this operation knows
+ * @returns for people: output, declared type, what was expected, what came; undefined when all values fit
+ */
+export function misfitOf(
+  { outputs, secrets }: Pipeline,
+  child: ChildId,
+  written: Record<string, string>,
+  writers: ReadonlyMap<string, number>,
+): string | undefined {
+  const steps: (number | undefined)[] = [];
+  const misfits = Object.entries(outputs).flatMap(([name, output]) => {
+    const text = written[output.key];
+    if (output.job !== child.job || text === undefined) return [];
+    const { problems } = readOutput(output.schema, text);
+    if (problems.length === 0) return [];
+    steps.push(writers.get(output.key));
+    // Values are masked before they leave the step's host.
+    if (secrets.length > 0 && text.includes('***')) problems.push('secrets in it are masked as ***');
+    return [describe(child.index === undefined ? name : `${name}[${child.index}]`, output, problems)];
+  });
+  if (misfits.length === 0) return undefined;
+  const known = steps.filter((step) => step !== undefined);
+  const from = childName(child) + (known.length === steps.length ? `/${Math.min(...known)}` : '');
+  return `${misfits.join('; ')}; to write it again, resume from ${from}`;
+}
+
+function typed(name: string, output: PipelineOutput, text: string): unknown {
+  const { value, problems } = readOutput(output.schema, text);
+  // Histories from before jobs were checked hold results with such a number.
+  if (problems.length > 0 && problems[0] !== NOT_FINITE)
+    throw ApplicationFailure.nonRetryable(describe(name, output, problems), BAD_OUTPUT);
   return value;
 }
 
-/** Anything but a string is read from JSON. */
-function isRead({ type }: JsonSchema): boolean {
-  return type !== undefined && type !== 'string';
+function describe(name: string, { job, key, schema }: PipelineOutput, problems: string[]): string {
+  return `output "${name}" (${job}.${key}), declared as ${declaredType(schema)}: ${problems.join('; ')}`;
 }

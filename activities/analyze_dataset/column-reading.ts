@@ -1,0 +1,101 @@
+/** How columns are read and converted: plain values, which one call hands to the next, and the SQL that follows from them. */
+import { quotedIdentifier, quotedString } from '@duckdb/node-api';
+import { isMissing, separatedDate, SPACE } from './kinds.js';
+
+/** From text to the column's type. */
+export type Conversion = 'cast' | 'decimal_comma' | 'thousands_comma' | 'day_first' | 'month_first';
+
+export interface ColumnReading {
+  name: string;
+  /** The column's type, as DuckDB spells it. */
+  type: string;
+  /** Type in which DuckDB reads it from the file. Default: `type`. */
+  readAs?: 'VARCHAR' | 'JSON';
+  /** Key in the JSON file, where DuckDB needs another name. Default: `name`. */
+  key?: string;
+  convert?: Conversion;
+  hasSpaces?: true;
+  /** Words such as NA stand for missing values. */
+  hasMissing?: true;
+  hasNan?: true;
+}
+
+/** SQL to read the columns with their types from `source`, which has them as the file's reader delivers them. */
+export function convertedSource(source: string, columns: readonly ColumnReading[]): string {
+  const replaced = columns.flatMap((column) => {
+    const expression = expressionOf(column);
+    return expression === undefined ? [] : [`${expression} AS ${quotedIdentifier(column.name)}`];
+  });
+  return replaced.length === 0 ? source : `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${source})`;
+}
+
+function expressionOf({
+  name,
+  type,
+  convert,
+  hasSpaces,
+  hasMissing,
+  hasNan,
+}: ColumnReading): string | undefined {
+  let value = quotedIdentifier(name);
+  if (hasSpaces) value = `trim(${value}, ${SPACE})`;
+  if (hasMissing) value = `CASE WHEN ${isMissing(value)} THEN NULL ELSE ${value} END`;
+  if (convert) value = converted(value, type, convert);
+  // Not nullif: from Parquet's statistics, which leave NaN out, DuckDB concludes that no value equals NaN.
+  if (hasNan) value = `CASE WHEN isnan(${value}) THEN NULL ELSE ${value} END`;
+  return value === quotedIdentifier(name) ? undefined : value;
+}
+
+/** A value that doesn't fit is an error: the file has changed since its types were found out. */
+function converted(value: string, type: string, convert: Conversion): string {
+  switch (convert) {
+    case 'cast':
+      return `CAST(${value} AS ${type})`;
+    case 'decimal_comma':
+      return `CAST(replace(replace(${value}, '.', ''), ',', '.') AS ${type})`;
+    case 'thousands_comma':
+      return `CAST(replace(${value}, ',', '') AS ${type})`;
+    case 'day_first':
+    case 'month_first':
+      return `CAST(${separatedDate(value, convert)} AS ${type})`;
+  }
+}
+
+/** SQL list of the files' paths. */
+export function listOf(paths: readonly string[]): string {
+  return `[${paths.map(quotedString).join(', ')}]`;
+}
+
+/** SQL to read Parquet files, whose columns are joined by name. */
+export function parquetReader(paths: readonly string[]): string {
+  const byName = paths.length > 1 ? ', union_by_name = true' : '';
+  return `read_parquet(${listOf(paths)}, hive_partitioning = false${byName})`;
+}
+
+/**
+ * SQL to read a JSON file with these columns. Keys that differ by case only can't be columns of DuckDB's reader: with such
+ * a key each row is read whole and taken apart by key.
+ *
+ * @param files quoted path, or list of paths
+ */
+export function jsonReader(files: string, columns: readonly ColumnReading[]): string {
+  const typed = (type: (column: ColumnReading) => string) =>
+    columns.map((column) => `${quotedString(column.name)}: ${quotedString(type(column))}`).join(', ');
+  if (columns.every(({ key }) => key === undefined)) {
+    return `read_json(${files}, hive_partitioning = false, columns = {${typed(({ type, readAs }) => readAs ?? type)}})`;
+  }
+  const pointers = columns.map(({ name, key }) => quotedString(`/${pointerPart(key ?? name)}`));
+  const selected = columns.map(({ name, type, readAs }, index) => {
+    const value = `keyed[${index + 1}]`;
+    const read = readAs ?? type;
+    const scalar = read === 'VARCHAR' ? `${value} ->> '$'` : `CAST(${value} AS ${read})`;
+    return `${read === 'JSON' ? value : scalar} AS ${quotedIdentifier(name)}`;
+  });
+  const rows = `read_json(${files}, hive_partitioning = false, records = false, columns = {json: 'JSON'})`;
+  return `(SELECT ${selected.join(', ')} FROM (SELECT json_extract(json, [${pointers.join(', ')}]) AS keyed FROM ${rows}))`;
+}
+
+/** RFC 6901 */
+function pointerPart(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}

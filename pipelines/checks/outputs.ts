@@ -1,0 +1,120 @@
+/** The pipeline's outputs: what they refer to, and values that can't fit their type. */
+import { declaredType, readOutput } from '../output-value.js';
+import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
+import { checkSchema } from './schemas.js';
+import { lastLiterals, type Literal, type Script } from './written.js';
+
+/** Checks the pipeline's `outputs`. */
+export function checkOutputs(file: unknown, report: Report): void {
+  const jobs = at(file, 'jobs');
+  const written = new Map<string, Map<string, Literal>>();
+  for (const [name, output] of entriesOf(at(file, 'outputs'))) {
+    const schema = isMap(output) ? { type: 'string', ...output } : { type: 'string' };
+    checkSchema(schema, ['outputs', name], report);
+    const [job, key] = checkReference(output, ['outputs', name], jobs, report);
+    const isMeant = checkType(output, name, at(jobs, job), job, report);
+    if (!isMeant || key === undefined) continue;
+    if (!written.has(job)) written.set(job, lastLiterals(scriptsOf(at(jobs, job))));
+    const literal = written.get(job)!.get(key);
+    if (literal) checkLiteral(name, schema, [job, key], literal, report);
+  }
+}
+
+/** @returns the job and its key; empty when there is no such job, without a key when the job doesn't have it */
+function checkReference(
+  output: unknown,
+  outputPath: KeyPath,
+  jobs: unknown,
+  report: Report,
+): [job: string, key?: string] {
+  const path = isMap(output) ? [...outputPath, 'value'] : outputPath;
+  const value = isMap(output) ? at(output, 'value') : output;
+  const [, job, key] = /^([^.\s]+)\.([^.\s]+)$/.exec(typeof value === 'string' ? value : '') ?? [];
+  if (job === undefined || key === undefined || !isMap(jobs)) return [''];
+  if (!Object.hasOwn(jobs, job)) {
+    report(path, () => `there is no job "${job}"${didYouMean(job, Object.keys(jobs))}`);
+    return [''];
+  }
+  const keys = textsOf(at(jobs[job], 'outputs')).map(([, one]) => one);
+  if (keys.includes(key)) return [job, key];
+  const near = () => didYouMean(key, keys) || `; add it to jobs.${job}.outputs`;
+  report(path, () => `the job "${job}" has no output "${key}"${near()}`);
+  return [job];
+}
+
+/** Keywords that say nothing about text, and the type that they are for. */
+const KEYWORDS: Record<string, string> = {
+  ...Object.fromEntries(
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((key) => [
+      key,
+      'number',
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems'].map((key) => [key, 'array']),
+  ),
+  ...Object.fromEntries(
+    ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'].map((key) => [
+      key,
+      'object',
+    ]),
+  ),
+};
+
+/**
+ * Refuses a type that can't be meant: that of the whole list where one value's is expected, or text for want of another.
+ *
+ * @returns whether the type may be meant
+ */
+function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
+  if (!isMap(output)) return true;
+  const isEach = at(job, 'for-each') !== undefined;
+  const type = at(output, 'type');
+  if (isEach && type === 'array') {
+    report(
+      ['outputs', name, 'type'],
+      `expected the type of one item's value, such as \`integer\`; got "array"; the job "${jobName}" runs for each item, and the output is the list of their values; if each value is itself a list, write \`type: [array]\``,
+    );
+    return false;
+  }
+  const keyword =
+    type === undefined ? Object.keys(output).find((key) => Object.hasOwn(KEYWORDS, key)) : undefined;
+  if (keyword === undefined) return true;
+  report(
+    ['outputs', name, keyword],
+    isEach && KEYWORDS[keyword] === 'array'
+      ? `has no effect on text; the job "${jobName}" runs for each item, and the output is the list of their values: give \`type\`, that of one value`
+      : `has no effect on text, which an output without \`type\` is; add \`type: ${KEYWORDS[keyword]}\``,
+    'key',
+  );
+  return false;
+}
+
+function scriptsOf(job: unknown): Script[] {
+  return itemsOf(at(job, 'steps')).flatMap((step, index) => {
+    const run = at(step, 'run');
+    return typeof run === 'string' ? [{ step: index, run, isForFailure: at(step, 'if') === 'failure' }] : [];
+  });
+}
+
+/** A text that the job's scripts write as it stands in the file, and that can't fit. */
+function checkLiteral(
+  name: string,
+  schema: Record<string, unknown>,
+  [job, key]: [string, string],
+  { step, statement, value }: Literal,
+  report: Report,
+): void {
+  try {
+    const { problems } = readOutput(schema, value);
+    if (problems.length > 0)
+      report(
+        ['jobs', job, 'steps', step, 'run'],
+        `writes ${key}, which is output "${name}", declared as ${declaredType(schema)}: ${problems.join('; ')}`,
+        { text: statement },
+      );
+  } catch {
+    // The schema has a mistake, which is reported where it stands.
+  }
+}

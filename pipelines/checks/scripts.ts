@@ -1,0 +1,40 @@
+/** Scripts: variables and commands of other systems, which would be empty, or do nothing, here. */
+import { foreignVariableMessage } from '../foreign-variables.js';
+import type { Report } from '../problems.js';
+import { expandedVariables, isHandled } from '../shell.js';
+import { at, entriesOf, itemsOf, textsOf } from '../values.js';
+
+/** Commands that GitHub Actions reads from a step's output. */
+const COMMANDS: [text: string, instead: string][] = [
+  ['::set-output', 'write key=value to "$LONGHAUL_OUTPUT", and list the key under `outputs` of the job'],
+  ['::set-env', 'set it under `env`'],
+  ['::add-path', 'extend PATH in each script that needs it'],
+  ['::add-mask', 'only what is listed under `secrets` is masked'],
+];
+
+/** Checks the scripts of all steps. */
+export function checkScripts(file: unknown, report: Report): void {
+  const secrets = textsOf(at(file, 'secrets')).map(([, name]) => name);
+  for (const [name, job] of entriesOf(at(file, 'jobs'))) {
+    for (const [index, step] of itemsOf(at(job, 'steps')).entries()) {
+      const run = at(step, 'run');
+      if (typeof run !== 'string') continue;
+      const path = ['jobs', name, 'steps', index, 'run'];
+      const declared = [file, job, step].flatMap((owner) => entriesOf(at(owner, 'env')).map(([one]) => one));
+      const known = new Set([...secrets, ...declared]);
+      for (const variable of expandedVariables(run)) {
+        const message = known.has(variable) ? undefined : foreignVariableMessage(variable);
+        if (message === undefined || isHandled(run, variable)) continue;
+        report(path, message, { text: usedAs(run, variable) });
+      }
+      for (const [text, instead] of COMMANDS)
+        if (run.includes(`${text} `) && /\becho\b|\bprintf\b/.test(run))
+          report(path, `${text} is a command of GitHub Actions, without effect here; ${instead}`, { text });
+    }
+  }
+}
+
+/** How the script writes it: `$NAME` or `${NAME`. */
+function usedAs(run: string, variable: string): string {
+  return new RegExp(String.raw`\$(\{[!#]?)?${variable}\b`).exec(run)?.[0] ?? variable;
+}

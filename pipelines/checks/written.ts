@@ -1,0 +1,44 @@
+/** Texts that scripts write to $LONGHAUL_OUTPUT as they stand in the file. */
+
+export interface Script {
+  /** Position of the step in its job, from 0. */
+  step: number;
+  run: string;
+  /** Does the step run only after a failure? Then it decides nothing about a job that succeeds. */
+  isForFailure: boolean;
+}
+
+export interface Literal {
+  step: number;
+  /** As the script has it, to be found there. */
+  statement: string;
+  value: string;
+}
+
+const FILE = String.raw`(?:"\$LONGHAUL_OUTPUT"|"\$\{LONGHAUL_OUTPUT\}"|\$LONGHAUL_OUTPUT|\$\{LONGHAUL_OUTPUT\})`;
+
+const WRITE = new RegExp(
+  String.raw`^echo\s+(?:"([\w-]+)=([^"$\x60\\]*)"|'([\w-]+)=([^']*)'|([\w-]+)=([\w.,:/@%+-]*))\s*>>\s*${FILE}$`,
+);
+const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
+
+/**
+ * The texts that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Only those in which nothing is
+ * expanded, and whose key no later line of the job's scripts mentions.
+ */
+export function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
+  const found = new Map<string, Literal>();
+  for (const { step, run, isForFailure } of scripts) {
+    let depth = 0;
+    for (const statement of run.split(/\n|;/).map((one) => one.trim())) {
+      if (/^(if|for|while|until|case|select)\b|[{(]$/.test(statement)) depth += 1;
+      if (/^(fi|done|esac)\b|^[})]/.test(statement)) depth -= 1;
+      for (const [, key] of statement.matchAll(MENTION)) found.delete(key!);
+      const match = isForFailure || depth > 0 ? null : WRITE.exec(statement);
+      if (!match) continue;
+      const [key, value] = match.slice(1).filter((part) => part !== undefined) as [string, string];
+      found.set(key, { step, statement, value });
+    }
+  }
+  return found;
+}

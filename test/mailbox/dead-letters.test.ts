@@ -1,0 +1,184 @@
+/** Messages that no agent survives: delivered so often and no more, kept apart, told to their sender, resent or dropped. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Received } from '../../operations/mailbox.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+
+let parts: Parts;
+let post: Post;
+let other: Post;
+beforeAll(async () => {
+  parts = await Parts.start();
+  [post, other] = await Promise.all([openPost(parts), openPost(parts)]);
+});
+afterAll(async () => {
+  await post?.temporal.close();
+  await other?.temporal.close();
+  await parts?.stop();
+});
+
+const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });
+const contentOf = (received: Received) =>
+  received.kind === 'message' ? received.message.content : undefined;
+
+/** Waits again and again without acknowledging this message. @returns how often it came */
+async function takesOf(who: string, agent: string, content: string): Promise<number> {
+  for (let takes = 0; ; takes += 1) {
+    const received = await post.mailbox.receive(who, agent, once());
+    if (contentOf(received) !== content || takes > 30) return takes;
+  }
+}
+
+test('a message that is never acknowledged is delivered 5 times, and then those behind it', async () => {
+  const who = somebody();
+  const { messageId } = await post.mailbox.send(who, toOne('poisoned', 'poison'));
+  await post.mailbox.send(who, toOne('poisoned', 'behind'));
+  const agent = await join(post, who, 'poisoned');
+  const waiting = other.mailbox.replies(who, messageId, { wait: 'all', timeoutMs: 60_000 });
+  expect(await takesOf(who, agent, 'poison')).toBe(5);
+  expect(contentOf(await post.mailbox.receive(who, agent, once()))).toBe('behind');
+  const dead = [{ from: 'poisoned', state: 'dead_lettered', deliveries: 5, at: expect.any(String) }];
+  expect(await waiting).toEqual(dead);
+  expect(await other.mailbox.replies(who, messageId)).toEqual(dead);
+  expect(await other.mailbox.deadLetters(who, 'poisoned')).toMatchObject([
+    { messageId, inbox: 'poisoned', content: 'poison', deliveries: 5 },
+  ]);
+  expect((await other.mailbox.status(who)).agents).toMatchObject([{ deadLetters: 1 }]);
+});
+
+test('its sender may set how often; takeovers and ended leases count, what was released does not', async () => {
+  const who = somebody();
+  const { messageId } = await post.mailbox.send(who, { ...toOne('counted', 'poison'), maxDeliveries: 2 });
+  let agent = await join(post, who, 'counted');
+  for (let count = 0; count < 3; count += 1)
+    await post.mailbox.release(who, agent, messageOf(await post.mailbox.receive(who, agent, once())));
+  // Taken over.
+  messageOf(await post.mailbox.receive(who, agent, once()));
+  agent = await join(post, who, 'counted');
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
+  // The last lease ends, and nobody calls.
+  expect(messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 1 }))).delivery).toBe(2);
+  await eventually('the message is a dead letter', async () => {
+    const [reply] = await other.mailbox.replies(who, messageId);
+    return reply!.state === 'dead_lettered' && reply!.deliveries === 2;
+  });
+  const single = { ...toOne('counted', 'once'), maxDeliveries: 1 };
+  const { messageId: takenOver } = await post.mailbox.send(who, single);
+  messageOf(await post.mailbox.receive(who, agent, once()));
+  await join(post, who, 'counted');
+  expect(await post.mailbox.replies(who, takenOver)).toMatchObject([{ state: 'dead_lettered' }]);
+  for (const maxDeliveries of [0, 101, 1.5])
+    await expect(post.mailbox.send(who, { ...single, maxDeliveries })).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+      message: `max_deliveries: expected a whole number from 1 to 100; got ${maxDeliveries}`,
+    });
+});
+
+test('whoever gets the response as a message gets the dead letter as one, and a late response too', async () => {
+  const who = somebody();
+  const boss = await join(post, who, 'boss');
+  const poison = { ...toOne('worker', 'poison'), from: { agentId: boss }, replyTo: 'boss', maxDeliveries: 1 };
+  const { messageId } = await post.mailbox.send(who, poison);
+  const worker = await join(post, who, 'worker');
+  messageOf(await post.mailbox.receive(who, worker, once()));
+  expect(await post.mailbox.receive(who, worker, once())).toEqual({ kind: 'idle' });
+  const notice = messageOf(await other.mailbox.receive(who, boss, patiently()));
+  expect(notice).toMatchObject({ from: 'worker', mode: 'dead_letter', responseTo: messageId });
+  expect(notice.content).toContain('was delivered 1 time, last to worker, and never acknowledged');
+  await post.mailbox.respond(who, worker, messageId, 'late');
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'late' }]);
+  expect(await post.mailbox.deadLetters(who, 'worker')).toEqual([]);
+  const response = messageOf(await other.mailbox.receive(who, boss, patiently({ ack: notice.messageId })));
+  expect(response).toMatchObject({ mode: 'response', content: 'late', responseTo: messageId });
+});
+
+test('for anyone: failures count across its takers, and a dead letter that is resent is offered again', async () => {
+  const who = somebody();
+  const { messageId } = await post.mailbox.send(who, {
+    to: { anyone: {} },
+    content: 'poison',
+    mode: 'task',
+    maxDeliveries: 2,
+  });
+  for (const name of ['first', 'second']) {
+    const agent = await join(post, who, name);
+    expect(messageOf(await post.mailbox.receive(who, agent, patiently({ leaseSeconds: 1 }))).messageId).toBe(
+      messageId,
+    );
+  }
+  await eventually('it is a dead letter', async () => {
+    const [reply] = await other.mailbox.replies(who, messageId);
+    return reply!.state === 'dead_lettered' && reply!.deliveries === 2 && reply!.from === 'second';
+  });
+  expect((await other.mailbox.status(who)).offers).toBe(0);
+  await other.mailbox.settleDeadLetter(who, { messageId, action: 'resend' });
+  const third = await join(post, who, 'third');
+  expect(messageOf(await post.mailbox.receive(who, third, patiently()))).toMatchObject({
+    messageId,
+    delivery: 1,
+  });
+  expect(await post.mailbox.deadLetters(who, 'second')).toEqual([]);
+});
+
+test('a dead letter is resent or dropped by its sender, the owner of the inbox or a person, and nobody else', async () => {
+  const who = somebody();
+  const [sender, owner, stranger] = await Promise.all(
+    ['sender', 'owner', 'stranger'].map((name) => join(post, who, name)),
+  );
+  const die = async () => {
+    const poison = { ...toOne('owner', 'poison'), from: { agentId: sender! }, maxDeliveries: 1 };
+    const { messageId } = await post.mailbox.send(who, poison);
+    messageOf(await post.mailbox.receive(who, owner!, once()));
+    expect(await post.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
+    return messageId;
+  };
+  const messageId = await die();
+  const settle = (action: 'resend' | 'drop', by?: string) =>
+    other.mailbox.settleDeadLetter(who, { messageId, action, ...(by === undefined ? {} : { by }) });
+  await expect(settle('drop', stranger)).rejects.toMatchObject({ kind: 'wrong_state' });
+  await settle('resend', sender);
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
+  await expect(settle('resend')).rejects.toMatchObject({ kind: 'not_found' });
+  expect(messageOf(await post.mailbox.receive(who, owner!, once()))).toMatchObject({
+    messageId,
+    delivery: 1,
+  });
+  expect(await post.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
+  await settle('drop', owner);
+  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'dropped' }]);
+  expect(await post.mailbox.deadLetters(who, 'owner')).toEqual([]);
+  await expect(post.mailbox.respond(who, owner!, messageId, 'late')).rejects.toMatchObject({
+    kind: 'not_found',
+  });
+  const second = await die();
+  await other.mailbox.settleDeadLetter(who, { messageId: second, action: 'drop' });
+  for (const unknown of ['nonesuch', '', 'owner~000000000000', 'nobody~000000000000', '~000000000000'])
+    await expect(
+      other.mailbox.settleDeadLetter(who, { messageId: unknown, action: 'drop' }),
+    ).rejects.toMatchObject({ kind: 'not_found' });
+});
+
+test('an inbox keeps a bounded number of dead letters over its runs, the latest ones', async () => {
+  const who = somebody();
+  const eager = await openPost(parts, { continueAfterChanges: 20 });
+  try {
+    const agent = await join(eager, who, 'many');
+    const content = 'x'.repeat(4_000);
+    for (let count = 0; count < 30; count += 1) {
+      await eager.mailbox.send(who, { ...toOne('many', `${count} ${content}`), maxDeliveries: 1 });
+      messageOf(await eager.mailbox.receive(who, agent, once()));
+      expect(await eager.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
+    }
+    const letters = await eager.mailbox.deadLetters(who, 'many');
+    expect(letters.length).toBeGreaterThanOrEqual(10);
+    expect(letters.length).toBeLessThan(30);
+    const numbers = letters.map((letter) => parseInt(letter.content));
+    expect(numbers).toEqual(letters.map((_letter, index) => 30 - letters.length + index));
+    const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:many'));
+    const { events } = await handle.fetchHistory();
+    expect(events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId).toBeTruthy();
+  } finally {
+    await eager.temporal.close();
+  }
+});

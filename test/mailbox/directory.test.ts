@@ -1,0 +1,302 @@
+/** The directory of many agents: storms of registrations, shards, limits, and directories of earlier versions. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { MailboxWorkflows } from '../../engine/mailbox/workflows.js';
+import { Enlistments } from '../../engine/mailbox/enlist.js';
+import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes, STATUS_PAGE_LIMIT } from '../../operations/mailbox.js';
+import {
+  AGENTS_QUERY,
+  CLAIM,
+  DIRECTORY_SHARDS,
+  DIRECTORY_WORKFLOW,
+  ENLIST,
+  shardsOf,
+  type AgentsAnswer,
+  type DirectoryInput,
+  type DirectoryState,
+  type Listed,
+} from '../../operations/mailbox-wire.js';
+import { AgentList } from '../../workflows/mailbox/agents.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import {
+  join,
+  messageOf,
+  once,
+  openPost,
+  patiently,
+  secret,
+  somebody,
+  workflowId,
+  type Post,
+} from './support.js';
+
+jest.setTimeout(300_000);
+
+const STORM = 150;
+/** Few enough for a test to need shards. */
+const HOME_AGENTS = 3;
+
+let parts: Parts;
+let post: Post;
+let small: Post;
+beforeAll(async () => {
+  parts = await Parts.start({ LONGHAUL_MAILBOX: '1' });
+  post = await openPost(parts);
+  small = await openPost(parts, { homeAgents: HOME_AGENTS });
+});
+afterAll(async () => {
+  await Promise.all([post, small].map((one) => one?.temporal.close()));
+  await parts?.stop();
+});
+
+const namesOf = async ({ mailbox }: Post, who: string) =>
+  (await mailbox.status(who, { limit: STATUS_PAGE_LIMIT })).agents.map(({ name }) => name);
+
+const directory = (who: string, shard?: number) =>
+  post.temporal.client.workflow.getHandle(
+    workflowId(parts, who, `directory${shard === undefined ? '' : `:${shard}`}`),
+  );
+
+/** What a directory lists; nothing where there is none. */
+const listedIn = (who: string, shard?: number): Promise<Listed[]> =>
+  directory(who, shard)
+    .query<AgentsAnswer>(AGENTS_QUERY)
+    .then(
+      ({ agents }) => agents,
+      () => [],
+    );
+
+const allShards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
+
+/** How often updates of a workflow's current run were accepted. */
+async function updatesOf(id: string): Promise<number> {
+  const { events } = await post.temporal.client.workflow.getHandle(id).fetchHistory();
+  return events!.filter(({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) => accepted).length;
+}
+
+/** Starts a directory with the state that it was left with. */
+async function startDirectory(who: string, state: DirectoryState, shard?: number): Promise<void> {
+  const input: DirectoryInput = { principal: who, continueAfterChanges: 150, state };
+  await post.temporal.client.workflow.start(DIRECTORY_WORKFLOW, {
+    workflowId: directory(who, shard).workflowId,
+    taskQueue: parts.taskQueue,
+    args: [input],
+    memo: {
+      mailbox: {
+        version: 1,
+        principal: who,
+        wanted: state.offers.map(({ selector }) => ({ selector, count: 1 })),
+      },
+    },
+  });
+}
+
+const stateOf = (agents: Listed[], rest: Partial<DirectoryState> = {}): DirectoryState => ({
+  agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])),
+  offers: [],
+  publications: [],
+  ...rest,
+});
+
+const listed = (name: string, capabilities: string[] = []): Listed => ({
+  name,
+  type: 'test',
+  capabilities,
+  epoch: 1,
+});
+
+test('agents that register at once at one server are all listed, each once, and no call fails', async () => {
+  const names = Array.from({ length: STORM }, (_, index) => `storm-${index}`);
+  const answers = await Promise.all(
+    names.map(async (agent_name) => {
+      const { result } = await parts.client.request('tools/call', {
+        name: 'register_and_wait',
+        arguments: { agent_name, agent_type: 'storm', capabilities: ['all'], timeout_seconds: 0.01 },
+      });
+      return result.isError ? result.content[0].text : JSON.parse(result.content[0].text);
+    }),
+  );
+  for (const answer of answers) expect(answer).toEqual({ agent_id: expect.any(String), nw: true });
+  const who = 'anonymous';
+  expect(await namesOf(post, who)).toEqual(names.toSorted());
+  const entries = (await Promise.all([undefined, ...allShards].map((shard) => listedIn(who, shard)))).flat();
+  expect(entries.map(({ name }) => name).sort()).toEqual(names.toSorted());
+  for (const name of names) expect(await updatesOf(workflowId(parts, who, `inbox:${name}`))).toBe(1);
+  const sent = await post.mailbox.send(who, {
+    to: { all: { capability: 'all' } },
+    content: 'to all',
+    mode: 'm',
+  });
+  expect(sent.recipients).toEqual(names.toSorted());
+});
+
+test('agents that are enlisted at the same time cost the directory a few updates, and none when nothing changes', async () => {
+  const who = somebody();
+  const enlistments = new Enlistments(new MailboxWorkflows(post.temporal, secret), STORM);
+  const agents = Array.from({ length: STORM }, (_, index) => listed(`batch-${index}`));
+  const enlistAll = () =>
+    Promise.all(agents.map((agent) => enlistments.enlist(who, { ...agent, isForced: false })));
+  await enlistAll();
+  expect(await listedIn(who)).toHaveLength(STORM);
+  const home = directory(who).workflowId;
+  // The first one alone, and a hundred at most in each of the others.
+  expect(await updatesOf(home)).toBe(3);
+  await enlistAll();
+  expect(await updatesOf(home)).toBe(3);
+});
+
+test('a few agents need one directory; more are in shards, and found, sent to and told bye like the first', async () => {
+  const who = somebody();
+  const agents = new Map<string, string>();
+  const add = async (name: string) => agents.set(name, await join(small, who, name, { capabilities: ['x'] }));
+  const names = Array.from({ length: 12 }, (_, index) => `agent-${index}`);
+  for (const name of names.slice(0, HOME_AGENTS)) await add(name);
+  await expect(directory(who, shardsOf(names[0]!)[0]).describe()).rejects.toThrow();
+  expect(await listedIn(who)).toHaveLength(HOME_AGENTS);
+  await Promise.all(names.slice(HOME_AGENTS).map(add));
+  // Another server, which has seen none of it, finds all of them at once.
+  expect(await namesOf(post, who)).toEqual(names.toSorted());
+  for (const name of names.slice(HOME_AGENTS))
+    expect(await listedIn(who, shardsOf(name)[0])).toContainEqual(expect.objectContaining({ name }));
+  const late = 'agent-11';
+  const { messageId } = await post.mailbox.send(who, {
+    to: { anyone: { names: [late] } },
+    content: 'claimed',
+    mode: 'm',
+  });
+  expect(messageOf(await small.mailbox.receive(who, agents.get(late)!, patiently())).messageId).toBe(
+    messageId,
+  );
+  const all = await post.mailbox.send(who, { to: { all: { capability: 'x' } }, content: 'all', mode: 'm' });
+  expect(all.recipients).toEqual(names.toSorted());
+  await small.mailbox.bye(who, late);
+  const [shard] = shardsOf(late);
+  await eventually('the shard knows that it has left', async () =>
+    (await listedIn(who, shard)).some(({ name, hasLeft }) => name === late && hasLeft),
+  );
+  await join(small, who, late, { capabilities: ['x', 'y'] });
+  expect(await listedIn(who, shard)).toContainEqual(
+    expect.objectContaining({ name: late, capabilities: ['x', 'y'] }),
+  );
+  const entries = (await Promise.all([undefined, ...allShards].map((one) => listedIn(who, one)))).flat();
+  expect(entries).toHaveLength(names.length);
+});
+
+test('the limit on agents counts those in shards, and one that leaves makes room for another', async () => {
+  const who = somebody();
+  const left = AGENTS_LIMIT - HOME_AGENTS;
+  const fill = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, index) => listed(`${prefix}-${index}`));
+  await startDirectory(who, stateOf(fill(HOME_AGENTS, 'home')));
+  const last = shardsOf('newcomer').at(-1)!;
+  for (const shard of allShards) {
+    const share = Math.floor((left + shard) / DIRECTORY_SHARDS);
+    // All shards are full but the last in which the newcomer is looked for.
+    await startDirectory(who, stateOf(fill(share - (shard === last ? 1 : 0), `in-${shard}`)), shard);
+  }
+  const newcomer = await join(small, who, 'newcomer');
+  expect((await listedIn(who, last)).map(({ name }) => name)).toContain('newcomer');
+  await expect(join(small, who, 'too-many')).rejects.toMatchObject({
+    kind: 'wrong_state',
+    message: expect.stringContaining(`at most ${AGENTS_LIMIT}`),
+  });
+  await small.mailbox.bye(who, 'newcomer', newcomer);
+  await eventually('the last shard knows that it has left', async () =>
+    (await listedIn(who, last)).some(({ name, hasLeft }) => name === 'newcomer' && hasLeft),
+  );
+  await join(small, who, 'too-many');
+  expect((await listedIn(who, last)).map(({ name }) => name)).toContain('too-many');
+});
+
+test('a list of agents has a limit in bytes, which also holds for one that registers again with more', () => {
+  const list = new AgentList({});
+  const long = (name: string) =>
+    listed(
+      name,
+      Array.from({ length: CAPABILITIES_LIMIT }, (_, index) => `${index}`.padEnd(64, '\u00e9')),
+    );
+  const agents = Array.from({ length: AGENTS_LIMIT }, (_, index) => `agent-${index}`);
+  for (const name of agents.slice(0, 10)) list.put(listed(name), AGENTS_LIMIT);
+  const taken = agents.slice(10).filter((name) => {
+    const hasRoom = list.hasRoom(long(name), AGENTS_LIMIT);
+    if (hasRoom) list.put(long(name), AGENTS_LIMIT);
+    return hasRoom;
+  });
+  const bytes = jsonBytes(list.toRecord());
+  expect(bytes).toBeLessThanOrEqual(300 * 1024);
+  expect(bytes).toBeGreaterThan(300 * 1024 - jsonBytes(long('agent-0')) - 100);
+  expect(list.hasRoom(long('agent-0'), AGENTS_LIMIT)).toBe(false);
+  expect(list.hasRoom({ ...listed('agent-0'), epoch: 2 }, AGENTS_LIMIT)).toBe(true);
+  list.leave({ name: taken[0]!, epoch: 1, isForgotten: false });
+  expect(list.hasRoom(long('agent-0'), AGENTS_LIMIT)).toBe(true);
+  list.put(long('agent-0'), AGENTS_LIMIT);
+  expect(list.find(taken[0]!)).toBeUndefined();
+  expect(jsonBytes(list.toRecord())).toBeLessThanOrEqual(300 * 1024);
+});
+
+test('a directory of an earlier version keeps its agents, offers and publications, also with an older server beside', async () => {
+  const who = somebody();
+  const old = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5'];
+  const agents = new Map<string, string>();
+  for (const name of old) agents.set(name, await join(post, who, name, { capabilities: ['old'] }));
+  const entries = await listedIn(who);
+  await directory(who).terminate();
+  const at = Date.now();
+  const id = (digits: string) => `~${digits.padStart(12, '0')}`;
+  const offer = {
+    id: id('1'),
+    mode: 'm',
+    content: { text: 'offered before' },
+    sentAt: at,
+    expiresAt: at + 3600_000,
+    selector: { capability: 'old' },
+    deliveries: 0,
+  };
+  await startDirectory(
+    who,
+    stateOf(entries, {
+      offers: [offer],
+      publications: [
+        { id: id('1'), recipients: [], isOffer: true, at },
+        { id: id('2'), recipients: ['old-1'], at },
+      ],
+    }),
+  );
+  expect(await namesOf(small, who)).toEqual(old);
+  await join(small, who, 'new-1', { capabilities: ['new'] });
+  await join(small, who, 'old-1', { capabilities: ['old', 'new'] });
+  expect(await namesOf(small, who)).toEqual(['new-1', ...old]);
+  expect(await listedIn(who)).toHaveLength(old.length);
+  const sent = await small.mailbox.send(who, {
+    to: { all: { capability: 'new' } },
+    content: 'to the new',
+    mode: 'm',
+  });
+  expect(sent.recipients).toEqual(['new-1', 'old-1']);
+  expect(await small.mailbox.replies(who, id('2'))).toEqual([{ from: 'old-1', state: 'unknown' }]);
+  const [free] = old.slice(-1);
+  const got = messageOf(await small.mailbox.receive(who, agents.get(free!)!, patiently()));
+  expect(got).toMatchObject({ messageId: id('1'), content: 'offered before' });
+
+  // As a server of the earlier version speaks.
+  await directory(who).executeUpdate(ENLIST, { args: [{ ...listed('older'), isForced: false }] });
+  expect((await listedIn(who)).map(({ name }) => name)).toContain('older');
+  await small.mailbox.send(who, { to: { anyone: { names: ['old-2'] } }, content: 'claimed', mode: 'm' });
+  await directory(who).executeUpdate(CLAIM, { args: [{ name: 'old-2' }] });
+  expect(messageOf(await post.mailbox.receive(who, agents.get('old-2')!, once())).content).toBe('claimed');
+});
+
+test('a registration whose answer was lost takes nothing over: the repeat is the same update', async () => {
+  const who = somebody();
+  const name = `lost-${randomUUID().slice(0, 8)}`;
+  const worker = parts.parts[1]!;
+  worker.process.kill('SIGSTOP');
+  const registering = post.mailbox.register(who, { name, type: 'test', capabilities: [] });
+  registering.catch(() => undefined);
+  // Longer than the deadline of one try, 5 s, and well within the time after which it is given up, 20 s.
+  await new Promise((settle) => setTimeout(settle, 6_000));
+  worker.process.kill('SIGCONT');
+  expect(await registering).toMatchObject({ isTakeover: false });
+  expect(await updatesOf(workflowId(parts, who, `inbox:${name}`))).toBe(1);
+});

@@ -1,0 +1,145 @@
+/** Who is there: agents that wait, that have left, and pages of many. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+
+const AWAY_AFTER_MS = 1_000;
+
+let parts: Parts;
+let posts: Post[];
+beforeAll(async () => {
+  parts = await Parts.start();
+  const open = () => openPost(parts, { awayAfterMs: AWAY_AFTER_MS });
+  posts = await Promise.all([open(), open()]);
+});
+afterAll(async () => {
+  await Promise.all((posts ?? []).map(({ temporal }) => temporal.close()));
+  await parts?.stop();
+});
+
+/** A wait that is open until the result's `end` is called. */
+function openWait({ mailbox }: Post, who: string, agent: string) {
+  const ending = new AbortController();
+  const waiting = mailbox.receive(who, agent, patiently({ signal: ending.signal }));
+  waiting.catch(() => undefined);
+  return {
+    end: async () => {
+      ending.abort();
+      return waiting;
+    },
+  };
+}
+
+async function eventsOf(who: string, name: string): Promise<number> {
+  const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, `inbox:${name}`));
+  return (await handle.describe()).historyLength;
+}
+
+/** Longer than an agent may be between two waits: whatever would be written then is written. */
+const awhile = () => new Promise((settle) => setTimeout(settle, 3 * AWAY_AFTER_MS));
+
+test('an agent whose last wait has ended is away, since then, until it waits again', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const agent = await join(post, who, 'leaver');
+  const statusOf = async () => (await other.mailbox.status(who)).agents[0]!;
+  const registered = await eventsOf(who, 'leaver');
+  const wait = openWait(post, who, agent);
+  await awhile();
+  expect((await statusOf()).state).toBe('waiting');
+  expect(await eventsOf(who, 'leaver')).toBe(registered);
+  expect(await wait.end()).toEqual({ kind: 'aborted' });
+  const leftAt = Date.now();
+  await eventually('it is away', async () => (await statusOf()).state === 'away');
+  expect(Math.abs(Date.parse((await statusOf()).lastSeenAt) - leftAt)).toBeLessThan(AWAY_AFTER_MS);
+  // One signal.
+  expect((await eventsOf(who, 'leaver')) - registered).toBeLessThanOrEqual(5);
+  await post.mailbox.send(who, { to: { names: ['leaver'] }, content: 'kept', mode: 'm' });
+  expect((await statusOf()).state).toBe('away');
+  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  await post.mailbox.respond(who, agent, messageId, 'back');
+  expect((await statusOf()).state).toBe('waiting');
+  await eventually('it is away again', async () => {
+    await post.mailbox.receive(who, agent, once());
+    await awhile();
+    return (await statusOf()).state === 'away';
+  });
+  const back = openWait(other, who, agent);
+  await eventually('it waits again', async () => (await statusOf()).state === 'waiting');
+  await back.end();
+});
+
+test('an agent that is busy is not away, and one whose waits come to several servers is not taken for it', async () => {
+  const who = somebody();
+  const [post, other] = posts as [Post, Post];
+  const agent = await join(post, who, 'roamer');
+  const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
+  await post.mailbox.send(who, { to: { names: ['roamer'] }, content: 'x', mode: 'm' });
+  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  await awhile();
+  expect(await state()).toBe('busy');
+  await post.mailbox.respond(who, agent, messageId, 'done');
+  // From here on each wait comes to the other server than the one before.
+  await (await openWaits([post, other], 1)).end();
+  await eventually('its servers know', async () => {
+    await (await openWaits([post, other], 2)).end();
+    const { isRoaming } = (await memoOf(who, 'roamer')) as { isRoaming?: true };
+    return isRoaming;
+  });
+  const known = await eventsOf(who, 'roamer');
+  await (await openWaits([post, other], 4)).end();
+  expect(await state()).toBe('waiting');
+  expect(await eventsOf(who, 'roamer')).toBe(known);
+
+  async function openWaits(servers: Post[], count: number) {
+    let wait = openWait(servers[0]!, who, agent);
+    for (let index = 1; index <= count; index += 1) {
+      const before = wait;
+      wait = openWait(servers[index % 2]!, who, agent);
+      await before.end();
+      await awhile();
+    }
+    return wait;
+  }
+});
+
+async function memoOf(who: string, name: string): Promise<unknown> {
+  const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, `inbox:${name}`));
+  return (await handle.describe()).memo!['mailbox'];
+}
+
+test('the status comes in pages, by name, and agents that come meanwhile shift none', async () => {
+  const who = somebody();
+  const [{ mailbox }] = posts as [Post];
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  for (const name of names) await join(posts[0]!, who, name, { parent: name < 'f' ? 'p' : 'q' });
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = await mailbox.status(who, {
+      limit: 2,
+      parent: 'p',
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    expect(page.agents.length).toBeLessThanOrEqual(2);
+    seen.push(...page.agents.map(({ name }) => name));
+    cursor = page.nextCursor;
+    pages += 1;
+    if (pages === 1) await join(posts[0]!, who, 'aa', { parent: 'p' });
+  } while (cursor !== undefined);
+  expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(pages).toBe(3);
+  expect((await mailbox.status(who)).nextCursor).toBeUndefined();
+  for (const [options, message] of [
+    [{ limit: 0 }, 'limit: expected a whole number from 1 to 500; got 0'],
+    [{ limit: 501 }, 'limit: expected'],
+    [{ cursor: '' }, 'cursor: expected the next_cursor of a page before; got ""'],
+    [{ parent: 'two words' }, 'parent: expected'],
+  ] as const)
+    await expect(mailbox.status(who, options)).rejects.toMatchObject({
+      kind: 'invalid_arguments',
+      message: expect.stringContaining(message),
+    });
+});

@@ -1,0 +1,330 @@
+/** Files as users of GitHub Actions and GitLab CI write them. Every message says where, what came, what to write instead. */
+import { describe, expect, test } from '@jest/globals';
+import { among, JOBS, only, problemsOf, withStep } from './language-support.js';
+
+const top = (text: string) => `${text}\n${JOBS}`;
+const job = (text: string) =>
+  `jobs:\n  build:\n    steps: [{ run: make }]\n    ${text.replaceAll('\n', '\n    ')}\n`;
+const script = (text: string) =>
+  `jobs:\n  build:\n    steps:\n      - run: |\n          ${text.replaceAll('\n', '\n          ')}\n`;
+
+const STARTED = 'a pipeline starts when its tool is called: remove it';
+const NO_CACHE =
+  "there is no cache: remove it; package managers keep theirs under the worker's $HOME from run to run, and other jobs get files as `artifacts`";
+const NO_CONTAINER =
+  "steps run on the worker's machine: remove it, and call `docker run` or `podman run` in a script, or run the worker itself in that image";
+const NO_INCLUDES = 'files and jobs take nothing from others: repeat it, or use an anchor and alias of YAML';
+const WHEN_CALLED = 'a job runs in each call: decide in the script, by an input ($INPUT_...)';
+
+describe('keys of GitHub Actions', () => {
+  const step = 'jobs.build.steps[0]';
+  test.each([
+    [
+      'a schedule',
+      top("▸on:\n  schedule:\n    - cron: '0 3 * * *'"),
+      `on: unknown key; ${STARTED}; for a schedule, have cron run \`longhaul call NAME --detach\`, or a Temporal Schedule start a workflow that calls the tool`,
+    ],
+    [
+      'inputs of a dispatch',
+      top('▸on:\n  workflow_dispatch:\n    inputs: { version: { type: string } }'),
+      `on: unknown key; ${STARTED}; its \`inputs\` stand under \`inputs.properties\` at the top of the file`,
+    ],
+    [
+      'another event',
+      top('▸on: issues'),
+      `on: unknown key; ${STARTED}; what a call gives stands under \`inputs\``,
+    ],
+    [
+      'steps without a job',
+      `▸steps:\n  - run: make\n${JOBS}`,
+      'steps: unknown key; it belongs to a job: put it under `jobs`, as jobs.build.steps',
+    ],
+    ['a cache of a job', job('▸cache: npm'), `jobs.build.cache: unknown key; ${NO_CACHE}`],
+    ['a cache of a step', withStep('run: x\n▸cache: npm'), `${step}.cache: unknown key; ${NO_CACHE}`],
+    ['a container of the pipeline', top('▸container: node:20'), `container: unknown key; ${NO_CONTAINER}`],
+    [
+      'the cache action',
+      withStep('▸uses: actions/cache@v4'),
+      `${step}.uses: unknown key; there are no actions; there is no cache; package managers keep theirs under the worker's $HOME from run to run`,
+    ],
+    [
+      'an upload',
+      withStep('▸uses: actions/upload-artifact@v4'),
+      `${step}.uses: unknown key; there are no actions; list the files under \`artifacts\` of the job`,
+    ],
+    [
+      'a download',
+      withStep('▸uses: actions/download-artifact@v4'),
+      `${step}.uses: unknown key; there are no actions; name the job in \`needs\`: its artifacts are under $LONGHAUL_ARTIFACTS/JOB/`,
+    ],
+    [
+      'a set-up',
+      withStep('▸uses: actions/setup-node@v4'),
+      `${step}.uses: unknown key; there are no actions; install the tool on the worker's machine, or in a script`,
+    ],
+    [
+      'any other action',
+      withStep('▸uses: me/mine@v1'),
+      `${step}.uses: unknown key; there are no actions: write commands under \`run\``,
+    ],
+    [
+      'a shell of a job',
+      job('▸shell: bash'),
+      'jobs.build.shell: unknown key; the shell is `bash -eo pipefail`: remove it, and call another in the script',
+    ],
+    [
+      'time-outs of a job',
+      job('▸timeout: 3'),
+      'jobs.build.timeout: unknown key; steps and the pipeline have `timeout-minutes`: set it there, in minutes',
+    ],
+    [
+      'secrets as a map',
+      top('secrets: ▸{ TOKEN: { required: true } }'),
+      'secrets: expected a list of names; got a map; list the names alone: secrets: [TOKEN]',
+    ],
+    [
+      'jobs as a list',
+      '▸jobs:\n  - steps: [{ run: make }]'.replace('▸', '').replace('- steps', '▸- steps'),
+      'jobs: expected a map of names and jobs; got a list; write each job under its name, as `build: { steps: [...] }`',
+    ],
+    [
+      'a job as a list of steps',
+      'jobs:\n  build: ▸[{ run: make }]',
+      'jobs.build: expected a job: a map with `steps`; got a list; put the list under `steps`: jobs.build.steps',
+    ],
+    [
+      'several commands',
+      withStep('run: ▸[npm ci, npm test]'),
+      `${step}.run: expected a script; got a list; write \`run: |\`, and a line for each command below it`,
+    ],
+    [
+      'a need as a map',
+      job('needs: [▸{ job: a }]'),
+      'jobs.build.needs[0]: expected the name of a job; got a map',
+    ],
+    [
+      'a function as a condition',
+      withStep('run: x\nif: ▸"!cancelled()"'),
+      `${step}.if: expected success, failure or always; got "!cancelled()"; write always`,
+    ],
+    [
+      'a context as a condition',
+      job('if: ▸github.ref == 1'),
+      'jobs.build.if: expected success, failure or always; got "github.ref == 1"; there are no expressions: let the script decide',
+    ],
+  ])('%s', (_, text, message) => only(text, message));
+});
+
+describe('keys of GitLab CI', () => {
+  test.each([
+    ['stages', top('▸stages: [build]'), 'stages: unknown key; use `jobs`; `needs` of a job gives the order'],
+    ['an image', top('▸image: node:20'), `image: unknown key; ${NO_CONTAINER}`],
+    [
+      'a script before all',
+      top('▸before_script: [npm ci]'),
+      'before_script: unknown key; write its commands as the first step of each job',
+    ],
+    ['includes', top('▸include: other.yml'), `include: unknown key; ${NO_INCLUDES}`],
+    [
+      'a job at the top',
+      top('▸test:\n  script: [npm test]'),
+      'test: unknown key; jobs stand under `jobs`: indent it there, as jobs.test',
+    ],
+    [
+      'a stage',
+      job('▸stage: test'),
+      'jobs.build.stage: unknown key; use `needs`: the job begins once the jobs in it have succeeded',
+    ],
+    [
+      'a script of a job',
+      job('▸script: [npm test]'),
+      'jobs.build.script: unknown key; a script stands in a step, under `run`',
+    ],
+    [
+      'a script behind it',
+      job('▸after_script: [x]'),
+      'jobs.build.after_script: unknown key; write its commands as a last step with `if: always`',
+    ],
+    ['only', job('▸only: [main]'), `jobs.build.only: unknown key; ${WHEN_CALLED}`],
+    ['rules', job('▸rules: [{ if: x }]'), `jobs.build.rules: unknown key; ${WHEN_CALLED}`],
+    [
+      'artifacts as a map',
+      job('artifacts: ▸{ paths: [dist/], expire_in: 1 week }'),
+      'jobs.build.artifacts: expected a list of paths and patterns; got a map; list the paths alone: artifacts: [dist/]',
+    ],
+    ['a template', job('▸extends: .base'), `jobs.build.extends: unknown key; ${NO_INCLUDES}`],
+    [
+      'a failure that is allowed',
+      job('▸allow_failure: true'),
+      'jobs.build.allow_failure: unknown key; steps have `continue-on-error`: set it there',
+    ],
+  ])('%s', (_, text, message) => only(text, message));
+});
+
+describe('variables and commands of scripts', () => {
+  const at = 'jobs.build.steps[0].run';
+  const GITHUB = 'is a variable of GitHub Actions, not set here';
+  const AS_INPUT =
+    'nothing here is started by a repository: declare an input, and use its $INPUT_... variable';
+  const NEXT_STEPS =
+    'variables end with their step: set it under `env`, or write it to a file of the workspace and read that in later steps';
+  test.each([
+    ['echo "A=1" >> ▸$GITHUB_ENV', `$GITHUB_ENV ${GITHUB}; ${NEXT_STEPS}`],
+    [
+      'make\necho "a=1" >> "▸$GITHUB_OUTPUT"',
+      `$GITHUB_OUTPUT ${GITHUB}; write key=value to "$LONGHAUL_OUTPUT", and list the key under \`outputs\` of the job`,
+    ],
+    [
+      'echo "# done" >> "▸${GITHUB_STEP_SUMMARY}"',
+      `$GITHUB_STEP_SUMMARY ${GITHUB}; print it: the log is kept; or write a file, and list it under \`artifacts\` of the job`,
+    ],
+    [
+      'echo /opt/bin >> ▸$GITHUB_PATH',
+      `$GITHUB_PATH ${GITHUB}; extend PATH in each script that needs it: export PATH="/opt/tool/bin:$PATH"`,
+    ],
+    ['cd "▸$GITHUB_WORKSPACE"', `$GITHUB_WORKSPACE ${GITHUB}; use $LONGHAUL_WORKSPACE; scripts begin in it`],
+    ['x="$(git show "▸${GITHUB_SHA:0:8}")"', `$GITHUB_SHA ${GITHUB}; ${AS_INPUT}`],
+    ["cat <<END\nit's ▸$GITHUB_REF\nEND", `$GITHUB_REF ${GITHUB}; ${AS_INPUT}`],
+    [
+      'test "▸$RUNNER_OS" = Linux',
+      `$RUNNER_OS ${GITHUB}; steps run on the worker's machine: ask it in the script`,
+    ],
+    [
+      'echo ▸$CI_PROJECT_DIR',
+      '$CI_PROJECT_DIR is a variable of GitLab CI, not set here; use $LONGHAUL_WORKSPACE; scripts begin in it',
+    ],
+    ['echo ▸$CI_COMMIT_SHA', `$CI_COMMIT_SHA is a variable of GitLab CI, not set here; ${AS_INPUT}`],
+    [
+      'echo "▸::set-output name=a::b"',
+      '::set-output is a command of GitHub Actions, without effect here; write key=value to "$LONGHAUL_OUTPUT", and list the key under `outputs` of the job',
+    ],
+  ])('%s', (text, message) => only(script(text), `${at}: ${message}`));
+
+  test.each([
+    ['a variable that the script sets', 'GITHUB_OUTPUT=$(mktemp)\necho a >> "$GITHUB_OUTPUT"'],
+    ['one that it exports', 'export CI_COMMIT_SHA=abc; echo $CI_COMMIT_SHA'],
+    ['one that it reads', 'read -r GITHUB_SHA < file; echo "$GITHUB_SHA"'],
+    ['one of a loop', 'for CI_NODE_INDEX in 1 2; do echo $CI_NODE_INDEX; done'],
+    ['one that has a default', 'echo "${GITHUB_REF:-main}"'],
+    ['one that is tested for', 'if [ -n "$GITHUB_ENV" ]; then echo a >> "$GITHUB_ENV"; fi'],
+    [
+      'a question which system it is',
+      'if [ "$GITHUB_ACTIONS" = true ] || [ "$GITLAB_CI" = true ]; then exit; fi',
+    ],
+    ['one in a comment', '# echo >> $GITHUB_ENV\nmake'],
+    ['one that is quoted', `echo '$GITHUB_SHA' \\$GITHUB_SHA "\\$GITHUB_SHA" it\\'s`],
+    ['one in a here-document that expands nothing', "cat <<'END'\nit's $GITHUB_SHA\nEND\necho $((1 << 2))"],
+    ['other names', 'echo "$CI $CI_MODE $GITHUB_ORG $GITHUB_TOKEN"'],
+  ])('%s is left alone', (_, text) => expect(problemsOf(script(text))).toEqual([]));
+
+  test('a variable that the file declares is left alone', () => {
+    const text = `env: { GITHUB_SHA: a }\nsecrets: [CI_JOB_TOKEN]\n${job('env: { GITHUB_REF: b }')}`.replace(
+      '{ run: make }',
+      '{ run: echo $GITHUB_SHA $GITHUB_REF $CI_JOB_TOKEN $RUNNER_OS, env: { RUNNER_OS: c } }',
+    );
+    expect(problemsOf(text)).toEqual([]);
+  });
+});
+
+describe('secrets that a step would not survive', () => {
+  const other = 'choose another name';
+  test.each([
+    ['PATH', 'which finds the commands of every script'],
+    ['HOME', "which steps have from their worker's user"],
+    ['SHELL', "which steps have from their worker's user"],
+    ['LC_ALL', 'which steps have from their worker'],
+    ['TMPDIR', 'which every step gets'],
+    ['LD_PRELOAD', 'which the system loads programs by'],
+    ['DYLD_INSERT_LIBRARIES', 'which the system loads programs by'],
+    ['BASH_ENV', 'which bash itself uses'],
+    ['IFS', 'which bash itself uses'],
+  ])('%s', (name, reason) =>
+    only(
+      top(`secrets: [▸${name}]`),
+      `secrets[0]: a secret would take the place of ${name}, ${reason}; ${other}`,
+    ),
+  );
+
+  test('a proxy, whose address holds a password, may be one', () => {
+    expect(problemsOf(top('secrets: [HTTPS_PROXY, NPM_TOKEN, PATHS]'))).toEqual([]);
+  });
+});
+
+describe('indentation', () => {
+  const under = (lines: string[]) => `jobs:\n  build:\n${lines.join('\n')}\n`;
+  test.each([
+    [
+      'a key too far left',
+      under(['    steps:', '      - name: a', '       ▸run: x']),
+      'not YAML: "run: x" is indented by 7 spaces; expected 8 spaces, like "name: a" (line 4), or 6 spaces, like "- name: a" (line 4)',
+    ],
+    [
+      'a key too far right',
+      under(['    steps:', '      - name: a', '          ▸run: x']),
+      'not YAML: "run: x" is indented by 10 spaces, under "name: a" (line 4), which has a value already; expected 8 spaces',
+    ],
+    [
+      'a step too far left',
+      under(['    steps:', '      - run: a', '     ▸- run: b']),
+      'not YAML: "- run: b" is indented by 5 spaces; expected 6 spaces, like "- run: a" (line 4), or 4 spaces, like "steps:" (line 3)',
+    ],
+    [
+      'a line of a script',
+      under(['    steps:', '      - run: |', '          echo a', '        ▸echo b']),
+      'not YAML: "echo b" is indented by 8 spaces, which ends the text of "run: |" (line 4); expected 10 spaces, like "echo a" (line 5)',
+    ],
+    [
+      'a job',
+      under(['    steps: [{ run: x }]', '   ▸deploy:', '    steps: [{ run: x }]']),
+      'not YAML: "deploy:" is indented by 3 spaces; expected 4 spaces, like "steps: [{ run: x }]" (line 3), or 2 spaces, like "build:" (line 2)',
+    ],
+    [
+      'keys under a value',
+      'jobs:\n  build: x\n    ▸steps: []',
+      'not YAML: "steps: []" is indented by 4 spaces, under "build: x" (line 2), which has a value already; expected 2 spaces',
+    ],
+  ])('%s', (_, text, message) => only(text, message));
+
+  test.each([
+    [
+      'steps beside their job',
+      'jobs:\n  build:\n  steps:\n    ▸- run: make',
+      'jobs.steps: expected a job: a map with `steps`; got a list; `steps` stands beside the jobs: indent it deeper than the name of its job',
+    ],
+    [
+      'a job without its keys',
+      'jobs:\n  ▸build:\n  steps:\n    - run: make',
+      'jobs.build: expected a job: a map with `steps`; got nothing; indent its keys deeper than `build`',
+    ],
+    [
+      'no space behind a colon',
+      under(['    steps:', '      - ▸run:npm ci']),
+      'jobs.build.steps[0]: expected a step: a map with `run` or `approval`; got "run:npm ci"; write a space after the colon: `run: npm ci`',
+    ],
+    [
+      'no space behind a dash',
+      under(['    steps:', '      ▸-run: npm ci']),
+      'jobs.build.steps: expected a list of steps; got a map; write a space after the dash: `- run`',
+    ],
+    [
+      'no colon',
+      'jobs:\n  ▸build\n    steps: [{ run: x }]',
+      'not YAML: expected a colon at the end of this line, `key:`, as other lines stand under it',
+    ],
+    [
+      'a bracket that stays open',
+      under(['    needs: [a, b', '    ▸steps: [{ run: x }]']),
+      'not YAML: expected ] before this, to close the [ that is open',
+    ],
+    [
+      'half a text in quotes',
+      withStep('run: "echo" ▸hi'),
+      'not YAML: expected the end of the value; got more text; put the text between quotes, or write it below `|`',
+    ],
+    [
+      'a character that YAML keeps for itself',
+      withStep('run: ▸@foo'),
+      'not YAML: Plain value cannot start with reserved character @; put the text between quotes, or write it below `|`',
+    ],
+  ])('%s', (_, text, message) => among(text, message));
+});

@@ -1,0 +1,79 @@
+/** Outputs whose values can't fit, as far as the file shows it. */
+import { expect, test } from '@jest/globals';
+import { only, problemsOf } from './language-support.js';
+
+/** An output of a job that runs for each item, or once. */
+const each = (output: string) =>
+  `inputs: { properties: { items: { type: array } } }\noutputs:\n  sizes: ${output}\njobs:\n  count: { for-each: items, outputs: [n], steps: [{ run: ./count }] }\n`;
+const once = (output: string, steps = ['run: ./count']) =>
+  `outputs:\n  total: ${output}\njobs:\n  count:\n    outputs: [n]\n    steps:\n${steps.map((step) => `      - ${step.replaceAll('\n', '\n        ')}\n`).join('')}`;
+const writes = (line: string) => `run: |\n  make\n  ${line}`;
+
+test.each([
+  [
+    'the type of the whole list',
+    each('{ value: count.n, type: ▸array, items: { type: integer } }'),
+    'outputs.sizes.type: expected the type of one item\'s value, such as `integer`; got "array"; the job "count" runs for each item, and the output is the list of their values; if each value is itself a list, write `type: [array]`',
+  ],
+  [
+    'items of the whole list',
+    each('{ value: count.n, ▸items: { type: integer } }'),
+    'outputs.sizes.items: has no effect on text; the job "count" runs for each item, and the output is the list of their values: give `type`, that of one value',
+  ],
+  [
+    'bounds of a number without its type',
+    once('{ value: count.n, ▸minimum: 1 }'),
+    'outputs.total.minimum: has no effect on text, which an output without `type` is; add `type: number`',
+  ],
+  [
+    'choices of another type',
+    once('{ value: count.n, enum: [▸1] }'),
+    "outputs.total.enum[0]: expected string; got 1; the schema's type excludes it",
+  ],
+  [
+    'a constant of another type',
+    once('{ value: count.n, type: integer, const: ▸"1" }'),
+    'outputs.total.const: expected integer; got "1"; the schema\'s type excludes it',
+  ],
+  [
+    'bounds that exclude each other',
+    once('{ value: count.n, type: integer, minimum: ▸5, maximum: 4 }'),
+    'outputs.total.minimum: expected at most `maximum`, 4; got 5: no value fits both',
+  ],
+  [
+    'a text for a number',
+    once('{ value: count.n, type: number }', [writes('▸echo "n=three" >> "$LONGHAUL_OUTPUT"')]),
+    'jobs.count.steps[0].run: writes n, which is output "total", declared as number: expected number, written as JSON; got "three"',
+  ],
+  [
+    'a text that is no choice',
+    once('{ value: count.n, enum: [a, b] }', [writes("▸echo 'n=c' >> $LONGHAUL_OUTPUT")]),
+    'jobs.count.steps[0].run: writes n, which is output "total", declared as string: expected one of "a", "b"; got "c"',
+  ],
+])('%s', (_, text, message) => only(text, message));
+
+test.each([
+  ['a list of lists', each('{ value: count.n, type: [array], items: { type: integer } }')],
+  ['a type for each value', each('{ value: count.n, type: integer, minimum: 1 }')],
+  [
+    'a text that a later step replaces',
+    once('{ value: count.n, type: integer }', [
+      'run: echo "n=none" >> "$LONGHAUL_OUTPUT"',
+      'run: echo "n=$(./count)" >> "$LONGHAUL_OUTPUT"',
+    ]),
+  ],
+  [
+    'a text that is written in some case only',
+    once('{ value: count.n, type: integer }', [
+      writes('if ! ./count; then\n    echo "n=none" >> "$LONGHAUL_OUTPUT"\n    exit 1\n  fi'),
+    ]),
+  ],
+  [
+    'a text that is written after a failure',
+    once('{ value: count.n, type: integer }', [
+      'run: ./count',
+      'if: failure\nrun: echo "n=none" >> "$LONGHAUL_OUTPUT"',
+    ]),
+  ],
+  ['a text that fits', once('{ value: count.n, type: integer }', ['run: echo n=3 >> $LONGHAUL_OUTPUT'])],
+])('%s is left alone', (_, text) => expect(problemsOf(text)).toEqual([]));

@@ -1,0 +1,256 @@
+/** Declared outputs: a value that doesn't fit ends its job, before anything that needs the job runs. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PipelineProject, stepStatuses, textOf } from './support.js';
+
+const INPUTS = `
+inputs:
+  properties:
+    ledger: { type: string }
+    value: { type: string }
+    items: { type: array, items: { type: string }, default: [] }
+  required: [ledger]
+`;
+const note = (line: string) => `echo ${line} >> "$INPUT_LEDGER"`;
+const write = (key: string, variable = 'INPUT_VALUE') => `echo "${key}=$${variable}" >> "$LONGHAUL_OUTPUT"`;
+const DEPLOY = `
+  deploy:
+    needs: count
+    steps: [{ name: Deploy, run: '${note('deploy')}' }]
+`;
+const typed = (schema: string) => `
+${INPUTS}
+outputs: { total: { value: count.n, ${schema} } }
+jobs:
+  count:
+    outputs: [n]
+    steps:
+      - { name: Count, run: '${note('count')}; ${write('n')}' }
+      - { name: Report, run: '${note('report')}' }
+${DEPLOY}
+`;
+
+const PIPELINES = {
+  out_string: typed("pattern: '^v[0-9]+$'"),
+  out_enum: typed('enum: [clean, accepted]'),
+  out_number: typed('type: number'),
+  out_integer: typed('type: integer, minimum: 1'),
+  out_boolean: typed('type: boolean'),
+  out_array: typed('type: array, items: { type: integer }'),
+  out_object: typed('type: object, properties: { a: { type: integer } }, required: [a]'),
+  out_null: typed('type: "null"'),
+  out_mixed: typed('type: [integer, "null"]'),
+  out_each: `
+${INPUTS}
+outputs: { sizes: { value: count.size, type: integer } }
+jobs:
+  count:
+    for-each: items
+    outputs: [size]
+    steps: [{ run: '${write('size', 'LONGHAUL_ITEM')}' }]
+  tidy: { needs: count, if: always, steps: [{ run: '${note('tidy')}' }] }
+  rescue: { needs: count, if: failure, steps: [{ run: '${note('rescue')}' }] }
+${DEPLOY}
+`,
+  out_overwritten: `
+${INPUTS}
+outputs: { total: { value: count.n, type: integer } }
+jobs:
+  count:
+    outputs: [n]
+    steps:
+      - { run: 'n=none; ${write('n', 'n')}; exit 3', continue-on-error: true }
+      - { run: 'n=7; ${write('n', 'n')}' }
+${DEPLOY}
+`,
+  out_skipped: `
+${INPUTS}
+outputs: { total: { value: never.n, type: integer } }
+jobs:
+  count: { steps: [{ run: '${note('count')}' }] }
+  never: { needs: count, if: failure, outputs: [n], steps: [{ run: '${write('n')}' }] }
+${DEPLOY}
+`,
+  out_always: `
+${INPUTS}
+outputs: { total: { value: count.n, type: integer } }
+jobs:
+  fails: { steps: [{ run: exit 9 }] }
+  count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
+${DEPLOY}
+`,
+  out_secret: `
+${INPUTS}
+secrets: [PIN]
+outputs: { total: { value: count.n, type: integer } }
+jobs:
+  count: { outputs: [n], steps: [{ run: '${write('n', 'PIN')}' }] }
+${DEPLOY}
+`,
+  out_resumed: `
+${INPUTS}
+outputs: { total: { value: count.n, type: integer } }
+jobs:
+  count:
+    outputs: [n]
+    steps:
+      - { name: Count, run: '${note('count')}; n=$(cat "$INPUT_LEDGER.value" 2> /dev/null || echo several); ${write('n', 'n')}' }
+      - { name: Publish, run: '${note('publish')}; test -e "$INPUT_LEDGER.ready"' }
+${DEPLOY}
+`,
+};
+
+let project: PipelineProject;
+let ledgers = 0;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_PIN: '271828' });
+}, 120_000);
+afterAll(() => project?.stop(), 60_000);
+
+const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
+const newToken = (result: any): string => {
+  if (result.isError) throw new Error(textOf(result));
+  return result.structuredContent.token;
+};
+
+test.each([
+  ['out_string', '1.4', 'declared as string: expected pattern ^v[0-9]+$; got "1.4"'],
+  ['out_enum', 'dirty', 'declared as string: expected one of "clean", "accepted"; got "dirty"'],
+  ['out_number', 'three', 'declared as number: expected number, written as JSON; got "three"'],
+  ['out_number', '1e999', 'declared as number: expected a number that JSON can hold'],
+  ['out_number', '', 'declared as number: expected number, written as JSON; got ""'],
+  ['out_integer', '2.5', 'declared as integer: expected integer; got 2.5'],
+  ['out_integer', '0', 'declared as integer: expected minimum 1; got 0'],
+  ['out_boolean', 'yes', 'declared as boolean: expected boolean, written as JSON; got "yes"'],
+  ['out_boolean', '1', 'declared as boolean: expected boolean; got 1'],
+  ['out_array', 'a,b', 'declared as array: expected array, written as JSON; got "a,b"'],
+  ['out_array', '7', 'declared as array: expected array; got 7'],
+  ['out_array', '[1,"two"]', 'declared as array: [1]: expected integer; got "two"'],
+  ['out_object', '[]', 'declared as object: expected object; got []'],
+  ['out_object', '{"a":"x"}', 'declared as object: a: expected integer; got "x"'],
+  ['out_null', '0', 'declared as null: expected null; got 0'],
+  ['out_mixed', '"a"', 'declared as integer or null: expected integer or null; got "a"'],
+  ['out_number', 'x'.repeat(500), `got "${'x'.repeat(76)}...`],
+])(
+  '%s: %j fails its job, and nothing that needs the job runs',
+  async (tool, value, problem) => {
+    ledgers += 1;
+    const ledger = `misfit-${ledgers}`;
+    const token = await project.startOn(tool, ledger, { value });
+    const result = await finish(token);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('count: output "total" (count.n), declared as ');
+    expect(textOf(result)).toContain(problem);
+    expect(textOf(result)).toContain('resume from count/1');
+    expect(project.lines(ledger)).toEqual(['count', 'report']);
+    expect(stepStatuses(await project.children(token))).toEqual({
+      'count/1': 'completed',
+      'count/2': 'completed',
+      'deploy/1': 'skipped',
+    });
+  },
+  120_000,
+);
+
+test.each([
+  ['out_string', 'v14', 'v14'],
+  ['out_enum', 'clean', 'clean'],
+  ['out_number', '-2.5e3', -2500],
+  ['out_integer', '12', 12],
+  ['out_boolean', 'false', false],
+  ['out_array', '[1, 2]', [1, 2]],
+  ['out_object', '{"a": 1, "b": null}', { a: 1, b: null }],
+  ['out_null', 'null', null],
+  ['out_mixed', 'null', null],
+])(
+  '%s takes %s',
+  async (tool, value, expected) => {
+    const result = await finish(await project.startOn(tool, `${tool}_fits`, { value }));
+    expect(result.structuredContent).toEqual({ total: expected });
+    expect(project.lines(`${tool}_fits`)).toEqual(['count', 'report', 'deploy']);
+  },
+  120_000,
+);
+
+test('a job that runs for each fails with the item whose value does not fit', async () => {
+  const token = await project.startOn('out_each', 'each', { items: ['1', 'many', '3'] });
+  const result = await finish(token);
+  expect(textOf(result)).toContain(
+    'count[1]: output "sizes[1]" (count.size), declared as integer: expected integer, written as JSON; got "many"',
+  );
+  expect(project.lines('each').sort()).toEqual(['rescue', 'tidy']);
+  const statuses = (await project.children(token)).map(({ name, status }) => [name, status]);
+  expect(statuses).toEqual([
+    ['count[0]', 'completed'],
+    ['count[1]', 'failed'],
+    ['count[2]', 'completed'],
+    ['tidy', 'completed'],
+    ['rescue', 'completed'],
+    ['deploy', 'skipped'],
+  ]);
+}, 120_000);
+
+test('the last value counts: one that a later step of the job replaces is not checked', async () => {
+  const result = await finish(await project.startOn('out_overwritten', 'overwritten'));
+  expect(result.structuredContent).toEqual({ total: 7 });
+  expect(project.lines('overwritten')).toEqual(['deploy']);
+}, 120_000);
+
+test('a job that was skipped leaves its output out', async () => {
+  const result = await finish(await project.startOn('out_skipped', 'skipped', { value: 'x' }));
+  expect(result.structuredContent).toEqual({});
+  expect(project.lines('skipped')).toEqual(['count', 'deploy']);
+}, 120_000);
+
+test('a job that runs in any case is checked too, and both failures are named', async () => {
+  const token = await project.startOn('out_always', 'always', { value: 'x' });
+  expect(textOf(await finish(token))).toContain('fails: step "step 1" failed with exit code 9');
+  const count = (await project.children(token)).find(({ name }) => name === 'count');
+  expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
+  expect(project.lines('always')).toEqual([]);
+}, 120_000);
+
+test('a value that a masked secret has spoilt is shown masked', async () => {
+  const text = textOf(await finish(await project.startOn('out_secret', 'secret')));
+  expect(text).toContain('expected integer, written as JSON; got "***"; secrets in it are masked as ***');
+  expect(text).not.toContain('271828');
+  expect(project.lines('secret')).toEqual([]);
+}, 120_000);
+
+test('resume checks the values of finished steps, and repeats a step only where it is asked to', async () => {
+  const ledger = join(project.ledgers, 'resumed');
+  // Fails in its second step, before its first step's value is looked at.
+  const first = await project.startOn('out_resumed', 'resumed');
+  expect(textOf(await finish(first))).toContain('step "Publish" failed');
+  writeFileSync(`${ledger}.ready`, '');
+  const second = newToken(await project.resume(first));
+  expect(textOf(await finish(second))).toContain('got "several"; to write it again, resume from count');
+  expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish']);
+  const third = newToken(await project.resume(second));
+  expect(textOf(await finish(third))).toContain('got "several"');
+  expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish']);
+  writeFileSync(`${ledger}.value`, '12');
+  const fourth = newToken(await project.resume(third, 'count/1'));
+  expect((await finish(fourth)).structuredContent).toEqual({ total: 12 });
+  expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish', 'count', 'publish', 'deploy']);
+}, 180_000);
+
+test('a job that an earlier operation completed is checked before what needs it runs', async () => {
+  const token = await project.startOn('out_integer', 'reused', { value: 'x' });
+  await finish(token);
+  const temporal = await project.parts.temporal();
+  const handle = temporal.workflow.getHandle(token);
+  const { input } = await handle.query<any, [object]>('resume', { workflowId: token });
+  // As an operation leaves it whose outputs were checked only as the pipeline ended.
+  input.resume.children[0].status = 'completed';
+  const resumed = await temporal.workflow.start('pipeline', {
+    taskQueue: project.parts.taskQueue,
+    workflowId: `${token}-resumed`,
+    args: [input],
+  });
+  await expect(resumed.result()).rejects.toMatchObject({
+    cause: { type: 'BadOutput', message: expect.stringContaining('count: output "total" (count.n)') },
+  });
+  expect(project.lines('reused')).toEqual(['count', 'report']);
+}, 120_000);
