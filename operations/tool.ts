@@ -5,6 +5,7 @@ import { exampleOf } from './documentation/example.js';
 import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
+import { didYouMean } from './near-names.js';
 import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
@@ -87,6 +88,29 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
+/** All options, by name: files of tools are loaded without a check of their types. */
+const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, true> = {
+  name: true,
+  title: true,
+  description: true,
+  input: true,
+  output: true,
+  toText: true,
+  taskSupport: true,
+  withoutTasks: true,
+  wait: true,
+  timeoutSeconds: true,
+  deadlineSeconds: true,
+  estimate: true,
+  keepAliveSeconds: true,
+  cleanup: true,
+  retryableErrors: true,
+  example: true,
+  askFor: true,
+  questions: true,
+  annotations: true,
+};
+
 /** A tool as the server and the engine know it. */
 export interface Tool {
   name: string;
@@ -152,7 +176,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   if (options.name.startsWith(OPERATION_TOOL_PREFIX))
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
-  // Tools' files are loaded without a check of their types.
+  for (const option of Object.keys(options))
+    if (!(option in OPTIONS)) fail(`${option}: unknown option${didYouMean(option, Object.keys(OPTIONS))}`);
+  if (!options.input) fail('input: expected the schema of an object; got nothing');
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {

@@ -1,6 +1,6 @@
 /** Keys that pipelines don't have, and what to use instead: those of GitHub Actions, of GitLab CI, and near misses. */
 import { insteadOfValue, looksLikeJob } from './foreign-values.js';
-import { didYouMean, nearest } from './problems.js';
+import { didYouMean, nearest } from '../operations/near-names.js';
 import { LEVELS, type Level } from './schema.js';
 
 const STARTED =

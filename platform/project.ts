@@ -66,9 +66,10 @@ function codeIn(folder: string | undefined): string[] {
  */
 export async function loadTools(settings: Settings): Promise<Map<string, Tool>> {
   const tools = new Map<string, Tool>();
+  const origins = new Map<string, string>();
   for (const path of filesOf('tools', settings)) {
     const tool = await loadTool(path);
-    if (tools.has(tool.name)) throw new SettingsError(`${path}: there is a tool "${tool.name}" already`);
+    assertNew(origins, 'a tool', tool.name, path);
     tools.set(tool.name, tool);
   }
   return tools;
@@ -102,14 +103,22 @@ export async function loadActivities(
   settings: Settings,
 ): Promise<Record<string, (...args: never[]) => unknown>> {
   const activities: Record<string, (...args: never[]) => unknown> = {};
+  const origins = new Map<string, string>();
   for (const path of filesOf('activities', settings)) {
     for (const [name, value] of Object.entries((await load(path)) as Record<string, unknown>)) {
       if (typeof value !== 'function') continue;
-      if (name in activities) throw new SettingsError(`${path}: there is an activity "${name}" already`);
+      assertNew(origins, 'an activity', name, path);
       activities[name] = value as (...args: never[]) => unknown;
     }
   }
   return activities;
+}
+
+/** @throws SettingsError that names both files */
+function assertNew(origins: Map<string, string>, kind: string, name: string, path: string): void {
+  const other = origins.get(name);
+  if (other !== undefined) throw new SettingsError(`${path}: there is ${kind} "${name}" already, in ${other}`);
+  origins.set(name, path);
 }
 
 function ownFolder(kind: Kind, settings: Settings): string | undefined {

@@ -1,5 +1,6 @@
 /** Jobs: needs, `for-each`, artifacts. */
-import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { didYouMean } from '../../operations/near-names.js';
+import type { KeyPath, Report } from '../problems.js';
 import { MAX_JOBS } from '../schema.js';
 import { at, entriesOf, isMap, textsOf } from '../values.js';
 import { contradictions, orderOf, type Needs } from './order.js';

@@ -1,6 +1,7 @@
 /** The pipeline's outputs: what they refer to, and values that can't fit their type. */
 import { declaredType, readOutput } from '../output-value.js';
-import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { didYouMean } from '../../operations/near-names.js';
+import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
 import { lastLiterals, type Literal, type Script } from './written.js';

@@ -3,7 +3,8 @@ import { compilePattern } from '../../operations/patterns/index.js';
 import { assertFlat, check } from '../../operations/schema.js';
 import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
 import { approvalVariable, inputVariable, NAME } from '../names.js';
-import { didYouMean, type KeyPath, type Report } from '../problems.js';
+import { didYouMean } from '../../operations/near-names.js';
+import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
 
 /** Checks the pipeline's `inputs`. */
