@@ -177,6 +177,12 @@ describe('a guess that may be wrong is a note', () => {
     expect(found.notes).toHaveLength(1);
   });
 
+  it('as of separators within the one column of a TSV file', async () => {
+    const { columns, rows, notes } = await read('n\n375,439\n41,386\n', 'fail', 'file.tsv');
+    expect([columns, rows]).toEqual([['n'], [['375,439'], ['41,386']]]);
+    expect(notes.length).toBeGreaterThan(0);
+  });
+
   it('as of quotes in a TSV file', async () => {
     const { rows, notes } = await read('a\tb\n1\t"2\n3\t4\n', 'fail', 'file.tsv');
     expect(rows).toEqual([[1, '"2'], [3, '4']]); // prettier-ignore
