@@ -1,4 +1,5 @@
 /** Every line of a CSV file is a row, the header, or named in a note or an error. */
+import type { Json } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   estimateArtifact,
@@ -231,6 +232,12 @@ it('rows that DuckDB does not return are an error', async () => {
 describe('whatever a file holds', () => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!;
 
+  /** The text of a field. Spaces around numbers don't count. */
+  const asWritten = (field: Json, text: string | null | undefined) => {
+    if (typeof field === 'number' && text?.trim() === String(field)) return text;
+    return field === null ? null : String(field);
+  };
+
   it('rows come as they were written, and lines that do not fit are named', async () => {
     for (let round = 0; round < 60; round += 1) {
       const [newline, delimiter, width] = [
@@ -283,6 +290,9 @@ describe('whatever a file holds', () => {
         add(fields.join(delimiter));
       }
       if (Math.random() < 0.3) text = text.slice(0, -newline.length);
+      // A column without any text has no values, also where its fields are in quotes.
+      for (const index of header.keys())
+        if (rows.every((row) => row[index] === '')) for (const row of expected) row[index] = null;
       const found = await read(text, 'skip');
       const named = [...found.notes.join(' ').matchAll(/line (\d+) has/g)].map(([, number]) =>
         Number(number),
@@ -290,7 +300,7 @@ describe('whatever a file holds', () => {
       const context = JSON.stringify(text);
       expect({
         context,
-        rows: found.rows.map((row) => row.map((field) => (field === null ? null : String(field)))),
+        rows: found.rows.map((row, at) => row.map((field, index) => asWritten(field, expected[at]?.[index]))),
         named,
       }).toEqual({ context, rows: expected, named: badLines });
       if (badLines.length > 0) expect(await refused(text)).toContain(`line ${badLines[0]} has`);
