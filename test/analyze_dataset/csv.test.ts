@@ -232,9 +232,10 @@ it('rows that DuckDB does not return are an error', async () => {
 describe('whatever a file holds', () => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!;
 
-  /** The text of a field. Spaces around numbers don't count. */
+  /** The text of a field. Spaces around numbers don't count; empty quotes are a text only among other texts. */
   const asWritten = (field: Json, text: string | null | undefined) => {
     if (typeof field === 'number' && text?.trim() === String(field)) return text;
+    if (field === null && text === '') return text;
     return field === null ? null : String(field);
   };
 
@@ -290,9 +291,6 @@ describe('whatever a file holds', () => {
         add(fields.join(delimiter));
       }
       if (Math.random() < 0.3) text = text.slice(0, -newline.length);
-      // A column without any text has no values, also where its fields are in quotes.
-      for (const index of header.keys())
-        if (rows.every((row) => row[index] === '')) for (const row of expected) row[index] = null;
       const found = await read(text, 'skip');
       const named = [...found.notes.join(' ').matchAll(/line (\d+) has/g)].map(([, number]) =>
         Number(number),
