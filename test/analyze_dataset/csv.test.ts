@@ -232,10 +232,10 @@ it('rows that DuckDB does not return are an error', async () => {
 describe('whatever a file holds', () => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(Math.random() * from.length)]!;
 
-  /** The text of a field. Spaces around numbers don't count; empty quotes are a text only among other texts. */
+  /** The text of a field. Spaces around numbers don't count; quotes around nothing or spaces are a text only among other texts. */
   const asWritten = (field: Json, text: string | null | undefined) => {
     if (typeof field === 'number' && text?.trim() === String(field)) return text;
-    if (field === null && text === '') return text;
+    if (field === null && text?.trim() === '') return text;
     return field === null ? null : String(field);
   };
 
