@@ -109,7 +109,7 @@ export async function storm(
     });
   const checkRegistered = async (what: string, { failures }: Storm) => {
     check(failures === 0, `${failures} calls failed: ${what}`);
-    const { agents } = await call<{ agents: { name: string }[] }>('check_status', {});
+    const { agents } = await call<{ agents: { name: string }[] }>('check_status', { limit: 500 });
     const names = new Set(agents.map(({ name }) => name));
     check(agents.length === count && names.size === count, `${agents.length} agents are listed: ${what}`);
   };

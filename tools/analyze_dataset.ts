@@ -238,7 +238,7 @@ export default defineTool({
       },
     ],
   },
-  cleanup: 'unfinished files are removed; finished column profiles are kept as the partial result.',
+  cleanup: 'unfinished files are removed; finished column profiles stay.',
   // What failed for one file and query fails again: it is the arguments that have to change.
   retryableErrors: [],
   example: { input: { path: 'flights-3m.parquet', group_by: ['origin'], limit: 5 } },

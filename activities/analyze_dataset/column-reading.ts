@@ -82,7 +82,9 @@ export function jsonReader(files: string, columns: readonly ColumnReading[]): st
   const typed = (type: (column: ColumnReading) => string) =>
     columns.map((column) => `${quotedString(column.name)}: ${quotedString(type(column))}`).join(', ');
   if (columns.every(({ key }) => key === undefined)) {
-    return `read_json(${files}, hive_partitioning = false, columns = {${typed(({ type, readAs }) => readAs ?? type)}})`;
+    // Of a single column of JSON, DuckDB takes the whole row for its value; rows that are no objects are such a column, "json".
+    const records = columns.length === 1 && columns[0]!.name === 'json' ? '' : ', records = true';
+    return `read_json(${files}, hive_partitioning = false${records}, columns = {${typed(({ type, readAs }) => readAs ?? type)}})`;
   }
   const pointers = columns.map(({ name, key }) => quotedString(`/${pointerPart(key ?? name)}`));
   const selected = columns.map(({ name, type, readAs }, index) => {

@@ -43,7 +43,9 @@ export function guessDialect(bytes: Buffer, isWhole: boolean, prefersTab: boolea
   const short = bytes.subarray(0, MAX_TRIAL_BYTES);
   const beginning = readRecord(short, start, { delimiter: ',', ...RFC_4180 }, false) ? short : bytes;
   const isLast = isWhole && beginning.length === bytes.length;
-  const tryOut = (dialect: CsvDialect) => trialOf(beginning, start, dialect, isLast);
+  // In a file whose name promises tabs, a first line without another separator is the header of its one column.
+  const tryOut = (dialect: CsvDialect) =>
+    trialOf(beginning, start, dialect, isLast, !prefersTab || dialect.delimiter === '\t');
   const order = prefersTab ? ['\t', ',', ';', '|'] : DELIMITERS;
   const trials = order.map((delimiter) => tryOut({ delimiter, ...RFC_4180 }));
   const best = bestOf(trials);
@@ -89,7 +91,13 @@ export function isBlank(record: CsvRecord, width: number): boolean {
   return width > 1 && record.end === record.start;
 }
 
-function trialOf(bytes: Buffer, start: number, dialect: CsvDialect, isLast: boolean): Trial {
+function trialOf(
+  bytes: Buffer,
+  start: number,
+  dialect: CsvDialect,
+  isLast: boolean,
+  mayHavePreamble: boolean,
+): Trial {
   const records: CsvRecord[] = [];
   for (let at = start; at < bytes.length && records.length < MAX_TRIAL_RECORDS; at = records.at(-1)!.next) {
     const record = readRecord(bytes, at, dialect, isLast);
@@ -101,6 +109,7 @@ function trialOf(bytes: Buffer, start: number, dialect: CsvDialect, isLast: bool
   const head = records.findIndex((record) => record.end > record.start && !record.fault);
   const wide = records.findIndex((record) => !record.fault && record.fields === common);
   const isPreamble =
+    mayHavePreamble &&
     wide > head &&
     wide <= MAX_PREAMBLE_RECORDS &&
     common > 1 &&

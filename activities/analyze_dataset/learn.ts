@@ -154,14 +154,23 @@ async function describe(run: Run, source: string): Promise<Column[]> {
   return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
 }
 
-/** Names and types of all rows. Objects within columns whose keys differ by case only have no type but JSON. */
+/**
+ * Names and types of all rows. Objects within columns whose keys differ by case only have no type but JSON. Rows with many keys, or
+ * rare ones, which DuckDB takes for one map each, have a column for each key.
+ */
 async function describeJson(run: Run, files: string, count: number): Promise<Column[]> {
-  const source = (depth: string) =>
-    `read_json(${files}, hive_partitioning = false, union_by_name = true, sample_size = -1, maximum_sample_files = ${count}${depth})`;
-  try {
-    return await describe(run, source(''));
-  } catch (thrown) {
-    if (!/Duplicate name/.test(messageOf(thrown))) throw thrown;
-    return describe(run, source(', maximum_depth = 1'));
-  }
+  const source = (more: string) =>
+    `read_json(${files}, hive_partitioning = false, union_by_name = true, sample_size = -1, maximum_sample_files = ${count}${more})`;
+  const describeWith = async (more: string): Promise<Column[]> => {
+    try {
+      return await describe(run, source(more));
+    } catch (thrown) {
+      if (!/Duplicate name/.test(messageOf(thrown))) throw thrown;
+      return describe(run, source(`${more}, maximum_depth = 1`));
+    }
+  };
+  const described = await describeWith('');
+  const [first] = described;
+  const isMap = described.length === 1 && first!.name === 'json' && first!.type.startsWith('MAP(');
+  return isMap ? describeWith(', map_inference_threshold = -1') : described;
 }

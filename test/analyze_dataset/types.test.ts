@@ -38,6 +38,26 @@ describe('JSON columns of several types', () => {
     ]);
   });
 
+  it.each([
+    ['rare', Array.from({ length: 40 }, (_, row) => (row === 0 ? { a: null, b: 1 } : {})), ['a', 'b']],
+    [
+      'many',
+      [Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`k${index}`, index]))],
+      Array.from({ length: 300 }, (_, index) => `k${index}`),
+    ],
+  ])('are columns each where they are %s', async (_, rows, names) => {
+    await box.file('keys.jsonl', lines(rows));
+    const { columns, notes } = await inspect('keys.jsonl', box.options);
+    expect([columns.map(({ name }) => name), notes]).toEqual([names, []]);
+  });
+
+  it('are missing values where a file has no others', async () => {
+    await box.file('none.jsonl', lines([{ a: null }, {}]));
+    expect((await query('none.jsonl', {})).rows).toEqual([[null], [null]]);
+    await box.file('numbers.json', '[1, 2]');
+    expect((await query('numbers.json', {})).rows).toEqual([[1], [2]]);
+  });
+
   it('are found however late another type or key comes', async () => {
     const numbers = Array.from({ length: 30_000 }, (_, index) => ({
       k: index % 2 ? index : null,
