@@ -178,7 +178,6 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
   for (const option of Object.keys(options))
     if (!(option in OPTIONS)) fail(`${option}: unknown option${didYouMean(option, Object.keys(OPTIONS))}`);
-  if (!options.input) fail('input: expected the schema of an object; got nothing');
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {

@@ -117,7 +117,8 @@ export async function loadActivities(
 /** @throws SettingsError that names both files */
 function assertNew(origins: Map<string, string>, kind: string, name: string, path: string): void {
   const other = origins.get(name);
-  if (other !== undefined) throw new SettingsError(`${path}: there is ${kind} "${name}" already, in ${other}`);
+  if (other !== undefined)
+    throw new SettingsError(`${path}: there is ${kind} "${name}" already, in ${other}`);
   origins.set(name, path);
 }
 

@@ -33,6 +33,17 @@ describe('a definition is refused, naming tool and field, when', () => {
     ],
     ['there is no estimate', { estimate: undefined }, 'tool "x": estimate: expected { seconds }'],
     [
+      'an option is misspelt',
+      { deadlineSecond: 60 },
+      'tool "x": deadlineSecond: unknown option; did you mean "deadlineSeconds"?',
+    ],
+    [
+      'the input has another name',
+      { input: undefined, inputs: {} },
+      'inputs: unknown option; did you mean "input"?',
+    ],
+    ['an option is of something else', { retries: 3 }, 'tool "x": retries: unknown option'],
+    [
       'there are no arguments',
       { input: undefined },
       'input: expected a zod schema or a JSON Schema; got nothing',
@@ -254,7 +265,7 @@ describe('a project that can not be served ends the process with 1 and one line 
     [
       'one name twice',
       { 'tools/x.ts': tool('x'), 'tools/y.ts': tool('x') },
-      'longhaul: tools/y.ts: there is a tool "x" already',
+      'longhaul: tools/y.ts: there is a tool "x" already, in tools/x.ts',
     ],
     [
       'a syntax error',
@@ -289,7 +300,7 @@ describe('a project that can not be served ends the process with 1 and one line 
     [
       'an activity twice',
       { 'activities/x.ts': 'export function a() {}', 'activities/y.ts': 'export function a() {}' },
-      /activities\/y\.ts: there is an activity "a" already/,
+      /activities\/y\.ts: there is an activity "a" already, in .*activities\/x\.ts/,
     ],
   ])('%s', async (_what, files, words) => {
     expect(await lastWords('worker', files)).toMatch(words);
