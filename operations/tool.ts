@@ -5,7 +5,6 @@ import { exampleOf } from './documentation/example.js';
 import { gapsOf } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
-import { didYouMean } from './near-names.js';
 import { propertyNames } from './schema-references.js';
 import {
   assertFlat,
@@ -17,6 +16,7 @@ import {
   type JsonSchema,
 } from './schema.js';
 import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
+import { problemsOfOptions } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -31,6 +31,9 @@ export const OPERATION_TOOL_PREFIX = 'operation_';
 
 /** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); Longhaul has no use for it. */
 const HEADER_KEYWORD = 'x-mcp-header';
+
+/** Remedy for a schema that JSON Schema can't say. */
+const PLAIN_SCHEMA = '; use a plain schema, and transform in the workflow or an activity';
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> {
   /** Name of the tool and of its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
@@ -88,29 +91,6 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
-/** All options, by name: files of tools are loaded without a check of their types. */
-const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, true> = {
-  name: true,
-  title: true,
-  description: true,
-  input: true,
-  output: true,
-  toText: true,
-  taskSupport: true,
-  withoutTasks: true,
-  wait: true,
-  timeoutSeconds: true,
-  deadlineSeconds: true,
-  estimate: true,
-  keepAliveSeconds: true,
-  cleanup: true,
-  retryableErrors: true,
-  example: true,
-  askFor: true,
-  questions: true,
-  annotations: true,
-};
-
 /** A tool as the server and the engine know it. */
 export interface Tool {
   name: string;
@@ -163,21 +143,22 @@ export type ToolOutput<T> = T extends { types?: { output: infer O } } ? O : neve
  *   estimate: { seconds: 60, per: { argument: 'cups', seconds: 20 } },
  * });
  *
- * @throws LonghaulError `invalid_arguments` that names the tool and the field
+ * @throws LonghaulError `invalid_arguments` that names the tool and the field; a line for each problem
  */
 export function defineTool<const Input extends AnySchema, const Output extends AnySchema = JsonSchema>(
   options: ToolOptions<Input, Output>,
 ): Tool & { types?: { input: Infer<Input>; output: Infer<Output> } } {
-  const fail = (what: string): never => {
-    throw new LonghaulError('invalid_arguments', `tool ${JSON.stringify(options.name)}: ${what}`);
+  const fail = (...problems: string[]): never => {
+    const lines = problems.map((problem) => `tool ${JSON.stringify(options.name)}: ${problem}`);
+    throw new LonghaulError('invalid_arguments', lines.join('\n'));
   };
-  if (!/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(options.name)) {
+  if (typeof options.name !== 'string' || !/^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(options.name)) {
     fail('name: expected a letter, then letters, digits or _, at most 64 characters');
   }
   if (options.name.startsWith(OPERATION_TOOL_PREFIX))
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
-  for (const option of Object.keys(options))
-    if (!(option in OPTIONS)) fail(`${option}: unknown option${didYouMean(option, Object.keys(OPTIONS))}`);
+  const misfits = problemsOfOptions(options);
+  if (misfits.length) fail(...misfits);
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
@@ -187,7 +168,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
       if (direction === 'input') toJsonSchema(schema, 'output');
       json = toJsonSchema(schema, direction);
     } catch (error) {
-      return fail(`${field}: ${(error as Error).message}`);
+      const { message } = error as Error;
+      return fail(`${field}: ${message}${/cannot be represented/.test(message) ? PLAIN_SCHEMA : ''}`);
     }
     assertPatterns(json, `tool ${JSON.stringify(options.name)}: ${field}`);
     return json;
@@ -203,8 +185,6 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   if (options.withoutTasks !== undefined && options.taskSupport !== 'required')
     fail(`withoutTasks: belongs to taskSupport "required"; got ${options.taskSupport ?? 'none'}`);
-  if (options.withoutTasks !== undefined && !['hidden', 'plain'].includes(options.withoutTasks))
-    fail(`withoutTasks: expected "hidden" or "plain"; got ${JSON.stringify(options.withoutTasks)}`);
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>;
   const names = propertyNames(inputSchema);
   for (const reserved of RESERVED_ARGUMENTS) {

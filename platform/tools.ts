@@ -1,18 +1,19 @@
 /**
- * The tools that a server offers: those of code, loaded once, and pipelines, which are files that people edit while it
- * runs. Pipelines are looked at again whenever tools are listed or called; a file that can't be used takes away its own
- * tool and no other.
+ * The tools that a server offers: those of code, and pipelines, both of which people edit while it runs. Pipelines are
+ * looked at again whenever tools are listed or called; a file that can't be used takes away its own tool and no other.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
 import type { Tool } from '../operations/tool.js';
 import { parsePipelineFile } from '../pipelines/file.js';
 import { formatProblem } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
-import { SettingsError, type Settings } from './config.js';
+import type { Settings } from './config.js';
 import type { Logger } from './log.js';
-import { loadTools } from './project.js';
+import { formatProjectProblem } from './project-problems.js';
+import { isOfMailbox, nameTaken, ToolsOfCode } from './tools-of-code.js';
+import { versionOf } from './watch-files.js';
+import { workerProblems } from './worker-problems.js';
 
 interface PipelineFile {
   /** Time of the last change and size: tells an edit. */
@@ -22,6 +23,8 @@ interface PipelineFile {
   tool?: Tool;
   /** Why it can't be used, a line for each problem. */
   problems: string[];
+  /** Why its tool isn't offered although the file is right: its name is another's. */
+  conflict?: string;
 }
 
 export class Tools {
@@ -29,11 +32,16 @@ export class Tools {
   #pipelines = new Map<string, Tool>();
 
   constructor(
-    private readonly ofCode: ReadonlyMap<string, Tool>,
+    private ofCode: ReadonlyMap<string, Tool>,
     private readonly folders: string[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
     /** Are the mailbox's tools offered beside these? */
     readonly hasMailbox: boolean = false,
+    /** Problems of what isn't a pipeline. */
+    private readonly others: { of(name: string): string | undefined; all(): string[] } = {
+      of: () => undefined,
+      all: () => [],
+    },
   ) {
     this.refresh();
   }
@@ -56,8 +64,20 @@ export class Tools {
 
   /** Why there is no tool of this name, when a file that should make it can't be used. */
   problemOf(name: string): string | undefined {
-    const file = [...this.#files.values()].find((one) => one.name === name && !one.tool);
-    return file?.problems.join('\n');
+    const file = [...this.#files.values()].find((one) => one.name === name && problemsIn(one).length > 0);
+    return file ? problemsIn(file).join('\n') : this.others.of(name);
+  }
+
+  /** What is wrong with files now, a line each. */
+  problems(): string[] {
+    this.refresh();
+    return [...this.others.all(), ...[...this.#files.values()].flatMap(problemsIn)];
+  }
+
+  /** Takes other tools of code in place of those that there were. */
+  replaceCode(ofCode: ReadonlyMap<string, Tool>): void {
+    this.ofCode = ofCode;
+    this.#takeUp(this.#files);
   }
 
   /** Reads the pipelines that have changed since the last time. */
@@ -79,36 +99,43 @@ export class Tools {
   #takeUp(before: ReadonlyMap<string, PipelineFile>): void {
     this.#pipelines = new Map();
     for (const [path, file] of this.#files) {
+      const conflictBefore = file.conflict;
+      delete file.conflict;
       if (file.tool) {
         const { name } = file.tool;
-        if (this.hasMailbox && isOfMailbox(name)) {
-          file.problems = [`${path}: ${nameTaken(name)}`];
-          delete file.tool;
-        } else if (this.get(name)) {
-          file.problems = [`${path}: there is a tool "${name}" already`];
-          delete file.tool;
-        } else this.#pipelines.set(name, file.tool);
+        if (this.hasMailbox && isOfMailbox(name)) file.conflict = `${path}: ${nameTaken(name)}`;
+        else if (this.get(name)) file.conflict = `${path}: there is a tool "${name}" already`;
+        else this.#pipelines.set(name, file.tool);
       }
-      if (file.problems.length > 0 && before.get(path)?.version !== file.version)
-        this.logger.warn({ path, problems: file.problems }, 'a pipeline can not be used');
+      const isNews = before.get(path)?.version !== file.version || file.conflict !== conflictBefore;
+      if (isNews)
+        for (const problem of problemsIn(file))
+          this.logger.warn({ path }, `a pipeline can't be used: ${problem}`);
     }
   }
 }
 
-/** @throws SettingsError when a tool's code can't be loaded, or its name is one of the mailbox's; a pipeline that can't be used is only logged */
-export async function createTools(settings: Settings, logger: Pick<Logger, 'warn' | 'info'>): Promise<Tools> {
-  const ofCode = await loadTools(settings);
-  const taken = settings.mailbox ? [...ofCode.keys()].find(isOfMailbox) : undefined;
-  if (taken !== undefined) throw new SettingsError(nameTaken(taken));
-  return new Tools(ofCode, settings.pipelineFolders, logger, settings.mailbox);
+/**
+ * The tools of these settings, which follow edits from then on.
+ *
+ * @throws ProjectError when no file of the project's tools can be used, or two tools have one name; other files that can't be
+ *   used are only logged
+ */
+export async function createTools(
+  settings: Settings,
+  logger: Pick<Logger, 'error' | 'warn' | 'info'>,
+): Promise<Tools> {
+  const code = await ToolsOfCode.load(settings, logger);
+  const tools = new Tools(code.tools, settings.pipelineFolders, logger, settings.mailbox, {
+    of: (name) => code.problemOf(name),
+    all: () => [...code.problems().map(formatProjectProblem), ...workerProblems(settings)],
+  });
+  code.watch(() => tools.replaceCode(code.tools));
+  return tools;
 }
 
-function isOfMailbox(name: string): boolean {
-  return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
-}
-
-function nameTaken(name: string): string {
-  return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
+function problemsIn({ problems, conflict }: PipelineFile): string[] {
+  return conflict === undefined ? problems : [conflict];
 }
 
 function pipelinePaths(folder: string): string[] {
@@ -117,16 +144,6 @@ function pipelinePaths(folder: string): string[] {
     .filter((name) => /\.ya?ml$/.test(name))
     .sort()
     .map((name) => join(folder, name));
-}
-
-/** Undefined when the file has just gone. */
-function versionOf(path: string): string | undefined {
-  try {
-    const { mtimeMs, size, ino } = statSync(path);
-    return `${mtimeMs} ${size} ${ino}`;
-  } catch {
-    return undefined;
-  }
 }
 
 function readPipeline(path: string): Omit<PipelineFile, 'version'> {

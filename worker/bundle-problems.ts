@@ -1,63 +1,100 @@
 /** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
-import { relative } from 'node:path';
+import { resolve } from 'node:path';
 import { CODE_ROOT } from '../platform/project.js';
+import { placeOfText, type ProjectProblem } from '../platform/project-problems.js';
+import { importsOf, pathOf, type Compilation } from './bundle-graph.js';
 
-interface Problem {
-  message: string;
-  module?: unknown;
-}
+/** A problem that no file can be left out for: two files export one name. */
+export type BundleProblem = ProjectProblem & { isConflict?: boolean };
 
-/** What of a finished webpack compilation is looked at. */
-interface Compilation {
-  errors: Problem[];
-  moduleGraph: { getIssuer(module: never): unknown };
-}
-
-/** The problems of a compilation, each with the file that it is in. */
-export function problemsOf({ errors, moduleGraph }: Compilation): string[] {
-  const unusable = new Map<string, string[]>();
-  const others: string[] = [];
-  for (const { message, module } of errors) {
+/**
+ * The problems of a compilation, each with the file that it is in.
+ *
+ * @param activityFiles what a workflow may import types of, and nothing else
+ */
+export function problemsOf(compilation: Compilation, activityFiles: readonly string[]): BundleProblem[] {
+  const activities = new Set(activityFiles);
+  const forbidden = new Map<string, string[]>();
+  const others: BundleProblem[] = [];
+  for (const { message, module } of compilation.errors) {
     const name = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
     if (!name) {
-      others.push(conflictOf(message) ?? inFile(module) + oneLine(message));
+      others.push(conflictOf(message) ?? otherProblem(pathOf(module), message));
       continue;
     }
-    let importer = moduleGraph.getIssuer(module as never);
-    while (pathOf(importer)?.startsWith(CODE_ROOT)) importer = moduleGraph.getIssuer(importer as never);
-    const where = inFile(importer);
-    unusable.set(where, [...(unusable.get(where) ?? []), name]);
+    let importer = compilation.moduleGraph.getIssuer(module as never);
+    while (pathOf(importer)?.startsWith(CODE_ROOT))
+      importer = compilation.moduleGraph.getIssuer(importer as never);
+    const path = pathOf(importer) ?? '';
+    forbidden.set(path, [...(forbidden.get(path) ?? []), name]);
   }
-  return [...[...unusable].map(([where, names]) => where + cantImport(names)), ...others];
+  return [
+    ...activityImports(compilation, activities),
+    ...[...forbidden].map(([path, names]) => cantImport(path, names)),
+    ...others,
+    // What is in an activity file is right there: the import of that file is the mistake.
+  ].filter(({ path }) => !activities.has(path));
+}
+
+/** Imports of values from files of activities. */
+function activityImports(compilation: Compilation, activities: ReadonlySet<string>): BundleProblem[] {
+  return importsOf(compilation)
+    .filter(({ from, to }) => to !== undefined && activities.has(to) && !activities.has(from))
+    .map(({ from, request }) => ({
+      path: from,
+      ...placeOfText(from, request, (line) => !/^\s*import\s+type\b/.test(line)),
+      message: `a workflow can't import values of activities ("${request}"): they run outside of Temporal's sandbox; write import type * as activities from '${request}', and call them through proxyActivities<typeof activities>()`,
+    }));
 }
 
 /** Two workflow files that export the same name. */
-function conflictOf(message: string): string | undefined {
+function conflictOf(message: string): BundleProblem | undefined {
   const [, second, name, first] = STAR_CONFLICT.exec(message) ?? [];
-  return name && `${second}: there is an export "${name}" already, in ${first}`;
+  if (!second || !name || !first) return undefined;
+  return {
+    path: resolve(second),
+    message: `there is an export "${name}" already, in ${first}`,
+    isConflict: true,
+  };
 }
 
 const STAR_CONFLICT =
   /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/;
 
-function pathOf(module: unknown): string | undefined {
-  return (module as { resource?: string } | null | undefined)?.resource;
+/** The problems that the SDK's bundler itself found: modules that it doesn't allow, by their bare names. */
+export function problemsOfSdk(error: Error, compilation: Compilation | undefined): BundleProblem[] {
+  const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
+  if (names.length === 0) return [{ path: '', message: oneLine(error.message) }];
+  const found = (compilation ? importsOf(compilation) : []).filter(
+    ({ from, request }) => names.includes(request) && !from.startsWith(CODE_ROOT),
+  );
+  const files = [...new Set(found.map(({ from }) => from))];
+  if (files.length === 0) return [cantImport('', names)];
+  return files.map((path) =>
+    cantImport(path, [...new Set(found.filter(({ from }) => from === path).map(({ request }) => request))]),
+  );
 }
 
-function inFile(module: unknown): string {
-  const path = pathOf(module);
-  return path ? `${relative(process.cwd(), path)}: ` : '';
-}
-
-/** The problem that the SDK's bundler itself found, in a line. */
-export function problemOf(error: Error): string {
-  const modules = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
-  return modules.length ? cantImport(modules) : oneLine(error.message);
-}
-
-function cantImport(modules: string[]): string {
+function cantImport(path: string, modules: string[]): BundleProblem {
   const names = modules.map((name) => JSON.stringify(name)).join(', ');
-  return `a workflow can't import ${names}; do that work in an activity, and import its types only (import type)`;
+  return {
+    path,
+    ...placeOfText(path, modules[0]!),
+    message: `a workflow can't import ${names}; do that work in an activity, and import its types only (import type)`,
+  };
+}
+
+function otherProblem(path = '', message: string): BundleProblem {
+  const text = oneLine(message);
+  const [, line, column] = /\(.+:(\d+):(\d+)\)$/.exec(text) ?? [];
+  const request = /Can't resolve '([^']+)'/.exec(text)?.[1];
+  const place =
+    line && column
+      ? { line: Number(line), column: Number(column) }
+      : request === undefined
+        ? undefined
+        : placeOfText(path, request);
+  return { path, ...place, message: text };
 }
 
 /** Syntax errors come as a picture of the code: what is wrong and where is kept. */

@@ -1,132 +1,164 @@
 /**
  * The bundle of workflow code that Temporal's sandbox runs: the shell and all workflows. The shipped workflows are
- * bundled as Longhaul is built. With a user's own, a bundle is made as the worker starts, and used again as long as
- * none of the files that went into it has changed.
+ * bundled as Longhaul is built. With a user's own, a bundle is made as the worker starts and after edits, and used again as
+ * long as none of the files that went into it has changed.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
-import { SettingsError, type Settings } from '../platform/config.js';
-import { CODE_ROOT, filesOf, ownModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { join, relative } from 'node:path';
+import type { Settings } from '../platform/config.js';
+import { CODE_ROOT, filesOf, ownFilesOf } from '../platform/project.js';
+import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
 import { unfinishedPath } from '../platform/unfinished-files.js';
-import { problemOf, problemsOf } from './bundle-problems.js';
+import type { BundleProblem } from './bundle-problems.js';
+import { compileBundle, type CompiledBundle } from './compile-bundle.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
-/** What a bundle was made from: path -> time of its last change, in milliseconds. */
-type Ingredients = Record<string, number>;
+export interface WorkflowBundle {
+  codePath: string;
+  /** Names that its files export, each with a digest of the project's code behind it. */
+  exports: Record<string, string>;
+  /**
+   * What it was made from: path -> time of its last change in milliseconds; 0 for a change while it was made, and for what was
+   * missing.
+   */
+  ingredients: Record<string, number>;
+  /** Of the files that were left out. */
+  problems: ProjectProblem[];
+}
 
-/** Path of the bundle for these settings; made now when there is none that is up to date, which takes 2 seconds. */
-export async function workflowBundle(settings: Settings, logger: TemporalLogger): Promise<string> {
-  const files = filesOf('workflows', settings);
-  const isShippedOnly = settings.shippedTools && files.every((path) => path.startsWith(CODE_ROOT));
-  if (isShippedOnly && existsSync(SHIPPED_BUNDLE)) return SHIPPED_BUNDLE;
-  const folder = join(settings.home, 'cache');
-  mkdirSync(folder, { recursive: true });
-  const name = join(
-    folder,
-    `workflows-${createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16)}`,
-  );
-  const bundlePath = `${name}.bundle.js`;
-  if (isUpToDate(`${name}.json`, bundlePath)) return bundlePath;
-  // A package.json above the home may say that .js files are CommonJS.
-  await bundle(files, `${name}.mjs`, bundlePath, logger, `${name}.json`);
-  return bundlePath;
+/** Workflows that can't be bundled. */
+export class BundleError extends ProjectError {
+  constructor(
+    problems: ProjectProblem[],
+    /** Paths whose changes may help. */
+    readonly watched: string[],
+  ) {
+    super(`the workflows can't be bundled: ${problems.map(inOneLine).join('; ')}`, problems);
+  }
+}
+
+/**
+ * Path of the bundle for these settings; made now when there is none that is up to date, which takes 2 seconds.
+ *
+ * @throws BundleError
+ */
+export async function workflowBundle(settings: Settings): Promise<string> {
+  return (await bundleWorkflows(settings)).codePath;
+}
+
+/**
+ * The bundle for these settings; made now when there is none that is up to date, which takes 2 seconds.
+ *
+ * @param options.leavesOut whether files that can't be bundled are left out, unless that are all of the project's
+ * @throws BundleError
+ */
+export async function bundleWorkflows(
+  settings: Settings,
+  { leavesOut = false }: { leavesOut?: boolean } = {},
+): Promise<WorkflowBundle> {
+  const stored = upToDateBundle(settings);
+  if (stored && (leavesOut || stored.problems.length === 0)) return stored;
+  const { entryPath, bundlePath, infoPath } = placesOf(settings);
+  mkdirSync(join(settings.home, 'cache'), { recursive: true });
+  const activityFiles = ownFilesOf('activities', settings);
+  const startedMs = Date.now();
+  const paths = filesOf('workflows', settings);
+  let compiled = await compileBundle(paths, entryPath, activityFiles);
+  const used = new Set(compiled.used);
+  const missing = compiled.code === undefined ? compiled.missing.filter(isOfProject) : [];
+  let problems: BundleProblem[] = [];
+  if (leavesOut && compiled.code === undefined) {
+    const usable = withoutProblems(paths, compiled);
+    if (usable.some((path) => ownFilesOf('workflows', settings).includes(path))) {
+      problems = compiled.problems;
+      compiled = await compileBundle(usable, entryPath.replace(/\.mjs$/, '-usable.mjs'), activityFiles);
+    }
+  }
+  if (compiled.code === undefined) throw new BundleError(compiled.problems, [...used, ...missing]);
+  const info = {
+    exports: exportsOf(compiled),
+    ingredients: Object.fromEntries([
+      ...[...used].filter(isFile).map((path) => [path, changedAt(path) >= startedMs ? 0 : changedAt(path)]),
+      ...missing.map((path) => [path, 0]),
+    ]) as Record<string, number>,
+    problems: problems.map(({ path, line, column, message }) => ({
+      path,
+      message,
+      ...(line === undefined ? {} : { line }),
+      ...(column === undefined ? {} : { column }),
+    })),
+  };
+  writeWhole(bundlePath, compiled.code);
+  writeWhole(infoPath, JSON.stringify(info));
+  return { codePath: bundlePath, ...info };
+}
+
+/** The bundle that was made before, when nothing that went into it has changed. */
+export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
+  const { bundlePath, infoPath } = placesOf(settings);
+  if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
+  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as Omit<WorkflowBundle, 'codePath'>;
+  const isUpToDate =
+    bundlePath === SHIPPED_BUNDLE ||
+    Object.entries(info.ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
+  return isUpToDate ? { codePath: bundlePath, ...info } : undefined;
 }
 
 /** Bundles the shipped workflows; called by the build. */
-export async function bundleShippedWorkflows(settings: Settings, logger: TemporalLogger): Promise<void> {
-  await bundle(filesOf('workflows', settings), join(CODE_ROOT, 'workflow-entry.js'), SHIPPED_BUNDLE, logger);
+export async function bundleShippedWorkflows(settings: Settings): Promise<void> {
+  const compiled = await compileBundle(
+    filesOf('workflows', settings),
+    join(CODE_ROOT, 'workflow-entry.js'),
+    [],
+  );
+  if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
+  writeWhole(SHIPPED_BUNDLE, compiled.code);
+  const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };
+  writeWhole(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
 }
 
-async function bundle(
-  files: string[],
-  entryPath: string,
-  bundlePath: string,
-  logger: TemporalLogger,
-  ingredientsPath?: string,
-): Promise<void> {
-  writeFileSync(entryPath, files.map((path) => `export * from ${JSON.stringify(path)};\n`).join(''));
-  const used = new Set<string>();
-  const problems: string[] = [];
-  const bundling = bundleWorkflowCode({
-    workflowsPath: entryPath,
-    workflowInterceptorModules: [ownModule('workflows/shell/interceptors')],
-    logger: withoutOutput(logger),
-    webpackConfigHook: (config) => ({
-      ...config,
-      plugins: [
-        ...(config.plugins ?? []),
-        (compiler) =>
-          compiler.hooks.done.tap('longhaul', ({ compilation }) => {
-            for (const path of compilation.fileDependencies) used.add(path);
-            problems.push(...problemsOf(compilation));
-          }),
-      ],
-      // Code may load a module only where it is needed: createRequire(import.meta.url)('x').
-      module: {
-        ...config.module,
-        parser: {
-          ...config.module?.parser,
-          javascript: { ...config.module?.parser?.['javascript'], createRequire: true },
-        },
-      },
-      resolve: {
-        ...config.resolve,
-        extensionAlias: { '.js': ['.ts', '.js'] },
-        alias: {
-          ...config.resolve?.alias,
-          // Always the running copies of Longhaul and of Temporal's SDK: two would not see each other.
-          ...Object.fromEntries(Object.entries(PACKAGE_ENTRIES).map(([name, path]) => [`${name}$`, path])),
-          ...sandboxed(SDK_PACKAGES),
-        },
-        // Users' projects need no copy of what Longhaul's own code imports.
-        modules: [...(config.resolve?.modules ?? []), ...modulesAbove(CODE_ROOT)],
-      },
-    }),
+function placesOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {
+  const files = filesOf('workflows', settings);
+  const isShippedOnly = settings.shippedTools && files.every((path) => path.startsWith(CODE_ROOT));
+  const digest = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
+  const name = join(settings.home, 'cache', `workflows-${digest}`);
+  const bundlePath = isShippedOnly && existsSync(SHIPPED_BUNDLE) ? SHIPPED_BUNDLE : `${name}.bundle.js`;
+  // A package.json above the home may say that .js files are CommonJS.
+  return { entryPath: `${name}.mjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
+}
+
+function infoPathOf(bundlePath: string): string {
+  return bundlePath.replace(/\.js$/, '.json');
+}
+
+/** The files that reach no file with a problem; none when two of them export one name. */
+function withoutProblems(paths: string[], { problems, files }: CompiledBundle): string[] {
+  if (problems.some(({ isConflict }) => isConflict)) return [];
+  return paths.filter((path) => {
+    const file = files.get(path);
+    return file && !problems.some((problem) => file.files.has(problem.path));
   });
-  const { code } = await bundling.catch((error: Error) => {
-    throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ') || problemOf(error)}`);
-  });
-  if (problems.length) throw new SettingsError(`the workflows can't be bundled: ${problems.join('; ')}`);
-  writeWhole(bundlePath, code);
-  const ingredients = [...used].filter((path) => existsSync(path) && statSync(path).isFile());
-  if (ingredientsPath)
-    writeWhole(
-      ingredientsPath,
-      JSON.stringify(Object.fromEntries(ingredients.map((path) => [path, changedAt(path)]))),
-    );
 }
 
-/** Those of Temporal's packages that the sandbox takes; the SDK refuses the others, which must stay as they are. */
-function sandboxed(packages: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(packages).filter(([name]) => /(common|workflow)$/.test(name)));
+function exportsOf({ files }: CompiledBundle): Record<string, string> {
+  return Object.fromEntries(
+    [...files.values()].flatMap(({ exports, digest }) => exports.map((name) => [name, digest])),
+  );
 }
 
-/** Every `node_modules` that code in this folder can import from. */
-function modulesAbove(folder: string): string[] {
-  const above = dirname(folder);
-  return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
+function inOneLine({ path, message }: ProjectProblem): string {
+  return path ? `${relative(process.cwd(), path)}: ${message}` : message;
 }
 
-/** The bundler's own report goes on for pages; what matters of it is thrown. */
-function withoutOutput(logger: TemporalLogger): TemporalLogger {
-  const toTrace: TemporalLogger['trace'] = (message, meta) => void logger.trace(message, meta);
-  return {
-    log: (_level, message, meta) => toTrace(message, meta) as void,
-    trace: toTrace,
-    debug: toTrace,
-    info: toTrace,
-    warn: toTrace,
-    error: toTrace,
-  };
+/** Is this a path that people change while Longhaul runs? */
+export function isOfProject(path: string): boolean {
+  return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }
 
-function isUpToDate(ingredientsPath: string, bundlePath: string): boolean {
-  if (!existsSync(bundlePath) || !existsSync(ingredientsPath)) return false;
-  const ingredients = JSON.parse(readFileSync(ingredientsPath, 'utf8')) as Ingredients;
-  return Object.entries(ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
+function isFile(path: string): boolean {
+  return existsSync(path) && statSync(path).isFile();
 }
 
 function changedAt(path: string): number {
@@ -134,7 +166,7 @@ function changedAt(path: string): number {
 }
 
 /** Two workers may bundle at once: each file appears whole. */
-function writeWhole(path: string, text: string): void {
+export function writeWhole(path: string, text: string): void {
   const unfinished = unfinishedPath(path);
   writeFileSync(unfinished, text);
   renameSync(unfinished, path);

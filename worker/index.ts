@@ -1,20 +1,24 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
 import { hostname } from 'node:os';
+import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
-import { loadActivities } from '../platform/project.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
-import { asTemporalLogger } from '../platform/temporal-runtime.js';
+import { ActivityCode } from './activity-code.js';
 import { activityInterceptor } from './activity-interceptor.js';
-import { workflowBundle } from './bundle.js';
+import { bundleApart } from './bundle-process.js';
 import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
-import { createWorkers } from './workers.js';
+import { followEdits } from './follow-edits.js';
+import { ReplayCheck } from './replay-check.js';
+import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
+import { WorkflowCode } from './workflow-code.js';
+import { WorkflowHost } from './workflow-host.js';
 
 export interface RunningWorker {
   /** Takes no more work, lets what runs end within the grace time, resolves when all is down. */
@@ -26,13 +30,17 @@ export interface RunningWorker {
 /**
  * Starts a worker; waits for Temporal if it isn't up yet.
  *
- * @throws SettingsError when a tool's file can't be loaded
+ * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
-  const [codePath, activities, { connection, namespace }] = await Promise.all([
-    workflowBundle(settings, asTemporalLogger(logger)),
-    loadActivities(settings),
+  const loadedSinceMs = Date.now();
+  const [bundle, activities, { connection, namespace }] = await Promise.all([
+    bundleApart(settings, { leavesOut: true }),
+    ActivityCode.load(settings, {
+      [REQUEST_CANCEL_ACTIVITY]: requestCancel,
+      [CHILD_PROGRESS_ACTIVITY]: childProgress,
+    }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
   const storage = storageOf(settings);
@@ -47,26 +55,34 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     logger,
   });
   const interceptor = activityInterceptor({ settings, storage, contact }, reportOutcome);
-  const workers = await createWorkers(settings, {
+  const shared: SharedOptions = {
     connection,
     namespace,
-    workflowBundle: { codePath },
-    activities: {
-      ...activities,
-      [REQUEST_CANCEL_ACTIVITY]: requestCancel,
-      [CHILD_PROGRESS_ACTIVITY]: childProgress,
-    },
+    activities: { default: activities.dispatch },
     dataConverter,
     interceptors: { activity: [() => ({ inbound: interceptor })] },
-  });
+  };
+  const workers = await createActivityWorkers(settings, shared);
+  const host = new WorkflowHost(
+    async () => (await connectTemporal(settings.home, logger, stopping.signal)).connection,
+    (codePath, own) => createWorkflowWorker(settings, codePath, { ...shared, connection: own }),
+  );
+  await host.run(bundle.codePath);
   const shutdown = () => {
     stopping.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    host.stop();
   };
-  const running = workers.map((worker) => worker.run());
+  const running = [...workers.map((worker) => worker.run()), host.done];
   const endChores = startChores(settings, storage, { connection, namespace, reportOutcome }, logger);
+  const client = new Client({ connection, namespace, dataConverter });
+  const replays = new ReplayCheck(client, settings.taskQueue, dataConverter);
+  const run = (codePath: string) => host.run(codePath);
+  const workflows = new WorkflowCode({ settings, logger, run, replays }, bundle);
+  const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
   const done = allEnded(running, shutdown).finally(() => {
     endChores();
+    endFollowing();
     return connection.close();
   });
   done.catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * The Workers of one process, on one connection: one for the shared task queue, and two for what only this host can
- * do. Steps of pipelines have a queue of their own, so that as many run at once as the host takes while its files stay
+ * The Workers of one process: two for the shared task queue, one for its workflows and one for its activities, so that
+ * workflows can be replaced while activities run, and two for what only this host can do. Steps of pipelines have a queue of their own, so that as many run at once as the host takes while its files stay
  * within reach.
  */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
@@ -14,14 +14,16 @@ const SHUTDOWN_GRACE_MS = 5_000;
 /** How many polls for steps are open at most. */
 const STEP_POLLS = 2;
 
-/** @param shared all that the Workers have in common, and the workflows of the shared task queue */
-export async function createWorkers(
+/** What all Workers have in common. */
+export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle'>;
+
+/** The Workers that run activities. */
+export async function createActivityWorkers(
   { home, taskQueue, maxSteps }: Pick<Settings, 'home' | 'taskQueue' | 'maxSteps'>,
-  shared: Omit<WorkerOptions, 'taskQueue'>,
+  shared: SharedOptions,
 ): Promise<Worker[]> {
-  const { workflowBundle, ...activitiesOnly } = shared;
-  const common: Omit<WorkerOptions, 'taskQueue'> = {
-    ...activitiesOnly,
+  const common: SharedOptions = {
+    ...shared,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
     // Reports reach Temporal at most once a second, and at least that often while there is something new.
     maxHeartbeatThrottleInterval: '1s',
@@ -29,13 +31,7 @@ export async function createWorkers(
   };
   const host = hostId(home);
   return Promise.all([
-    Worker.create({
-      ...common,
-      taskQueue,
-      ...(workflowBundle ? { workflowBundle } : {}),
-      // After a worker was killed, its sticky queue delays the next one by this much.
-      stickyQueueScheduleToStartTimeout: '2s',
-    }),
+    Worker.create({ ...common, taskQueue }),
     Worker.create({ ...common, taskQueue: hostTaskQueue(taskQueue, host) }),
     Worker.create({
       ...common,
@@ -44,4 +40,21 @@ export async function createWorkers(
       maxConcurrentActivityTaskPolls: Math.min(maxSteps, STEP_POLLS),
     }),
   ]);
+}
+
+/** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
+export function createWorkflowWorker(
+  { taskQueue }: Pick<Settings, 'taskQueue'>,
+  codePath: string,
+  shared: SharedOptions,
+): Promise<Worker> {
+  return Worker.create({
+    ...shared,
+    taskQueue,
+    workflowBundle: { codePath },
+    enableNonLocalActivities: false,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    // After a worker was killed, its sticky queue delays the next one by this much.
+    stickyQueueScheduleToStartTimeout: '2s',
+  });
 }

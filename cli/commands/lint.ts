@@ -85,7 +85,7 @@ async function lintPipeline(file: string): Promise<Linted> {
 }
 
 async function lintTool(file: string): Promise<Linted> {
-  const { loadTool } = await import('../../platform/project.js');
+  const { loadTool } = await import('../../platform/project-code.js');
   const { ITEMS } = await import('../../operations/documentation/items.js');
   try {
     const { name, gaps } = await loadTool(resolve(file));

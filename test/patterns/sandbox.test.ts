@@ -40,7 +40,7 @@ test('workflows that import definitions with patterns do not load it until they 
   const home = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
   try {
     const settings = await loadSettings({ home, project: resolve('test/patterns/project') });
-    const path = await workflowBundle(settings, new DefaultLogger('WARN'));
+    const path = await workflowBundle(settings);
     expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
     const { modules } = evaluate(path);
     expect(modules()).toContainEqual(expect.stringContaining('tools/ask_code'));

@@ -1,0 +1,95 @@
+/** The form of defineTool's options, checked as a definition is loaded: files of tools are loaded without a check of types. */
+import { didYouMean } from './near-names.js';
+import type { ToolOptions } from './tool.js';
+import type { JsonSchema } from './schema.js';
+
+/** Form of a value: by `typeof`, one of some words, or an object of known keys. */
+type Form =
+  | 'any'
+  | 'string'
+  | 'boolean'
+  | 'number'
+  | 'function'
+  | 'object'
+  | { words: string[] }
+  | { keys: Record<string, Form> }
+  | { listOf: Form };
+
+const PER: Form = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
+
+/** All options. `any` is checked by what reads it, with a message of its own. */
+const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = {
+  name: 'any',
+  title: 'string',
+  description: { keys: { does: 'string', useWhen: 'string', returns: 'string' } },
+  input: 'any',
+  output: 'any',
+  toText: 'function',
+  taskSupport: { words: ['optional', 'required', 'forbidden'] },
+  withoutTasks: { words: ['hidden', 'plain'] },
+  wait: 'boolean',
+  timeoutSeconds: 'any',
+  deadlineSeconds: 'any',
+  estimate: {
+    keys: {
+      seconds: 'any',
+      per: PER,
+      variants: { listOf: { keys: { when: 'any', seconds: 'any', per: PER } } },
+    },
+  },
+  keepAliveSeconds: 'any',
+  cleanup: 'string',
+  retryableErrors: { listOf: 'string' },
+  example: { keys: { input: 'object', output: 'any' } },
+  askFor: 'object',
+  questions: 'object',
+  annotations: {
+    keys: {
+      readOnlyHint: 'boolean',
+      destructiveHint: 'boolean',
+      idempotentHint: 'boolean',
+      openWorldHint: 'boolean',
+    },
+  },
+};
+
+/** Unknown options at any depth and values of another form, a line for each: path, what was expected, what came. */
+export function problemsOfOptions(options: object): string[] {
+  return problemsOf('', options, { keys: OPTIONS });
+}
+
+function problemsOf(path: string, value: unknown, form: Form): string[] {
+  if (value === undefined || form === 'any') return [];
+  const expected = (what: string) => [`${path}: expected ${what}; got ${preview(value)}`];
+  if (typeof form === 'string')
+    return typeof value === form && value !== null ? [] : expected(FORM_NAMES[form]);
+  if ('listOf' in form)
+    return Array.isArray(value)
+      ? value.flatMap((item, index) => problemsOf(`${path}[${index}]`, item, form.listOf))
+      : expected('a list');
+  if ('words' in form)
+    return form.words.includes(value as string)
+      ? []
+      : expected(form.words.map((word) => JSON.stringify(word)).join(' or '));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return expected('an object');
+  const known = Object.keys(form.keys);
+  const at = (key: string) => (path ? `${path}.${key}` : key);
+  return Object.entries(value).flatMap(([key, item]) =>
+    Object.hasOwn(form.keys, key)
+      ? problemsOf(at(key), item, form.keys[key]!)
+      : [`${at(key)}: unknown option${didYouMean(key, known) || `; known are ${known.join(', ')}`}`],
+  );
+}
+
+const FORM_NAMES = {
+  string: 'text',
+  boolean: 'true or false',
+  number: 'a number',
+  function: 'a function',
+  object: 'an object',
+} as const;
+
+function preview(value: unknown): string {
+  const text = typeof value === 'function' ? 'a function' : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}

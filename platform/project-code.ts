@@ -1,0 +1,101 @@
+/** Loading the code of tools: definitions and activities, those that ship with Longhaul and those of the user's project. */
+import { compilePatterns } from '../operations/schema.js';
+import type { Tool } from '../operations/tool.js';
+import type { Settings } from './config.js';
+import { filesOf } from './project.js';
+import { ProjectModules } from './project-modules.js';
+import { placeOfText, problemsOfLoad, ProjectError } from './project-problems.js';
+
+export type Activity = (...args: never[]) => unknown;
+
+/** What a file gave, or why it can't be used. */
+export interface LoadedFile<T> {
+  path: string;
+  value?: T;
+  error?: ProjectError;
+}
+
+/** Loads the definition of every tool, each file whether or not the others can be loaded. */
+export function loadToolFiles(settings: Settings, modules: ProjectModules): Promise<LoadedFile<Tool>[]> {
+  return loadEach(filesOf('tools', settings), (path) => loadTool(path, modules));
+}
+
+/** Loads the activities of all tools, each file whether or not the others can be loaded: every function that it exports. */
+export function loadActivityFiles(
+  settings: Settings,
+  modules: ProjectModules,
+): Promise<LoadedFile<Record<string, Activity>>[]> {
+  return loadEach(filesOf('activities', settings), async (path) => {
+    const exported = Object.entries((await load(path, modules)) as Record<string, unknown>);
+    return Object.fromEntries(exported.filter((entry): entry is [string, Activity] => isFunction(entry[1])));
+  });
+}
+
+/**
+ * Loads the definition in a file.
+ *
+ * @throws ProjectError when it can't be loaded, exports no tool or has a pattern that can't be used
+ */
+export async function loadTool(path: string, modules = new ProjectModules()): Promise<Tool> {
+  const { default: tool } = (await load(path, modules)) as { default?: Tool };
+  if (!tool?.name || !tool.inputSchema) {
+    const message = 'expected a default export made by defineTool()';
+    throw new ProjectError(`${path}: ${message}`, [{ path, message }]);
+  }
+  for (const [field, schema] of Object.entries({ input: tool.inputSchema, output: tool.outputSchema })) {
+    try {
+      if (schema) compilePatterns(schema, `tool "${tool.name}": ${field}`);
+    } catch (error) {
+      throw new ProjectError(`${path}: ${(error as Error).message}`, problemsOfLoad(path, error));
+    }
+  }
+  return tool;
+}
+
+/** Names that files give, and who gave each first. */
+export class Names {
+  readonly #owners = new Map<string, string>();
+
+  /** @param kind of what is named, e.g. `a tool` */
+  constructor(private readonly kind: string) {}
+
+  /** Takes the names for a file; gives an error that names both files if another has one of them. */
+  take(names: string[], path: string): ProjectError | undefined {
+    for (const name of names) {
+      const other = this.#owners.get(name);
+      if (other === undefined || other === path) continue;
+      const message = `there is ${this.kind} "${name}" already, in ${other}`;
+      return new ProjectError(`${path}: ${message}`, [{ path, ...placeOfText(path, name), message }]);
+    }
+    for (const name of names) this.#owners.set(name, path);
+    return undefined;
+  }
+}
+
+function isFunction(value: unknown): value is Activity {
+  return typeof value === 'function';
+}
+
+/** One after the other: a module that two files import at the same time would be half there for one of them. */
+async function loadEach<T>(paths: string[], loadOne: (path: string) => Promise<T>): Promise<LoadedFile<T>[]> {
+  const files: LoadedFile<T>[] = [];
+  for (const path of paths) {
+    try {
+      files.push({ path, value: await loadOne(path) });
+    } catch (error) {
+      if (!(error instanceof ProjectError)) throw error;
+      files.push({ path, error });
+    }
+  }
+  return files;
+}
+
+async function load(path: string, modules: ProjectModules): Promise<unknown> {
+  try {
+    return await modules.import(path);
+  } catch (error) {
+    const problems = problemsOfLoad(path, error);
+    const message = problems.map((problem) => problem.message).join('; ');
+    throw new ProjectError(`${path} can't be loaded: ${message}`, problems, { cause: error });
+  }
+}

@@ -1,0 +1,144 @@
+/** What is wrong with a file of a user's project, and where. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { SettingsError } from './config.js';
+import { CODE_ROOT } from './project.js';
+
+export interface ProjectProblem {
+  /** Absolute path of the file. */
+  path: string;
+  /** From 1; undefined when it is of the whole file. */
+  line?: number;
+  /** From 1, in UTF-16 units. */
+  column?: number;
+  /** What was expected, what came, what to do. */
+  message: string;
+}
+
+/** A file of the project that can't be used. Its message is one line; `problems` has them all. */
+export class ProjectError extends SettingsError {
+  constructor(
+    message: string,
+    readonly problems: ProjectProblem[],
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** `file:line:column: message`, as editors and terminals link it. */
+export function formatProjectProblem({ path, line, column, message }: ProjectProblem): string {
+  return `${[path, line, column].filter((part) => part !== undefined).join(':')}: ${message}`;
+}
+
+interface Place {
+  line: number;
+  column: number;
+}
+
+/** What is wrong with a file that threw as it was loaded. */
+export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
+  const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\nRequire stack:');
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  const parsed = /^ParseError: .* (\/.+):(\d+):(\d+)$/.exec(flat);
+  if (parsed)
+    return [
+      {
+        path,
+        ...(parsed[1] === path ? { line: Number(parsed[2]), column: Number(parsed[3]) } : {}),
+        message: flat,
+      },
+    ];
+  const frames = projectFrames(error);
+  const ownFrame = frames.find((frame) => frame.path === path);
+  const at: Partial<Place> = ownFrame ? { line: ownFrame.line, column: ownFrame.column } : {};
+  // A definition that is refused: it names fields, whose lines say more than that of defineTool().
+  if (error instanceof Error && error.name === 'LonghaulError')
+    return text
+      .split('\n')
+      .map((message) => ({ path, ...(placeOfField(path, message, ownFrame?.line) ?? at), message }));
+  const request = missingRequestOf(text);
+  if (request !== undefined) return [{ path, ...(placeOfText(path, request) ?? {}), message: flat }];
+  const [thrown] = frames;
+  const where = thrown ? ` (thrown at ${thrown.path}:${thrown.line}:${thrown.column})` : '';
+  return [{ path, ...at, message: flat + where }];
+}
+
+/** Where the file that an import didn't find would be: the folder, or the nearest one above that exists. */
+export function missingPathOf(error: unknown): string | undefined {
+  const message = error instanceof Error ? error.message : '';
+  const request = missingRequestOf(message);
+  const importer = /\nRequire stack:\s+- (.+)/.exec(message)?.[1];
+  if (request === undefined || importer === undefined) return undefined;
+  const isPath = /^[./]/.test(request);
+  let folder = dirname(
+    resolve(dirname(importer), isPath ? request : join('node_modules', request, 'package.json')),
+  );
+  while (!existsSync(folder)) folder = dirname(folder);
+  return folder;
+}
+
+function missingRequestOf(message: string): string | undefined {
+  return /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
+}
+
+/** Where an error was thrown, as far as that is the project's own code; the throw itself first. */
+function projectFrames(error: unknown): ({ path: string } & Place)[] {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):(\d+)\)?$/gm)]
+    .map(([, path, line, column]) => ({ path: path!, line: Number(line), column: Number(column) }))
+    .filter(({ path }) => !path.startsWith(CODE_ROOT) && !path.includes('/node_modules/'));
+}
+
+/** Words in messages that stand for a call in a schema. */
+const CALLS: [RegExp, string][] = [
+  [/Transforms cannot be represented/, 'transform'],
+  [/Date cannot be represented/, 'date'],
+];
+
+/** Place of the field that a message of defineTool names (`tool "x": estimate.per.unit: ...`), below a line. */
+function placeOfField(path: string, message: string, fromLine = 1): Place | undefined {
+  const field = /^tool "[^"]*": ([\w.[\]]+):/.exec(message)?.[1];
+  const source = sourceOf(path);
+  if (field === undefined || source === undefined) return undefined;
+  const keys = field.replaceAll(/\[\d+\]/g, '').split('.');
+  const call = CALLS.find(([pattern]) => pattern.test(message))?.[1];
+  let offset = source.split('\n', fromLine - 1).join('\n').length;
+  let found: number | undefined;
+  for (const key of [...keys, ...(call ? [call] : [])]) {
+    const match = new RegExp(`(?<![\\w$.])(["']?)${key}\\1\\s*[:,}(]|\\.${key}\\(`).exec(
+      source.slice(offset),
+    );
+    if (!match) break;
+    found = offset + match.index;
+    offset = found + match[0].length;
+  }
+  return found === undefined ? undefined : placeAt(source, found);
+}
+
+/** Place of the first quoted occurrence of a text, e.g. the path of an import. */
+export function placeOfText(
+  path: string,
+  text: string,
+  isMeant = (_line: string) => true,
+): Place | undefined {
+  const lines = sourceOf(path)?.split('\n') ?? [];
+  for (const [index, line] of lines.entries()) {
+    const column = Math.max(...[`'${text}'`, `"${text}"`].map((quoted) => line.indexOf(quoted)));
+    if (column >= 0 && isMeant(line)) return { line: index + 1, column: column + 1 };
+  }
+  return undefined;
+}
+
+function placeAt(source: string, offset: number): Place {
+  const before = source.slice(0, offset).split('\n');
+  return { line: before.length, column: before.at(-1)!.length + 1 };
+}
+
+function sourceOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

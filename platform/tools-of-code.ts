@@ -1,0 +1,133 @@
+/**
+ * The tools that code defines, loaded again after edits. A file that can't be used keeps the tool that it gave before; at
+ * the start, when it gave none, it takes away its own tool and no other.
+ */
+import { basename, extname } from 'node:path';
+import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
+import type { Tool } from '../operations/tool.js';
+import type { Settings } from './config.js';
+import type { Logger } from './log.js';
+import { filesOf, ownFilesOf } from './project.js';
+import { loadToolFiles, Names, type LoadedFile } from './project-code.js';
+import { ProjectModules } from './project-modules.js';
+import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
+import { watchFiles } from './watch-files.js';
+
+/** A file, with the tool that it gives, or gave before its error. */
+interface ToolFile extends LoadedFile<Tool> {
+  /** Is its tool's name another's? */
+  isTaken?: boolean;
+}
+
+export class ToolsOfCode {
+  #files: ToolFile[] = [];
+  #tools = new Map<string, Tool>();
+  #modules = new ProjectModules();
+
+  private constructor(
+    private readonly settings: Settings,
+    private readonly logger: Pick<Logger, 'error' | 'info'>,
+  ) {}
+
+  /**
+   * @throws ProjectError when no file of the project can be used, or a name is taken: nobody can say which tool is meant
+   */
+  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<ToolsOfCode> {
+    const loaded = new ToolsOfCode(settings, logger);
+    await loaded.#load();
+    const failed = loaded.#files.filter(({ error }) => error);
+    const own = ownFilesOf('tools', settings);
+    const taken = failed.find(({ isTaken }) => isTaken);
+    if (taken) throw taken.error!;
+    if (failed.length > 0 && failed.length >= own.length) throw failed[0]!.error!;
+    loaded.#report(failed);
+    return loaded;
+  }
+
+  get tools(): ReadonlyMap<string, Tool> {
+    return this.#tools;
+  }
+
+  /** What is wrong with files now. */
+  problems(): ProjectProblem[] {
+    return this.#files.flatMap(({ error }) => error?.problems ?? []);
+  }
+
+  /** Why there is no tool of this name, when a file of that name can't be used. */
+  problemOf(name: string): string | undefined {
+    const file = this.#files.find(({ path, error }) => error && basename(path, extname(path)) === name);
+    return file?.error?.problems.map(formatProjectProblem).join('\n');
+  }
+
+  /** @param onChange called once the tools are others */
+  watch(onChange: () => void): void {
+    watchFiles(
+      () => [...filesOf('tools', this.settings), ...this.#modules.watched()],
+      async () => {
+        const [toolsBefore, filesBefore] = [this.#tools, this.#files];
+        await this.#load();
+        onChange();
+        this.#report(this.#files.filter(({ error }) => error && !isKnown(error, filesBefore)));
+        const text = (tools: ReadonlyMap<string, Tool>, name: string) => JSON.stringify(tools.get(name));
+        const changed = [...new Set([...this.#tools.keys(), ...toolsBefore.keys()])].filter(
+          (name) => text(this.#tools, name) !== text(toolsBefore, name),
+        );
+        this.logger.info({ changed }, 'definitions of tools are loaded again');
+      },
+      {
+        onError: (error) =>
+          this.logger.error({ err: error }, 'definitions of tools could not be loaded again'),
+        loadedSinceMs: Date.now(),
+      },
+    );
+  }
+
+  async #load(): Promise<void> {
+    const before = new Map(this.#files.map(({ path, value }) => [path, value]));
+    const modules = new ProjectModules();
+    const names = new Names('a tool');
+    const files: ToolFile[] = [];
+    for (const { path, value, error } of await loadToolFiles(this.settings, modules)) {
+      const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
+      const refused = error ?? taken;
+      const served = refused ? before.get(path) : value;
+      files.push({
+        path,
+        ...(served ? { value: served } : {}),
+        ...(refused ? { error: refused, isTaken: taken !== undefined } : {}),
+      });
+    }
+    this.#modules = modules;
+    this.#files = files;
+    this.#tools = new Map();
+    // Those without a mistake first: the earlier tool of an edited file must not take the name of another.
+    for (const { value } of [...files].sort((one, other) => Number(!!one.error) - Number(!!other.error)))
+      if (value && !this.#tools.has(value.name)) this.#tools.set(value.name, value);
+  }
+
+  #takenByMailbox({ name }: Tool, path: string): ProjectError | undefined {
+    if (!this.settings.mailbox || !isOfMailbox(name)) return undefined;
+    return new ProjectError(nameTaken(name), [{ path, message: nameTaken(name) }]);
+  }
+
+  #report(files: LoadedFile<Tool>[]): void {
+    for (const { value, error } of files)
+      for (const problem of error!.problems)
+        this.logger.error(
+          {},
+          `${formatProjectProblem(problem)}; ${value ? `"${value.name}" is served as it was before` : 'its tool is not served'}`,
+        );
+  }
+}
+
+function isKnown(error: ProjectError, files: LoadedFile<Tool>[]): boolean {
+  return files.some((file) => file.error?.message === error.message);
+}
+
+export function isOfMailbox(name: string): boolean {
+  return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
+}
+
+export function nameTaken(name: string): string {
+  return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
+}

@@ -1,0 +1,76 @@
+/**
+ * The activities that a worker runs, by name, loaded again after edits: what runs ends as it began, the next attempt runs the
+ * new code. A file that can't be used after an edit keeps the activities that it gave before.
+ */
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Settings } from '../platform/config.js';
+import { filesOf } from '../platform/project.js';
+import { loadActivityFiles, Names, type Activity, type LoadedFile } from '../platform/project-code.js';
+import { ProjectModules } from '../platform/project-modules.js';
+import type { ProjectError } from '../platform/project-problems.js';
+
+type ActivityFile = LoadedFile<Record<string, Activity>>;
+
+export class ActivityCode {
+  #files: ActivityFile[] = [];
+  #activities = new Map<string, Activity>();
+  #modules = new ProjectModules();
+
+  /** @param own Longhaul's activities, which no file gives */
+  private constructor(
+    private readonly settings: Settings,
+    private readonly own: Record<string, Activity>,
+  ) {}
+
+  /**
+   * @throws ProjectError when a file can't be used: without its activities, steps of open operations would fail for good
+   */
+  static async load(settings: Settings, own: Record<string, Activity>): Promise<ActivityCode> {
+    const code = new ActivityCode(settings, own);
+    await code.reload();
+    const [error] = code.errors();
+    if (error) throw error;
+    return code;
+  }
+
+  /** Loads all files again. */
+  async reload(): Promise<void> {
+    const before = new Map(this.#files.map(({ path, value }) => [path, value]));
+    const modules = new ProjectModules();
+    const names = new Names('an activity');
+    const files: ActivityFile[] = [];
+    for (const { path, value, error } of await loadActivityFiles(this.settings, modules)) {
+      const refused = error ?? (value && names.take(Object.keys(value), path));
+      const used = refused ? before.get(path) : value;
+      files.push({ path, ...(used ? { value: used } : {}), ...(refused ? { error: refused } : {}) });
+    }
+    this.#modules = modules;
+    this.#files = files;
+    // Those with a mistake first: what the others give under the same name counts.
+    const inOrder = [...files].sort((one, other) => Number(!!other.error) - Number(!!one.error));
+    this.#activities = new Map(
+      [...inOrder.map(({ value }) => value ?? {}), this.own].flatMap((given) => Object.entries(given)),
+    );
+  }
+
+  errors(): ProjectError[] {
+    return this.#files.flatMap(({ error }) => (error ? [error] : []));
+  }
+
+  /** Paths whose changes call for another load. */
+  watched(): string[] {
+    return [...filesOf('activities', this.settings), ...this.#modules.watched()];
+  }
+
+  /** Runs the activity that the worker was asked for; given to it for all names. */
+  readonly dispatch: Activity = (...args) => {
+    const { activityType } = activityInfo();
+    const activity = this.#activities.get(activityType) ?? this.#activities.get('default');
+    if (activity) return activity(...args);
+    throw ApplicationFailure.retryable(
+      `no file in activities/ exports a function "${activityType}"; known are ${[...this.#activities.keys()].join(', ')}`,
+      'NotFoundError',
+    );
+  };
+}

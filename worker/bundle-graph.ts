@@ -1,0 +1,71 @@
+/** The modules of a finished webpack compilation, as far as they are looked at. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { CODE_ROOT } from '../platform/project.js';
+
+export interface Compilation {
+  errors: { message: string; module?: unknown }[];
+  modules: Iterable<unknown>;
+  fileDependencies: Iterable<string>;
+  missingDependencies: Iterable<string>;
+  moduleGraph: {
+    getIssuer(module: never): unknown;
+    getOutgoingConnections(module: never): Iterable<{ module: unknown; dependency: unknown }>;
+    getProvidedExports(module: never): string[] | true | null;
+  };
+}
+
+/** An import that a file of the project, or of Longhaul, makes. */
+interface Import {
+  from: string;
+  request: string;
+  /** Path of the imported module; undefined when it isn't a file. */
+  to: string | undefined;
+}
+
+export function pathOf(module: unknown): string | undefined {
+  return (module as { resource?: string } | null | undefined)?.resource;
+}
+
+export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
+  const imports = new Map<string, Import>();
+  for (const module of modules) {
+    const from = pathOf(module);
+    if (from === undefined || from.includes('/node_modules/')) continue;
+    for (const { module: imported, dependency } of moduleGraph.getOutgoingConnections(module as never)) {
+      const request = (dependency as { request?: string } | null)?.request;
+      if (request !== undefined && imported !== module)
+        imports.set(`${from}\n${request}`, { from, request, to: pathOf(imported) });
+    }
+  }
+  return [...imports.values()];
+}
+
+/** A file of workflows. */
+export interface BundledFile {
+  /** Names that it exports. */
+  exports: string[];
+  /** The files that it is made from, itself included. */
+  files: Set<string>;
+  /** Changes when one of them does, packages under node_modules and Longhaul itself excepted. */
+  digest: string;
+}
+
+/** What is in the bundle of each of these files; undefined for one that isn't in it. */
+export function bundledFile(compilation: Compilation, path: string): BundledFile | undefined {
+  const { modules, moduleGraph } = compilation;
+  const root = [...modules].find((module) => pathOf(module) === path);
+  if (!root) return undefined;
+  const reached = new Set<unknown>([root]);
+  for (const module of reached)
+    for (const { module: next } of moduleGraph.getOutgoingConnections(module as never))
+      if (next) reached.add(next);
+  const files = new Set([...reached].map(pathOf).filter((file) => file !== undefined));
+  const hash = createHash('sha256');
+  for (const file of [...files].sort()) {
+    if (file.includes('/node_modules/') || file.startsWith(CODE_ROOT)) continue;
+    hash.update(file).update(readFileSync(file));
+  }
+  const provided = moduleGraph.getProvidedExports(root as never);
+  return { exports: Array.isArray(provided) ? provided : [], files, digest: hash.digest('hex') };
+}

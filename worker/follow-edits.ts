@@ -1,0 +1,82 @@
+/** Takes up edits of workflows and activities while a worker runs, and says what can't be. */
+import type { Settings } from '../platform/config.js';
+import type { Logger } from '../platform/log.js';
+import { ownFilesOf } from '../platform/project.js';
+import { formatProjectProblem } from '../platform/project-problems.js';
+import { watchFiles } from '../platform/watch-files.js';
+import { writeWorkerProblems } from '../platform/worker-problems.js';
+import type { ActivityCode } from './activity-code.js';
+import { missingWorkflows } from './missing-workflows.js';
+import type { WorkflowCode } from './workflow-code.js';
+
+/** How often open operations that keep a bundle from being taken up are looked at, in milliseconds. */
+const RETRY_INTERVAL_MS = 3_000;
+
+/** @param loadedSinceMs when the first file was read. @returns ends it */
+export async function followEdits(
+  settings: Settings,
+  logger: Logger,
+  { activities, workflows }: { activities: ActivityCode; workflows: WorkflowCode },
+  loadedSinceMs: number,
+): Promise<() => void> {
+  let missing: string[] = [];
+  let lastSaid: readonly string[] = [];
+  const lookForMissing = async () => {
+    missing = (await missingWorkflows(settings, workflows.exports(), workflows.fileProblems())).map(
+      formatProjectProblem,
+    );
+    for (const problem of missing.filter((one) => !lastSaid.includes(one))) logger.error({}, problem);
+    lastSaid = missing;
+    writeProblems();
+  };
+  const writeProblems = () => {
+    const ofActivities = activities.errors().flatMap((error) => error.problems.map(formatProjectProblem));
+    try {
+      writeWorkerProblems(settings, [...workflows.problems(), ...ofActivities, ...missing]);
+    } catch (error) {
+      logger.warn({ err: error }, 'problems of tools could not be written for the servers of this home');
+    }
+  };
+  for (const problem of workflows.problems())
+    logger.error({}, `${problem}; its workflows are left out, and their operations wait`);
+  await lookForMissing();
+  void workflows
+    .checkFirst()
+    .catch((error: unknown) =>
+      logger.warn({ err: error }, 'whether open operations replay could not be checked'),
+    );
+
+  const onError = (error: unknown) =>
+    logger.error({ err: error }, 'edits could not be taken up; what ran before runs on');
+  const ends = [
+    watchFiles(
+      () => activities.watched(),
+      async () => {
+        const before = activities.errors().map(({ message }) => message);
+        await activities.reload();
+        for (const { problems } of activities.errors().filter(({ message }) => !before.includes(message)))
+          for (const problem of problems)
+            logger.error({}, `${formatProjectProblem(problem)}; its activities run as they were before`);
+        if (activities.errors().length === 0) logger.info('activities are loaded again');
+        writeProblems();
+      },
+      { onError, loadedSinceMs },
+    ),
+    watchFiles(
+      () => [...new Set([...workflows.watched(), ...ownFilesOf('tools', settings)])],
+      async () => {
+        await workflows.reload();
+        await lookForMissing();
+      },
+      { onError, loadedSinceMs },
+    ),
+  ];
+  const retry = setInterval(() => {
+    void workflows.retry().then(writeProblems, onError);
+  }, RETRY_INTERVAL_MS);
+  retry.unref();
+  return () => {
+    ends.forEach((end) => end());
+    clearInterval(retry);
+  };
+}

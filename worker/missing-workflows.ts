@@ -1,0 +1,30 @@
+/** Tools whose workflow no file exports. */
+import { basename, extname } from 'node:path';
+import { didYouMean } from '../operations/near-names.js';
+import type { Settings } from '../platform/config.js';
+import { ownFilesOf } from '../platform/project.js';
+import { loadToolFiles } from '../platform/project-code.js';
+import { ProjectModules } from '../platform/project-modules.js';
+import { placeOfText, type ProjectProblem } from '../platform/project-problems.js';
+
+/**
+ * @param exported names that the files of workflows export
+ * @param broken problems of those files: nobody knows what one of them exports
+ */
+export async function missingWorkflows(
+  settings: Settings,
+  exported: readonly string[],
+  broken: readonly ProjectProblem[],
+): Promise<ProjectProblem[]> {
+  const unknown = broken.map(({ path }) => basename(path, extname(path)));
+  const own = new Set(ownFilesOf('tools', settings));
+  const files = await loadToolFiles(settings, new ProjectModules());
+  return files.flatMap(({ path, value: tool }) => {
+    if (!tool || !own.has(path)) return [];
+    const { name, workflow } = tool;
+    if (exported.includes(workflow) || unknown.includes(workflow)) return [];
+    const near = didYouMean(workflow, exported) || ';';
+    const message = `tool "${name}": no file in workflows/ exports a workflow "${workflow}"${near} expected export async function ${workflow}() in workflows/${workflow}.ts`;
+    return [{ path, ...placeOfText(path, workflow), message }];
+  });
+}

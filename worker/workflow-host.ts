@@ -1,0 +1,65 @@
+/**
+ * The Worker that runs workflows, which can be replaced by one with another bundle while the process runs: the new one polls
+ * before the old one stops, and operations are replayed there. Each has a connection of its own, since Temporal's SDK takes
+ * one Worker of a kind for a connection and task queue.
+ */
+import type { NativeConnection, Worker } from '@temporalio/worker';
+
+interface Running {
+  worker: Worker;
+  ended: Promise<void>;
+}
+
+export class WorkflowHost {
+  #current: Running | undefined;
+  #isStopping = false;
+  #settle!: { resolve: () => void; reject: (error: unknown) => void };
+  /** Resolves once stopped; rejects if the Worker that is current fails. */
+  readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
+
+  constructor(
+    private readonly connect: () => Promise<NativeConnection>,
+    private readonly createWorker: (codePath: string, connection: NativeConnection) => Promise<Worker>,
+  ) {
+    this.done.catch(() => undefined);
+  }
+
+  /**
+   * Runs the workflows of this bundle from now on; resolves once the Worker before, if there was one, has stopped.
+   *
+   * @throws when the Worker can't be created; then the one before runs on
+   */
+  async run(codePath: string): Promise<void> {
+    const connection = await this.connect();
+    let worker: Worker;
+    try {
+      worker = await this.createWorker(codePath, connection);
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+    const before = this.#current;
+    const ended = worker.run().finally(() => connection.close());
+    const running = { worker, ended };
+    this.#current = running;
+    ended.then(
+      () => this.#current === running && this.#settle.resolve(),
+      (error: unknown) => this.#current === running && this.#settle.reject(error),
+    );
+    if (this.#isStopping) shutdown(running);
+    if (before) {
+      shutdown(before);
+      await before.ended.catch(() => undefined);
+    }
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+    if (this.#current) shutdown(this.#current);
+    else this.#settle.resolve();
+  }
+}
+
+function shutdown({ worker }: Running): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}
