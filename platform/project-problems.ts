@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SettingsError } from './config.js';
-import { CODE_ROOT } from './project.js';
+import { isOfProject } from './project.js';
 
 export interface ProjectProblem {
   /** Absolute path of the file. */
@@ -45,13 +45,13 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
     return [
       {
         path,
-        ...(parsed[1] === path ? { line: Number(parsed[2]), column: Number(parsed[3]) } : {}),
+        ...(parsed[1] === path ? { line: Number(parsed[2]), column: Number(parsed[3]) + 1 } : {}),
         message: flat,
       },
     ];
   const frames = projectFrames(error);
   const ownFrame = frames.find((frame) => frame.path === path);
-  const at: Partial<Place> = ownFrame ? { line: ownFrame.line, column: ownFrame.column } : {};
+  const at = ownFrame ? { line: ownFrame.line } : {};
   // A definition that is refused: it names fields, whose lines say more than that of defineTool().
   if (error instanceof Error && error.name === 'LonghaulError')
     return text
@@ -60,7 +60,7 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   const request = missingRequestOf(text);
   if (request !== undefined) return [{ path, ...(placeOfText(path, request) ?? {}), message: flat }];
   const [thrown] = frames;
-  const where = thrown ? ` (thrown at ${thrown.path}:${thrown.line}:${thrown.column})` : '';
+  const where = thrown ? ` (thrown at ${thrown.path}:${thrown.line})` : '';
   return [{ path, ...at, message: flat + where }];
 }
 
@@ -82,12 +82,15 @@ function missingRequestOf(message: string): string | undefined {
   return /Cannot find (?:module|package) '([^']+)'/.exec(message)?.[1];
 }
 
-/** Where an error was thrown, as far as that is the project's own code; the throw itself first. */
-function projectFrames(error: unknown): ({ path: string } & Place)[] {
+/**
+ * Where an error was thrown, as far as that is the project's own code; the throw itself first. Columns are those of the
+ * translated code.
+ */
+function projectFrames(error: unknown): { path: string; line: number }[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):(\d+)\)?$/gm)]
-    .map(([, path, line, column]) => ({ path: path!, line: Number(line), column: Number(column) }))
-    .filter(({ path }) => !path.startsWith(CODE_ROOT) && !path.includes('/node_modules/'));
+  return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):\d+\)?$/gm)]
+    .map(([, path, line]) => ({ path: path!, line: Number(line) }))
+    .filter(({ path }) => isOfProject(path));
 }
 
 /** Words in messages that stand for a call in a schema. */

@@ -53,6 +53,11 @@ export function ownFilesOf(kind: Kind, settings: Settings): string[] {
   return codeIn(ownFolder(kind, settings));
 }
 
+/** Is this a path that people edit while Longhaul runs? */
+export function isOfProject(path: string): boolean {
+  return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
+}
+
 function codeIn(folder: string | undefined): string[] {
   if (folder === undefined || !existsSync(folder)) return [];
   return readdirSync(folder)

@@ -1,7 +1,7 @@
 /** The modules of a finished webpack compilation, as far as they are looked at. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { CODE_ROOT } from '../platform/project.js';
+import { existsSync, readFileSync } from 'node:fs';
+import { isOfProject } from '../platform/project.js';
 
 export interface Compilation {
   errors: { message: string; module?: unknown }[];
@@ -15,30 +15,42 @@ export interface Compilation {
   };
 }
 
-/** An import that a file of the project, or of Longhaul, makes. */
+/** An import that a file makes. */
 interface Import {
   from: string;
   request: string;
   /** Path of the imported module; undefined when it isn't a file. */
   to: string | undefined;
+  /** The importing module. */
+  module: unknown;
 }
 
 export function pathOf(module: unknown): string | undefined {
   return (module as { resource?: string } | null | undefined)?.resource;
 }
 
+/** Every import, once for a file and a request. */
 export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
   const imports = new Map<string, Import>();
   for (const module of modules) {
     const from = pathOf(module);
-    if (from === undefined || from.includes('/node_modules/')) continue;
+    if (from === undefined) continue;
     for (const { module: imported, dependency } of moduleGraph.getOutgoingConnections(module as never)) {
       const request = (dependency as { request?: string } | null)?.request;
       if (request !== undefined && imported !== module)
-        imports.set(`${from}\n${request}`, { from, request, to: pathOf(imported) });
+        imports.set(`${from}\n${request}`, { from, request, to: pathOf(imported), module });
     }
   }
   return [...imports.values()];
+}
+
+/** The file of the project that a module is in, or that leads to it; undefined for Longhaul's own. */
+export function projectFileOf({ moduleGraph }: Compilation, module: unknown): string | undefined {
+  for (let one = module; one; one = moduleGraph.getIssuer(one as never)) {
+    const path = pathOf(one);
+    if (path && isOfProject(path)) return path;
+  }
+  return undefined;
 }
 
 /** A file of workflows. */
@@ -60,10 +72,12 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
   for (const module of reached)
     for (const { module: next } of moduleGraph.getOutgoingConnections(module as never))
       if (next) reached.add(next);
-  const files = new Set([...reached].map(pathOf).filter((file) => file !== undefined));
+  const files = new Set(
+    [...reached].map(pathOf).filter((file) => file !== undefined && existsSync(file)) as string[],
+  );
   const hash = createHash('sha256');
   for (const file of [...files].sort()) {
-    if (file.includes('/node_modules/') || file.startsWith(CODE_ROOT)) continue;
+    if (!isOfProject(file)) continue;
     hash.update(file).update(readFileSync(file));
   }
   const provided = moduleGraph.getProvidedExports(root as never);

@@ -1,8 +1,8 @@
 /** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
 import { resolve } from 'node:path';
-import { CODE_ROOT } from '../platform/project.js';
+import { disallowedModules } from '@temporalio/worker/lib/workflow/bundler.js';
 import { placeOfText, type ProjectProblem } from '../platform/project-problems.js';
-import { importsOf, pathOf, type Compilation } from './bundle-graph.js';
+import { importsOf, pathOf, projectFileOf, type Compilation } from './bundle-graph.js';
 
 /** A problem that no file can be left out for: two files export one name. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
@@ -14,26 +14,33 @@ export type BundleProblem = ProjectProblem & { isConflict?: boolean };
  */
 export function problemsOf(compilation: Compilation, activityFiles: readonly string[]): BundleProblem[] {
   const activities = new Set(activityFiles);
-  const forbidden = new Map<string, string[]>();
-  const others: BundleProblem[] = [];
-  for (const { message, module } of compilation.errors) {
-    const name = /UnhandledSchemeError: Reading from "([^"]+)"/.exec(message)?.[1];
-    if (!name) {
-      others.push(conflictOf(message) ?? otherProblem(pathOf(module), message));
-      continue;
-    }
-    let importer = compilation.moduleGraph.getIssuer(module as never);
-    while (pathOf(importer)?.startsWith(CODE_ROOT))
-      importer = compilation.moduleGraph.getIssuer(importer as never);
-    const path = pathOf(importer) ?? '';
-    forbidden.set(path, [...(forbidden.get(path) ?? []), name]);
-  }
+  const others = compilation.errors
+    .filter(({ message }) => !FORBIDDEN_SCHEME.test(message))
+    .map(({ message, module }) => conflictOf(message) ?? otherProblem(pathOf(module), message));
   return [
     ...activityImports(compilation, activities),
-    ...[...forbidden].map(([path, names]) => cantImport(path, names)),
+    ...forbiddenImports(compilation),
     ...others,
     // What is in an activity file is right there: the import of that file is the mistake.
   ].filter(({ path }) => !activities.has(path));
+}
+
+/** How webpack refuses `node:fs`. */
+const FORBIDDEN_SCHEME = /UnhandledSchemeError: Reading from "/;
+
+/** Imports of what the sandbox doesn't have; those of packages under the file of the project that leads there. */
+function forbiddenImports(compilation: Compilation): BundleProblem[] {
+  const names = new Map<string, Set<string>>();
+  for (const { request, module } of importsOf(compilation)) {
+    if (!request.startsWith('node:') && !isForbidden(request)) continue;
+    const path = projectFileOf(compilation, module);
+    if (path) names.set(path, (names.get(path) ?? new Set()).add(request));
+  }
+  return [...names].map(([path, requests]) => cantImport(path, [...requests]));
+}
+
+function isForbidden(request: string): boolean {
+  return disallowedModules.some((name) => request === name || request.startsWith(`${name}/`));
 }
 
 /** Imports of values from files of activities. */
@@ -61,18 +68,10 @@ function conflictOf(message: string): BundleProblem | undefined {
 const STAR_CONFLICT =
   /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/;
 
-/** The problems that the SDK's bundler itself found: modules that it doesn't allow, by their bare names. */
-export function problemsOfSdk(error: Error, compilation: Compilation | undefined): BundleProblem[] {
+/** The problem that the SDK's bundler found itself. */
+export function problemOfSdk(error: Error): BundleProblem {
   const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
-  if (names.length === 0) return [{ path: '', message: oneLine(error.message) }];
-  const found = (compilation ? importsOf(compilation) : []).filter(
-    ({ from, request }) => names.includes(request) && !from.startsWith(CODE_ROOT),
-  );
-  const files = [...new Set(found.map(({ from }) => from))];
-  if (files.length === 0) return [cantImport('', names)];
-  return files.map((path) =>
-    cantImport(path, [...new Set(found.filter(({ from }) => from === path).map(({ request }) => request))]),
-  );
+  return names.length > 0 ? cantImport('', names) : { path: '', message: oneLine(error.message) };
 }
 
 function cantImport(path: string, modules: string[]): BundleProblem {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Settings } from '../platform/config.js';
-import { CODE_ROOT, filesOf, ownFilesOf } from '../platform/project.js';
+import { CODE_ROOT, filesOf, isOfProject, ownFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
 import { unfinishedPath } from '../platform/unfinished-files.js';
 import type { BundleProblem } from './bundle-problems.js';
@@ -63,20 +63,19 @@ export async function bundleWorkflows(
   const { entryPath, bundlePath, infoPath } = placesOf(settings);
   mkdirSync(join(settings.home, 'cache'), { recursive: true });
   const activityFiles = ownFilesOf('activities', settings);
+  const own = ownFilesOf('workflows', settings);
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   let compiled = await compileBundle(paths, entryPath, activityFiles);
   const used = new Set(compiled.used);
   const missing = compiled.code === undefined ? compiled.missing.filter(isOfProject) : [];
-  let problems: BundleProblem[] = [];
-  if (leavesOut && compiled.code === undefined) {
-    const usable = withoutProblems(paths, compiled);
-    if (usable.some((path) => ownFilesOf('workflows', settings).includes(path))) {
-      problems = compiled.problems;
-      compiled = await compileBundle(usable, entryPath.replace(/\.mjs$/, '-usable.mjs'), activityFiles);
-    }
+  const problems: BundleProblem[] = [];
+  while (compiled.code === undefined) {
+    problems.push(...compiled.problems);
+    const usable = leavesOut ? withoutProblems(compiled) : [];
+    if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
+    compiled = await compileBundle(usable, entryPath.replace(/\.mjs$/, '-usable.mjs'), activityFiles);
   }
-  if (compiled.code === undefined) throw new BundleError(compiled.problems, [...used, ...missing]);
   const info = {
     exports: exportsOf(compiled),
     ingredients: Object.fromEntries([
@@ -133,13 +132,12 @@ function infoPathOf(bundlePath: string): string {
   return bundlePath.replace(/\.js$/, '.json');
 }
 
-/** The files that reach no file with a problem; none when two of them export one name. */
-function withoutProblems(paths: string[], { problems, files }: CompiledBundle): string[] {
-  if (problems.some(({ isConflict }) => isConflict)) return [];
-  return paths.filter((path) => {
-    const file = files.get(path);
-    return file && !problems.some((problem) => file.files.has(problem.path));
-  });
+/** The files that reach no file with a problem; none when two of them export one name, or no file is named. */
+function withoutProblems({ problems, files }: CompiledBundle): string[] {
+  if (problems.some(({ isConflict, path }) => isConflict || !path)) return [];
+  return [...files].flatMap(([path, file]) =>
+    problems.some((problem) => file.files.has(problem.path)) ? [] : [path],
+  );
 }
 
 function exportsOf({ files }: CompiledBundle): Record<string, string> {
@@ -150,11 +148,6 @@ function exportsOf({ files }: CompiledBundle): Record<string, string> {
 
 function inOneLine({ path, message }: ProjectProblem): string {
   return path ? `${relative(process.cwd(), path)}: ${message}` : message;
-}
-
-/** Is this a path that people change while Longhaul runs? */
-export function isOfProject(path: string): boolean {
-  return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }
 
 function isFile(path: string): boolean {

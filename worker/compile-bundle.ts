@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
 import { CODE_ROOT, ownModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
-import { problemsOf, problemsOfSdk, type BundleProblem } from './bundle-problems.js';
+import { problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
 
 export interface CompiledBundle {
   /** Undefined when there are problems. */
@@ -69,7 +69,7 @@ export async function compileBundle(
     (error: Error) => ({ code: undefined, error }),
   );
   const found = compilation ? problemsOf(compilation, activityFiles) : [];
-  const problems = found.length > 0 || !finished.error ? found : problemsOfSdk(finished.error, compilation);
+  const problems = found.length > 0 || !finished.error ? found : [problemOfSdk(finished.error)];
   const files = new Map<string, BundledFile>();
   for (const path of paths) {
     const file = compilation && bundledFile(compilation, path);

@@ -7,9 +7,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
-import { filesOf } from '../platform/project.js';
+import { filesOf, isOfProject } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
-import { BundleError, isOfProject, upToDateBundle, writeWhole, type WorkflowBundle } from './bundle.js';
+import { BundleError, upToDateBundle, writeWhole, type WorkflowBundle } from './bundle.js';
 import { bundleApart } from './bundle-process.js';
 import type { Misfit, ReplayCheck } from './replay-check.js';
 

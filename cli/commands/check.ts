@@ -11,21 +11,35 @@ import { settingsOf } from '../settings-flags.js';
 export function registerCheck(program: Command): void {
   const command = program
     .command('check [files...]')
-    .helpGroup('Pipelines:')
-    .description("check pipelines' files, or all of a folder (default: the project's pipelines)")
-    .option('--schema', 'print the JSON Schema of the language, for editors')
+    .helpGroup('Tools and pipelines:')
+    .description(
+      "check the project's tools, workflows, activities, types and pipelines, or only files of pipelines",
+    )
+    .option('--schema', 'print the JSON Schema of the pipeline language, for editors')
     .option('--json', 'print JSON, for programs')
     .addHelpText(
       'after',
-      "\nNames, with line and column, what was expected and what came: unknown keys, expressions and variables of GitHub\nActions and GitLab CI, wrong indentation, jobs that can't run, and outputs whose values can't have their type.\nExit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.",
+      `
+Without files, checks everything that a server and a worker would load, and starts neither: definitions, workflows that
+are missing, what workflows import, activities, and types with the project's own TypeScript. Of pipelines it names
+unknown keys, expressions and variables of GitHub Actions and GitLab CI, wrong indentation, jobs that can't run, and
+outputs whose values can't have their type. Each problem has its file, mostly its line, what was expected and what came.
+Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.`,
     );
   command.action(async (operands: string[]) => {
     const { schema, json } = command.opts<{ schema?: boolean; json?: boolean }>();
     if (schema) return printSchema();
-    const files = await Promise.all((await filesOf(command, operands)).map(checkFile));
-    if (json) print(JSON.stringify({ ok: files.every(({ ok }) => ok), files }));
-    else for (const file of files) await tell(file);
-    process.exitCode = files.every(({ ok }) => ok) ? EXIT.ok : EXIT.failed;
+    const { files, types } = operands.length > 0 ? await checkFiles(operands) : await checkAll(command);
+    const ok = files.every((file) => file.ok);
+    if (json) print(JSON.stringify({ ok, files, ...(types ? { types } : {}) }));
+    else {
+      for (const file of files) await tell(file);
+      if (types && !types.checked) print(`types: not checked: ${types.detail}`);
+      else if (types) print(`types: checked with ${types.detail}`);
+    }
+    // Code of tools may have left timers and connections open.
+    process.exitCode = ok ? EXIT.ok : EXIT.failed;
+    if (types) process.stdout.write('', () => process.exit());
   });
 }
 
@@ -35,24 +49,56 @@ interface Checked {
   tool?: string;
   jobs?: number;
   steps?: number;
-  problems: Problem[];
+  /** What a file of code gives, for people. */
+  gives?: string;
+  problems: (Omit<Problem, 'line' | 'column'> & { line?: number; column?: number })[];
+}
+
+interface CheckedFiles {
+  files: Checked[];
+  /** Whether types were checked, and with what or why not; undefined when only pipelines were asked for. */
+  types?: { checked: boolean; detail: string };
+}
+
+/** Checks the project's code, and its pipelines. */
+async function checkAll(command: Command): Promise<CheckedFiles> {
+  const settings = await settingsOf(command);
+  const folders = settings.pipelineFolders.filter((folder) => existsSync(folder));
+  const pipelines = await Promise.all(folders.flatMap(filesAt).map(checkFile));
+  const { checkProject } = await import('../check/project.js');
+  const code = await checkProject(settings);
+  if (code) {
+    const { isChecked, detail } = code.types;
+    return { files: [...code.files, ...pipelines], types: { checked: isChecked, detail } };
+  }
+  if (pipelines.length > 0) return { files: pipelines };
+  const where =
+    folders.length > 0 ? ` and no .yml or .yaml file in ${folders.join(', ')}` : ' and no pipelines';
+  throw new CommandFailure(
+    `nothing to check: no tools/, workflows/ or activities/ with code in ${settings.project}${where}`,
+    EXIT.usage,
+  );
+}
+
+/** Checks files of pipelines, those of a folder in alphabetical order. */
+async function checkFiles(operands: string[]): Promise<CheckedFiles> {
+  const code = operands.find((path) => /\.[mc]?[jt]s$/.test(path));
+  if (code !== undefined)
+    throw new CommandFailure(
+      `${code}: expected a file of a pipeline; code is checked with its whole project: longhaul check`,
+      EXIT.usage,
+    );
+  const files = operands.flatMap(filesAt);
+  if (files.length > 0) return { files: await Promise.all(files.map(checkFile)) };
+  throw new CommandFailure(
+    `no .yml or .yaml file in ${operands.join(', ')}; name the files to check`,
+    EXIT.usage,
+  );
 }
 
 async function printSchema(): Promise<void> {
   const { editorSchema } = await import('../../pipelines/schema.js');
   print(JSON.stringify(editorSchema(), null, 2));
-}
-
-/** The files that are meant, those of a folder in alphabetical order. */
-async function filesOf(command: Command, operands: string[]): Promise<string[]> {
-  const paths =
-    operands.length > 0
-      ? operands
-      : (await settingsOf(command)).pipelineFolders.filter((folder) => existsSync(folder));
-  const files = paths.flatMap(filesAt);
-  if (files.length > 0) return files;
-  const where = paths.length > 0 ? `no .yml or .yaml file in ${paths.join(', ')}` : 'no folder of pipelines';
-  throw new CommandFailure(`${where}; name the files to check`, EXIT.usage);
 }
 
 /** A folder's files; anything else is taken for a file, and told if it isn't one. */
@@ -73,10 +119,13 @@ async function checkFile(file: string): Promise<Checked> {
   return { file, ok: true, tool: pipeline.name, jobs: jobs.length, steps, problems };
 }
 
-async function tell({ file, ok, tool, jobs = 0, steps = 0, problems }: Checked): Promise<void> {
-  const { formatProblem } = await import('../../pipelines/parse.js');
-  for (const problem of problems) print(formatProblem(problem));
-  if (ok) print(`${file}: ok, tool ${tool}, ${counted(jobs, 'job')}, ${counted(steps, 'step')}`);
+async function tell({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {
+  const { formatProjectProblem } = await import('../../platform/project-problems.js');
+  for (const problem of problems) print(formatProjectProblem(problem));
+  if (!ok) return;
+  if (jobs !== undefined)
+    print(`${file}: ok, tool ${tool}, ${counted(jobs, 'job')}, ${counted(steps, 'step')}`);
+  else print(`${file}: ok${gives ? `, ${gives}` : ''}`);
 }
 
 function counted(count: number, what: string): string {

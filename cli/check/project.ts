@@ -1,0 +1,103 @@
+/** Checks everything of a project that a server or worker would load, without starting anything of Temporal. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import type { Settings } from '../../platform/config.js';
+import { ownFilesOf, type Kind } from '../../platform/project.js';
+import { loadActivityFiles, loadToolFiles, Names } from '../../platform/project-code.js';
+import { ProjectModules } from '../../platform/project-modules.js';
+import type { ProjectProblem } from '../../platform/project-problems.js';
+import { checkTypes, type CheckedTypes } from './types.js';
+
+/** A file of a project and what is wrong with it. */
+export interface CheckedFile {
+  /** As seen from the working folder, if it is in there. */
+  file: string;
+  ok: boolean;
+  /** What it gives, for people: the name of a tool, or of activities. */
+  gives?: string;
+  tool?: string;
+  problems: ProjectProblem[];
+}
+
+export interface CheckedProject {
+  files: CheckedFile[];
+  types: CheckedTypes;
+}
+
+/** What a file gives, by its path. */
+type Given = Map<string, { gives: string; tool?: string }>;
+
+/** @returns undefined when the project has no code of its own */
+export async function checkProject(settings: Settings): Promise<CheckedProject | undefined> {
+  const kinds: Kind[] = ['tools', 'workflows', 'activities'];
+  const own = kinds.flatMap((kind) => ownFilesOf(kind, settings));
+  if (own.length === 0) return undefined;
+  const given: Given = new Map();
+  const problems = [
+    ...(await toolProblems(settings, given)),
+    ...(await activityProblems(settings, given)),
+    ...(await workflowProblems(settings)),
+  ];
+  const types = await checkTypes(settings.project);
+  const all = [...problems, ...types.problems];
+  const paths = [...new Set([...own, ...all.map(({ path }) => path)])];
+  return {
+    files: paths.map((path) => {
+      const file = shortest(path);
+      const found = all.filter((one) => one.path === path).map((one) => ({ ...one, path: file }));
+      return { file, ok: found.length === 0, ...given.get(path), problems: found };
+    }),
+    types,
+  };
+}
+
+async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
+  const names = new Names('a tool');
+  const { isOfMailbox, nameTaken } = await import('../../platform/tools-of-code.js');
+  const files = await loadToolFiles(settings, new ProjectModules());
+  return files.flatMap(({ path, value, error }) => {
+    if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
+    if (value && settings.mailbox && isOfMailbox(value.name))
+      return [{ path, message: nameTaken(value.name) }];
+    return (error ?? (value && names.take([value.name], path)))?.problems ?? [];
+  });
+}
+
+async function activityProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
+  const names = new Names('an activity');
+  const files = await loadActivityFiles(settings, new ProjectModules());
+  return files.flatMap(({ path, value, error }) => {
+    const exported = Object.keys(value ?? {});
+    given.set(path, { gives: counted(exported, 'activity', 'activities') });
+    return (error ?? names.take(exported, path))?.problems ?? [];
+  });
+}
+
+async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
+  const { BundleError, bundleWorkflows } = await import('../../worker/bundle.js');
+  const { missingWorkflows } = await import('../../worker/missing-workflows.js');
+  // The cache of a home belongs to its workers.
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
+  try {
+    const bundle = await bundleWorkflows({ ...settings, home }, { leavesOut: true });
+    const missing = await missingWorkflows(settings, Object.keys(bundle.exports), bundle.problems);
+    return [...bundle.problems, ...missing];
+  } catch (error) {
+    if (!(error instanceof BundleError)) throw error;
+    const workflows = join(settings.project, 'workflows');
+    return error.problems.map((problem) => ({ ...problem, path: problem.path || workflows }));
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function counted(names: string[], one: string, many: string): string {
+  return names.length === 0 ? `no ${many}` : `${names.length === 1 ? one : many} ${names.join(', ')}`;
+}
+
+/** A path as it is seen from the working folder, if it is in there. */
+export function shortest(path: string): string {
+  const seen = relative('', path);
+  return seen.startsWith('..') ? path : seen;
+}
