@@ -1,7 +1,9 @@
 /** Tools as tools/list has them, as far as faces agree. */
 import { describeOn, shownInput, shownResult, type FaceLines } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
+import { PROBLEMS_META_KEY } from '../operations/meta-keys.js';
 import type { Tool } from '../operations/tool.js';
+import type { Engine } from '../engine/index.js';
 import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
 
 export interface ListedTool {
@@ -37,4 +39,10 @@ export function shortTool(tool: Tool): ListedTool {
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
   });
+}
+
+/** The `_meta` of tools/list: what is wrong with files that should make other tools; nothing when nothing is. */
+export function problemsMeta({ tools }: Pick<Engine, 'tools'>): { _meta?: Record<string, string[]> } {
+  const problems = tools.problems();
+  return problems.length > 0 ? { _meta: { [PROBLEMS_META_KEY]: problems } } : {};
 }

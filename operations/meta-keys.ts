@@ -20,6 +20,9 @@ export const PERSON_META_KEY = 'longhaul/person';
 /** In results whose first text is marked up for models: the same text for people. */
 export const TEXT_META_KEY = 'longhaul/text';
 
+/** In results of tools/list: a line for each problem of a file of tools or pipelines, so that people see why a tool isn't there. */
+export const PROBLEMS_META_KEY = 'longhaul/problems';
+
 /** The record's own statuses of a part and of its steps, in their order. */
 export interface PartStatuses {
   status: ChildStatus;

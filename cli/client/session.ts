@@ -1,5 +1,6 @@
 /** Which server a command talks to, and the calls that it makes there. */
 import type { Command } from 'commander';
+import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import { programCommand, shellWord } from '../../platform/program.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { mcpUrl } from '../../stack/readiness.js';
@@ -74,17 +75,22 @@ export class Session {
   }
 
   async tools(): Promise<ToolDeclaration[]> {
+    return (await this.listTools()).tools;
+  }
+
+  /** @returns the tools, and problems of files that should make others, a line each */
+  async listTools(): Promise<{ tools: ToolDeclaration[]; problems: string[] }> {
     const tools: ToolDeclaration[] = [];
+    let problems: string[] = [];
     let cursor: string | undefined;
     do {
-      const page: { tools: ToolDeclaration[]; nextCursor?: string } = await this.request(
-        'tools/list',
-        cursor === undefined ? {} : { cursor },
-      );
+      const page: { tools: ToolDeclaration[]; nextCursor?: string; _meta?: Record<string, unknown> } =
+        await this.request('tools/list', cursor === undefined ? {} : { cursor });
       tools.push(...page.tools);
+      problems = (page._meta?.[PROBLEMS_META_KEY] as string[] | undefined) ?? problems;
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    return tools;
+    return { tools, problems };
   }
 
   /** @throws CommandFailure that names the tools there are */

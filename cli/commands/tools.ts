@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { OPERATION_TOOL_PREFIX } from '../../operations/tool.js';
 import { clientCommand, isJson, printJson, runs } from '../client/command.js';
 import type { Session } from '../client/session.js';
-import { print } from '../console.js';
+import { print, say } from '../console.js';
 
 const NONE = 'The server has no tools.';
 
@@ -34,14 +34,16 @@ export function registerTools(program: Command): void {
 }
 
 async function list(session: Session, json: boolean): Promise<void> {
-  const tools = await session.tools();
-  if (json) return printJson({ tools });
+  const { tools, problems } = await session.listTools();
+  if (json) return printJson({ tools, ...(problems.length > 0 ? { problems } : {}) });
   const { oneLine, textTable } = await import('../client/table.js');
+  const { harmless } = await import('../client/terminal-text.js');
   const rows = tools.map(({ name, title, description }) => [
     name,
     oneLine((description ?? title ?? '').split('\n')[0]!),
   ]);
   print(rows.length ? textTable(rows) : NONE);
+  for (const problem of problems) say(`problem: ${harmless(problem)}`);
 }
 
 async function compare(session: Session, json: boolean): Promise<void> {

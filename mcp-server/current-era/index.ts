@@ -17,6 +17,7 @@ import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resour
 import type { Serving } from '../serving.js';
 import { Calls, type Connection } from './call.js';
 import { clientOf } from './client.js';
+import { problemsMeta } from '../listed-tool.js';
 import { toolsFor } from './list.js';
 
 /**
@@ -94,6 +95,7 @@ export function createCurrentServer(
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
     ttlMs: 0,
     cacheScope: 'private' as const,
+    ...problemsMeta(engine),
   }));
   // With a schema of our own: the SDK's would drop fields that it doesn't know. It checks the request against its own all the same.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {

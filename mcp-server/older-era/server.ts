@@ -17,6 +17,7 @@ import { OPT_IN_CAPABILITIES } from '../opt-ins.js';
 import { parseParams, withoutIssues } from '../params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../resources.js';
+import { problemsMeta } from '../listed-tool.js';
 import { callTool, listTools } from './call.js';
 import type { OlderEra } from './context.js';
 import { waitOnTask } from './plain-waits.js';
@@ -88,7 +89,7 @@ export function createOlderServer(
       },
     );
 
-  on('tools/list', () => ({ tools: listTools(engine, session) }));
+  on('tools/list', () => ({ tools: listTools(engine, session), ...problemsMeta(engine) }));
   on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
   server.renderChecks();
   on('resources/list', () => ({ resources: [] }));
