@@ -1,12 +1,13 @@
 /** Checks everything of a project that a server or worker would load, without starting anything of Temporal. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { Settings } from '../../platform/config.js';
 import { ownFilesOf, type Kind } from '../../platform/project.js';
 import { loadActivityFiles, loadToolFiles, Names } from '../../platform/project-code.js';
 import { ProjectModules } from '../../platform/project-modules.js';
 import type { ProjectProblem } from '../../platform/project-problems.js';
+import { shortestPath } from '../shortest-path.js';
 import { checkTypes, type CheckedTypes } from './types.js';
 
 /** A file of a project and what is wrong with it. */
@@ -44,7 +45,7 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
   const paths = [...new Set([...own, ...all.map(({ path }) => path)])];
   return {
     files: paths.map((path) => {
-      const file = shortest(path);
+      const file = shortestPath(path);
       const found = all.filter((one) => one.path === path).map((one) => ({ ...one, path: file }));
       return { file, ok: found.length === 0, ...given.get(path), problems: found };
     }),
@@ -94,10 +95,4 @@ async function workflowProblems(settings: Settings): Promise<ProjectProblem[]> {
 
 function counted(names: string[], one: string, many: string): string {
   return names.length === 0 ? `no ${many}` : `${names.length === 1 ? one : many} ${names.join(', ')}`;
-}
-
-/** A path as it is seen from the working folder, if it is in there. */
-export function shortest(path: string): string {
-  const seen = relative('', path);
-  return seen.startsWith('..') ? path : seen;
 }

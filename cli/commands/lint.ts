@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
+import { shortestPath } from '../shortest-path.js';
 
 /** `longhaul lint`. */
 export function registerLint(program: Command): void {
@@ -51,7 +52,7 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   const { filesOf: codeOf } = await import('../../platform/project.js');
   const folders = settings.pipelineFolders.filter((folder) => existsSync(folder));
   const pipelines = folders.flatMap(filesAt).filter(isPipeline);
-  return [...codeOf('tools', settings), ...pipelines].map(shortest);
+  return [...codeOf('tools', settings), ...pipelines].map(shortestPath);
 }
 
 /** A folder's files, in alphabetical order; anything else is taken for a file, and told if it isn't one. */
@@ -65,12 +66,6 @@ function filesAt(path: string): string[] {
 
 function isPipeline(path: string): boolean {
   return /\.ya?ml$/i.test(path);
-}
-
-/** As it is seen from the working folder, if it is in there. */
-function shortest(path: string): string {
-  const seen = relative('', path);
-  return seen.startsWith('..') ? path : seen;
 }
 
 function lint(path: string): Promise<Linted> {

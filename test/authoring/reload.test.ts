@@ -82,10 +82,19 @@ const wordsOf = async (taskId: string): Promise<string[]> =>
 const list = async () => (await parts.client.request('tools/list')).result;
 const names = async (): Promise<string[]> => (await list()).tools.map((one: any) => one.name);
 const problems = async (): Promise<string[]> => (await list())._meta?.['longhaul/problems'] ?? [];
+/** The messages of a part's log, a line each. */
+const messagesOf = (part: Part) =>
+  part
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line).msg as string)
+    .join('\n');
 const said = (part: Part, pattern: RegExp) =>
   eventually(
-    () => `it says ${pattern}; it said: ${part.output().slice(-4000)}`,
-    () => pattern.test(part.output()),
+    () => `it says ${pattern}; it said: ${messagesOf(part).slice(-4000)}`,
+    () => pattern.test(messagesOf(part)),
+    45_000,
   );
 const count = (part: Part, pattern: RegExp) => [...part.output().matchAll(new RegExp(pattern, 'g'))].length;
 
@@ -256,7 +265,7 @@ describe('a broken edit', () => {
     write('tools/lonely.ts', tool('lonely'));
     await said(
       worker,
-      /tools\/lonely\.ts:4:\d+: tool \\"lonely\\": no file in workflows\/ exports a workflow \\"lonely\\"/,
+      /tools\/lonely\.ts:4:\d+: tool "lonely": no file in workflows\/ exports a workflow "lonely"/,
     );
     rmSync(join(project, 'tools/lonely.ts'));
     await eventually('it is corrected', async () => (await problems()).length === 0);
@@ -288,7 +297,7 @@ describe('code that does not replay an open operation', () => {
     write('workflows/strict.ts', workflow('strict', ['two', 'one', 'one'], true));
     await said(
       worker,
-      new RegExp(`workflow \\\\"strict\\\\": its changed code doesn't replay the open operation ${open}`),
+      new RegExp(`workflow "strict": its changed code doesn't replay the open operation ${open}`),
     );
     await eventually('it is listed', async () => (await problems()).join().includes(open));
     expect(takenUpSoFar()).toBe(before);

@@ -1,0 +1,200 @@
+/** `longhaul check` of a whole project, as a process. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+
+const root = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let count = 0;
+
+interface Checked {
+  code: number;
+  lines: string[];
+  stderr: string;
+}
+
+/** Checks a project of these files; paths in what it prints are relative to the project. */
+async function check(files: Record<string, string>, ...flags: string[]): Promise<Checked> {
+  const folder = join(root, String((count += 1)));
+  for (const [name, text] of Object.entries({ 'package.json': '{"type":"module"}', ...files })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  for (const name of ['zod', '@temporalio', ...(files['tsconfig.json'] ? ['typescript'] : [])]) {
+    mkdirSync(join(folder, 'node_modules'), { recursive: true });
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+  }
+  symlinkSync(resolve('.'), join(folder, 'node_modules/longhaul'));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(LONGHAUL|TEMPORAL)_/.test(name));
+  const env = { ...Object.fromEntries(inherited), NODE_OPTIONS: '', LONGHAUL_HOME: join(folder, 'home') };
+  return new Promise((settle) => {
+    const args = [resolve('dist/cli/main.js'), 'check', ...flags];
+    execFile(process.execPath, args, { cwd: folder, env, timeout: 50_000 }, (error, stdout, stderr) => {
+      const lines = stdout.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
+      settle({ code: error ? Number(error.code) : 0, lines, stderr });
+    });
+  });
+}
+
+const tool = (name: string, options = "input: { type: 'object', properties: {} }") => `
+import { z } from 'zod';
+import { defineTool } from 'longhaul';
+
+export default defineTool({
+  name: '${name}',
+  description: { does: 'Does it.' },
+  estimate: { seconds: 1 },
+  ${options},
+});
+void z;
+`;
+const workflow = (name: string) => `export async function ${name}() { return {}; }\n`;
+const TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    target: 'es2023',
+    module: 'nodenext',
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+    types: [],
+  },
+  include: ['tools', 'workflows', 'activities'],
+});
+
+test('a project without a mistake: each file is told with what it gives, and the exit code is 0', async () => {
+  const { code, lines } = await check({
+    'tools/brew.ts': tool('brew'),
+    'workflows/brew.ts': workflow('brew'),
+    'activities/brew.ts':
+      'export async function pour(): Promise<void> {}\nsetInterval(() => undefined, 1_000);\n',
+    'pipelines/nightly.yml': 'jobs: { a: { steps: [{ run: a }] } }',
+  });
+  expect(lines).toEqual([
+    'tools/brew.ts: ok, tool brew',
+    'workflows/brew.ts: ok',
+    'activities/brew.ts: ok, activity pour',
+    'pipelines/nightly.yml: ok, tool nightly, 1 job, 1 step',
+    'types: not checked: there is no tsconfig.json',
+  ]);
+  expect(code).toBe(0);
+});
+
+test('all problems of all files are told in one run, and the exit code is 1', async () => {
+  const { code, lines } = await check({
+    'tools/options.ts': tool('options', 'inputs: {},\n  deadline: 3,\n  annotations: { readOnly: true }'),
+    'tools/throws.ts': "import { key } from '../lib/key.js';\n\nexport default key();\n",
+    'lib/key.ts':
+      "interface Key { key: string }\n\nexport function key(): Key {\n  throw new Error('no key');\n}\n",
+    'tools/misspelt.ts': tool('misspelt'),
+    'workflows/misspelt.ts': workflow('mispelt'),
+    'workflows/options.ts': workflow('options') + 'export const broken = {',
+    'workflows/values.ts': `import type * as activities from '../activities/work.js';
+import { work } from '../activities/work.js';
+export async function values() { return work(); }
+export type Work = typeof activities;
+`,
+    'workflows/builtin.ts': `import { readFileSync } from 'fs';\nexport async function builtin() { return readFileSync('x'); }\n`,
+    'workflows/unresolved.ts': `\nimport { x } from '../lib/nothing.js';\nexport async function unresolved() { return x; }\n`,
+    'activities/work.ts':
+      "import { cpus } from 'node:os';\nexport async function work() { return cpus().length; }\n",
+    'activities/twice.ts': '\nexport async function work() {}\n',
+    'pipelines/bad.yml': 'jobs: { a: { steps: [{ rnu: a }] } }',
+  });
+  const told = (pattern: RegExp) => expect(lines).toContainEqual(expect.stringMatching(pattern));
+  told(/^tools\/options\.ts:9:3: tool "options": inputs: unknown option; did you mean "input"\?$/);
+  told(
+    /^tools\/options\.ts:10:3: tool "options": deadline: unknown option; known are name, title, .*deadlineSeconds/,
+  );
+  told(
+    /^tools\/options\.ts:11:18: tool "options": annotations\.readOnly: unknown option; known are readOnlyHint, /,
+  );
+  told(/^tools\/throws\.ts:3: no key \(thrown at lib\/key\.ts:4\)$/);
+  told(
+    /^tools\/misspelt\.ts:6:9: tool "misspelt": no file in workflows\/ exports a workflow "misspelt"; did you mean "mispelt"\?/,
+  );
+  told(/^workflows\/options\.ts:\d+:\d+: /);
+  told(
+    /^workflows\/values\.ts:2:\d+: a workflow can't import values of activities .* write import type \* as activities .*proxyActivities/,
+  );
+  told(/^workflows\/builtin\.ts:1:\d+: a workflow can't import "fs"; do that work in an activity/);
+  told(/^workflows\/unresolved\.ts:2:\d+: .*Can't resolve '\.\.\/lib\/nothing\.js'/);
+  told(/^activities\/work\.ts:2:\d+: there is an activity "work" already, in activities\/twice\.ts$/);
+  told(/^pipelines\/bad\.yml:1:\d+: .*rnu/);
+  expect(code).toBe(1);
+});
+
+test('types are checked with the TypeScript of the project: file and line', async () => {
+  const { code, lines } = await check({
+    'tools/brew.ts': tool('brew'),
+    'workflows/brew.ts': workflow('brew'),
+    'activities/brew.ts': "\nexport const cups: number = 'two';\n",
+    'tsconfig.json': TSCONFIG,
+  });
+  expect(lines).toContainEqual(
+    "activities/brew.ts:2:14: TS2322: Type 'string' is not assignable to type 'number'.",
+  );
+  expect(lines.at(-1)).toMatch(/^types: checked with TypeScript \d/);
+  expect(code).toBe(1);
+});
+
+test.each([
+  [
+    'z.object({ n: z.string().transform(Number) })',
+    /input: Transforms cannot be represented.*; use a plain schema, and transform in the workflow or an activity/,
+  ],
+  ['z.object({ at: z.date() })', /input: Date cannot be represented.*; use a plain schema/],
+])(
+  'a schema that JSON Schema can not say is refused with its line and the remedy: %s',
+  async (schema, message) => {
+    const { lines } = await check({
+      'tools/brew.ts': tool('brew', `input: ${schema}`),
+      'workflows/brew.ts': workflow('brew'),
+    });
+    expect(lines[0]).toMatch(/^tools\/brew\.ts:9:\d+: /);
+    expect(lines[0]).toMatch(message);
+  },
+);
+
+test('a project of which no workflow can be bundled', async () => {
+  const { code, lines } = await check({
+    'tools/brew.ts': tool('brew'),
+    'workflows/brew.ts': 'export async function brew() {',
+  });
+  expect(lines).toContainEqual(expect.stringMatching(/^workflows\/brew\.ts:1:\d+: /));
+  expect(code).toBe(1);
+});
+
+test('programs get JSON', async () => {
+  const { code, lines } = await check({ 'tools/brew.ts': tool('brew') }, '--json');
+  expect(JSON.parse(lines.join(''))).toEqual({
+    ok: false,
+    files: [
+      {
+        file: 'tools/brew.ts',
+        ok: false,
+        gives: 'tool brew',
+        tool: 'brew',
+        problems: [
+          {
+            path: 'tools/brew.ts',
+            line: 6,
+            column: 9,
+            message: expect.stringContaining('no file in workflows/'),
+          },
+        ],
+      },
+    ],
+    types: { checked: false, detail: expect.stringContaining('there is no') },
+  });
+  expect(code).toBe(1);
+});
+
+test('where there is nothing to check, and of a file of code alone, that is wrong usage', async () => {
+  expect(await check({})).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to check') });
+  expect(await check({ 'tools/brew.ts': tool('brew') }, 'tools/brew.ts')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('checked with its whole project: longhaul check'),
+  });
+});
