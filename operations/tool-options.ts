@@ -1,10 +1,8 @@
 /** The form of defineTool's options, checked as a definition is loaded: files of tools are loaded without a check of types. */
 import { didYouMean } from './near-names.js';
-import type { ToolOptions } from './tool.js';
-import type { JsonSchema } from './schema.js';
 
 /** Form of a value: by `typeof`, one of some words, or an object of known keys. */
-type Form =
+export type Form =
   | 'any'
   | 'string'
   | 'boolean'
@@ -18,7 +16,7 @@ type Form =
 const PER: Form = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
 
 /** All options. `any` is checked by what reads it, with a message of its own. */
-const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = {
+export const TOOL_OPTIONS = {
   name: 'any',
   title: 'string',
   description: { keys: { does: 'string', useWhen: 'string', returns: 'string' } },
@@ -51,11 +49,11 @@ const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = {
       openWorldHint: 'boolean',
     },
   },
-};
+} satisfies Record<string, Form>;
 
 /** Unknown options at any depth and values of another form, a line for each: path, what was expected, what came. */
-export function problemsOfOptions(options: object): string[] {
-  return problemsOf('', options, { keys: OPTIONS });
+export function problemsOfOptions(options: object, forms: Record<string, Form>): string[] {
+  return problemsOf('', options, { keys: forms });
 }
 
 function problemsOf(path: string, value: unknown, form: Form): string[] {

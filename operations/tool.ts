@@ -16,7 +16,7 @@ import {
   type JsonSchema,
 } from './schema.js';
 import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
-import { problemsOfOptions } from './tool-options.js';
+import { problemsOfOptions, TOOL_OPTIONS, type Form } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -91,6 +91,9 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
+/** Each option has a form that is checked. */
+const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = TOOL_OPTIONS;
+
 /** A tool as the server and the engine know it. */
 export interface Tool {
   name: string;
@@ -157,7 +160,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   if (options.name.startsWith(OPERATION_TOOL_PREFIX))
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
-  const misfits = problemsOfOptions(options);
+  const misfits = problemsOfOptions(options, OPTIONS);
   if (misfits.length) fail(...misfits);
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');

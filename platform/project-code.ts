@@ -4,7 +4,7 @@ import type { Tool } from '../operations/tool.js';
 import type { Settings } from './config.js';
 import { filesOf } from './project.js';
 import { ProjectModules } from './project-modules.js';
-import { placeOfText, problemsOfLoad, ProjectError } from './project-problems.js';
+import { placeOfName, problemsOfLoad, ProjectError } from './project-problems.js';
 
 export type Activity = (...args: never[]) => unknown;
 
@@ -65,7 +65,7 @@ export class Names {
       const other = this.#owners.get(name);
       if (other === undefined || other === path) continue;
       const message = `there is ${this.kind} "${name}" already, in ${other}`;
-      return new ProjectError(`${path}: ${message}`, [{ path, ...placeOfText(path, name), message }]);
+      return new ProjectError(`${path}: ${message}`, [{ path, ...placeOfName(path, name), message }]);
     }
     for (const name of names) this.#owners.set(name, path);
     return undefined;

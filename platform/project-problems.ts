@@ -133,6 +133,15 @@ export function placeOfText(
   return undefined;
 }
 
+/** Place where a file gives a name: in quotes, as a tool's, or as an exported declaration. */
+export function placeOfName(path: string, name: string): Place | undefined {
+  const source = sourceOf(path) ?? '';
+  const declared = new RegExp(`\\b(?:function\\*?|const|let|class)\\s+(?=${name}\\b)`).exec(source);
+  return (
+    placeOfText(path, name) ?? (declared ? placeAt(source, declared.index + declared[0].length) : undefined)
+  );
+}
+
 function placeAt(source: string, offset: number): Place {
   const before = source.slice(0, offset).split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };

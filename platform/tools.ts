@@ -2,7 +2,7 @@
  * The tools that a server offers: those of code, and pipelines, both of which people edit while it runs. Pipelines are
  * looked at again whenever tools are listed or called; a file that can't be used takes away its own tool and no other.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Tool } from '../operations/tool.js';
 import { parsePipelineFile } from '../pipelines/file.js';

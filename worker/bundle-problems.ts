@@ -1,7 +1,7 @@
 /** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
 import { resolve } from 'node:path';
 import { disallowedModules } from '@temporalio/worker/lib/workflow/bundler.js';
-import { placeOfText, type ProjectProblem } from '../platform/project-problems.js';
+import { placeOfName, placeOfText, type ProjectProblem } from '../platform/project-problems.js';
 import { importsOf, pathOf, projectFileOf, type Compilation } from './bundle-graph.js';
 
 /** A problem that no file can be left out for: two files export one name. */
@@ -60,6 +60,7 @@ function conflictOf(message: string): BundleProblem | undefined {
   if (!second || !name || !first) return undefined;
   return {
     path: resolve(second),
+    ...placeOfName(resolve(second), name),
     message: `there is an export "${name}" already, in ${first}`,
     isConflict: true,
   };

@@ -5,7 +5,7 @@ import type { Settings } from '../platform/config.js';
 import { ownFilesOf } from '../platform/project.js';
 import { loadToolFiles } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';
-import { placeOfText, type ProjectProblem } from '../platform/project-problems.js';
+import { placeOfName, type ProjectProblem } from '../platform/project-problems.js';
 
 /**
  * @param exported names that the files of workflows export
@@ -25,6 +25,6 @@ export async function missingWorkflows(
     if (exported.includes(workflow) || unknown.includes(workflow)) return [];
     const near = didYouMean(workflow, exported) || ';';
     const message = `tool "${name}": no file in workflows/ exports a workflow "${workflow}"${near} expected export async function ${workflow}() in workflows/${workflow}.ts`;
-    return [{ path, ...placeOfText(path, workflow), message }];
+    return [{ path, ...placeOfName(path, workflow), message }];
   });
 }

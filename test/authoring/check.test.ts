@@ -120,7 +120,7 @@ export type Work = typeof activities;
   );
   told(/^workflows\/builtin\.ts:1:\d+: a workflow can't import "fs"; do that work in an activity/);
   told(/^workflows\/unresolved\.ts:2:\d+: .*Can't resolve '\.\.\/lib\/nothing\.js'/);
-  told(/^activities\/work\.ts:2:\d+: there is an activity "work" already, in activities\/twice\.ts$/);
+  told(/^activities\/work\.ts:2:23: there is an activity "work" already, in activities\/twice\.ts$/);
   told(/^pipelines\/bad\.yml:1:\d+: .*rnu/);
   expect(code).toBe(1);
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/config.js');
   const { workflowBundle } = await built('worker/bundle.js');
-  codePath = await workflowBundle(await loadSettings({ project: FIXTURES }), console);
+  codePath = await workflowBundle(await loadSettings({ project: FIXTURES }));
 });
 afterAll(() => parts?.stop());
 

@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
-import { DefaultLogger } from '@temporalio/worker';
 import { expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/config.js';
 import { workflowBundle } from '../../worker/bundle.js';
