@@ -23,6 +23,7 @@ export class ToolsOfCode {
   #files: ToolFile[] = [];
   #tools = new Map<string, Tool>();
   #modules = new ProjectModules();
+  readonly #loadedSinceMs = Date.now();
 
   private constructor(
     private readonly settings: Settings,
@@ -77,7 +78,7 @@ export class ToolsOfCode {
       {
         onError: (error) =>
           this.logger.error({ err: error }, 'definitions of tools could not be loaded again'),
-        loadedSinceMs: Date.now(),
+        loadedSinceMs: this.#loadedSinceMs,
       },
     );
   }

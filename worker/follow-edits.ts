@@ -20,19 +20,22 @@ export async function followEdits(
   loadedSinceMs: number,
 ): Promise<() => void> {
   let missing: string[] = [];
-  let lastSaid: readonly string[] = [];
   const lookForMissing = async () => {
+    const known = missing;
     missing = (await missingWorkflows(settings, workflows.exports(), workflows.fileProblems())).map(
       formatProjectProblem,
     );
-    for (const problem of missing.filter((one) => !lastSaid.includes(one))) logger.error({}, problem);
-    lastSaid = missing;
+    for (const problem of missing.filter((one) => !known.includes(one))) logger.error({}, problem);
     writeProblems();
   };
+  let written: string | undefined;
   const writeProblems = () => {
     const ofActivities = activities.errors().flatMap((error) => error.problems.map(formatProjectProblem));
+    const problems = [...workflows.problems(), ...ofActivities, ...missing];
+    if (problems.join('\n') === written) return;
     try {
-      writeWorkerProblems(settings, [...workflows.problems(), ...ofActivities, ...missing]);
+      writeWorkerProblems(settings, problems);
+      written = problems.join('\n');
     } catch (error) {
       logger.warn({ err: error }, 'problems of tools could not be written for the servers of this home');
     }
