@@ -12,9 +12,9 @@ import {
   type Pending,
   type Publication,
 } from '../../operations/mailbox-wire.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
-import { withJitter } from './backoff.js';
 import { readText } from './contents.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';

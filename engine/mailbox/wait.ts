@@ -13,9 +13,9 @@ import {
   type TakeAnswer,
   type TakeRequest,
 } from '../../operations/mailbox-wire.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
-import { withJitter } from './backoff.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type Life, type PresenceOptions } from './presence.js';
