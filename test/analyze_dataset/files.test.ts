@@ -1,4 +1,5 @@
 /** Files by name and by pattern, packed, and in other encodings. */
+import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -141,6 +142,17 @@ describe('an encoding', () => {
       `gunzip -c 'latin.csv.gz' | iconv -f WINDOWS-1252 -t UTF-8 | gzip > 'latin.utf8.csv.gz'`,
     );
   });
+
+  it.each(["Ann's $(touch x).csv", "Ann's $(touch x).csv.gz"])(
+    'of 8 bits in %s is converted by the command in the message',
+    async (name) => {
+      const text = Buffer.from('a,b\ncafé,2\n', 'latin1');
+      const message = await unreadable(name, name.endsWith('.gz') ? gzipSync(text) : text);
+      const command = message.split('convert it with: ')[1]!;
+      execFileSync('sh', ['-c', command], { cwd: box.data });
+      expect((await look(name.replace('.csv', '.utf8.csv'))).rows).toEqual([['café', 2]]);
+    },
+  );
 });
 
 describe('a pattern', () => {
