@@ -11,7 +11,7 @@ import {
   runQuery,
 } from '../../activities/analyze_dataset/index.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
-import { fileBytes } from '../../platform/data-folders.js';
+import { fileBytes, filesMatching } from '../../platform/data-folders.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -231,6 +231,18 @@ describe('a pattern', () => {
     expect((await refusal(inspect('many/*.csv', box.options))).message).toContain('matches 1001');
     await rm(path.join(box.data, 'many/0.csv'));
     expect((await inspect('many/*.csv', box.options)).rowCount).toBe(1000);
+  });
+
+  it('has no size, and no files, once the signal fires during the search', async () => {
+    const ending = () => {
+      const controller = new AbortController();
+      setImmediate(() => controller.abort(new Error('over')));
+      return controller.signal;
+    };
+    expect(await fileBytes('many/*.csv', [box.data], new AbortController().signal)).toBe(4000);
+    expect(await fileBytes('many/*.csv', [box.data], ending())).toBeUndefined();
+    await expect(filesMatching('many/*.csv', [box.data], ending())).rejects.toThrow('over');
+    await expect(inspect('many/*.csv', { ...box.options, signal: ending() })).rejects.toThrow('over');
   });
 
   it('that matches other files later is refused', async () => {
