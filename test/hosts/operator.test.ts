@@ -79,7 +79,7 @@ describe('longhaul hosts', () => {
       ),
     });
     const { status, stderr } = longhaul('drop', 'nowhere');
-    expect(status).toBe(4);
+    expect(status).toBe(1);
     expect(stderr).toMatch(/^longhaul: there is no host "nowhere"; known are /);
     expect(stderr).toContain(second.id);
   });

@@ -7,9 +7,9 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   condition,
   defineSignal,
-  isCancellation,
   proxyActivities,
   setHandler,
   TimeoutFailure,
@@ -21,6 +21,9 @@ import { askAboutHost, asking } from './questions.js';
 
 /** Type of the failure of what a lost host was to do. */
 const HOST_LOST = 'HostLost';
+
+/** Detail of the cancellation of an activity that no worker had taken (Temporal's server, cancel of an activity). */
+const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
 /** Longest time that a host's absence may be watched for, in days: longer than any setting. */
 const WATCH_LIMIT_DAYS = 8;
@@ -98,9 +101,9 @@ async function watchHost(host: string): Promise<LostHost | undefined> {
     summary: `waiting for host ${host}`,
   });
   const since = new Date().toISOString();
-  const presence = await untilDropped(host, () => awaitPipelineHost({ host, since }));
-  if (presence === undefined) return DROPPED;
-  return presence.isBack ? undefined : lost(presence);
+  const outcome = await untilDropped(host, () => awaitPipelineHost({ host, since }));
+  if (!('done' in outcome)) return DROPPED;
+  return outcome.done.isBack ? undefined : lost(outcome.done);
 }
 
 function lost({ lastSeenAt }: HostPresence): LostHost {
@@ -135,9 +138,9 @@ export async function onHost<T>(
   for (let queueWaitMs = QUEUE_WAIT_MS.first; ;) {
     let failure: ActivityFailure | undefined;
     try {
-      const done = await untilDropped(job.host, () => work(queueWaitMs));
-      if (done !== undefined) return done;
-      mayHaveBegun = true;
+      const outcome = await untilDropped(job.host, () => work(queueWaitMs));
+      if ('done' in outcome) return outcome.done;
+      if (outcome.mayHaveBegun) mayHaveBegun = true;
     } catch (error) {
       const timeout = hostTimeout(error);
       if (timeout === undefined) throw error;
@@ -199,9 +202,12 @@ async function decide(
  * Has something done on a host, unless the host is dropped meanwhile.
  *
  * @param work is cancelled when the host is dropped
- * @returns undefined when it was dropped
+ * @returns what it gave; whether a worker may have begun it, when the host was dropped
  */
-async function untilDropped<T>(host: string, work: () => Promise<T>): Promise<T | undefined> {
+async function untilDropped<T>(
+  host: string,
+  work: () => Promise<T>,
+): Promise<{ done: T } | { mayHaveBegun: boolean }> {
   const scope = new CancellationScope();
   const done = scope.run(work);
   const watching = new CancellationScope();
@@ -212,11 +218,12 @@ async function untilDropped<T>(host: string, work: () => Promise<T>): Promise<T 
       () => undefined,
     );
   try {
-    return await done;
+    return { done: await done };
   } catch (error) {
     const isOwn = scope.consideredCancelled && !CancellationScope.current().consideredCancelled;
-    if (isOwn && isCancellation(error) && error instanceof ActivityFailure) return undefined;
-    throw error;
+    if (!isOwn || !(error instanceof ActivityFailure) || !(error.cause instanceof CancelledFailure))
+      throw error;
+    return { mayHaveBegun: !error.cause.details?.includes(NOT_STARTED) };
   } finally {
     watching.cancel();
   }
