@@ -126,6 +126,8 @@ export interface AwaitHost {
   host: string;
   /** When the wait began, ISO 8601: a worker that has asked for work since then is back. */
   since: string;
+  /** Only look, for so long, in milliseconds. Default: until the worker's setting for an absence has passed. */
+  limitMs?: number;
 }
 
 export interface HostPresence {

@@ -44,19 +44,32 @@ export class Hosts {
   /** @param address of Temporal, for a host that reaches it by a way of its own */
   async add(name: string, address?: string): Promise<TestHost> {
     const home = newHome(this.root, name);
-    const environment = {
+    const host = { home, id: hostId(home), worker: this.#worker(home, name, address) };
+    await this.#ready(host);
+    return host;
+  }
+
+  /** Starts the worker of a host again. */
+  async again(host: TestHost, name: string): Promise<void> {
+    host.worker = this.#worker(host.home, name);
+    await this.#ready(host);
+  }
+
+  #worker(home: string, name: string, address?: string): Part {
+    return this.parts.worker({
       LONGHAUL_HOME: home,
       TEST_HOST: name,
       ...(address ? { TEMPORAL_ADDRESS: address } : {}),
-    };
-    const host = { home, id: hostId(home), worker: this.parts.worker(environment) };
-    const temporal = await this.parts.temporal();
-    await eventually(`host ${name} polls`, async () => {
+    });
+  }
+
+  async #ready(host: TestHost): Promise<void> {
+    const since = new Date(Date.now() - 1_000);
+    await eventually(`host ${host.id} polls`, () => {
       if (host.worker.process.exitCode !== null) throw new Error(host.worker.output());
-      return lastSeen(temporal, this.parts.taskQueue, host.id);
+      return this.isSeenSince(host, since);
     });
     await this.parts.ready();
-    return host;
   }
 
   async isSeenSince({ id }: TestHost, since: Date): Promise<boolean> {

@@ -12,11 +12,12 @@ import {
   defineSignal,
   proxyActivities,
   setHandler,
+  sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
-import { DROP_HOST_SIGNAL, type HostPresence } from '../../pipelines/run.js';
+import { DROP_HOST_SIGNAL, type AwaitHost, type HostPresence } from '../../pipelines/run.js';
 import { askAboutHost, asking } from './questions.js';
 
 /** Type of the failure of what a lost host was to do. */
@@ -35,6 +36,11 @@ const WATCH_LIMIT_DAYS = 8;
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
 /** The same for what is done after a cancel: then nobody is asked, and nothing moves. */
 const ENDING_WAIT_MS = 120_000;
+
+/** Pauses between looks for a host that people are asked about, in milliseconds: doubled from the first to the longest. */
+const LOOK_PAUSE_MS = { first: 60_000, longest: 3_600_000 };
+/** How long one such look takes, in milliseconds: a worker that waits for work asks for it once a minute. */
+const LOOK_MS = 75_000;
 
 const dropHost = defineSignal<[string]>(DROP_HOST_SIGNAL);
 /** Hosts that an operator has given up. */
@@ -96,14 +102,26 @@ function awaitHost(host: string): Promise<LostHost | undefined> {
 
 async function watchHost(host: string): Promise<LostHost | undefined> {
   if (dropped.has(host)) return DROPPED;
-  const { awaitPipelineHost } = proxyActivities<typeof activities>({
-    startToCloseTimeout: `${WATCH_LIMIT_DAYS} days`,
-    summary: `waiting for host ${host}`,
-  });
-  const since = new Date().toISOString();
-  const outcome = await untilDropped(host, () => awaitPipelineHost({ host, since }));
+  const outcome = await untilDropped(host, () => watched({ host, since: new Date().toISOString() }));
   if (!('done' in outcome)) return DROPPED;
   return outcome.done.isBack ? undefined : lost(outcome.done);
+}
+
+function watched(awaited: AwaitHost): Promise<HostPresence> {
+  const { awaitPipelineHost } = proxyActivities<typeof activities>({
+    startToCloseTimeout: `${WATCH_LIMIT_DAYS} days`,
+    summary: `waiting for host ${awaited.host}`,
+  });
+  return awaitPipelineHost(awaited);
+}
+
+/** Looks now and then whether a host is back, until it is. */
+async function returned(host: string): Promise<'wait'> {
+  for (let pauseMs = LOOK_PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, LOOK_PAUSE_MS.longest)) {
+    await sleep(pauseMs, { summary: `until the next look for host ${host}` });
+    const { isBack } = await watched({ host, since: new Date().toISOString(), limitMs: LOOK_MS });
+    if (isBack) return 'wait';
+  }
 }
 
 function lost({ lastSeenAt }: HostPresence): LostHost {
@@ -192,10 +210,19 @@ async function decide(
   const repeated = job.unrepeatable(mayHaveBegun ? undefined : step);
   if (repeated.length === 0) throw new StartJobAgain(`host ${job.host} ${why}`);
   const question = { job: job.record.name, host: job.host, what, why, repeated, isDropped };
-  const decision = await asking([job.record, ...(step ? [step] : [])], () => askAboutHost(question));
+  // A host that comes back makes the question pointless.
+  const ask = () => firstOf(() => askAboutHost(question), ...(isDropped ? [] : [() => returned(job.host)]));
+  const decision = await asking([job.record, ...(step ? [step] : [])], ask);
   if (decision === 'start_job_again') throw new StartJobAgain(`host ${job.host} was given up`);
   if (decision === 'give_up')
     throw failure ?? ApplicationFailure.nonRetryable(`host ${job.host} ${why}`, HOST_LOST);
+}
+
+/** What comes first; the others are cancelled. */
+async function firstOf<T>(...works: (() => Promise<T>)[]): Promise<T> {
+  const scope = new CancellationScope();
+  const race = scope.run(() => Promise.race(works.map((work) => work())));
+  return race.finally(() => scope.cancel());
 }
 
 /**
