@@ -64,7 +64,7 @@ describe('gzip', () => {
   });
 
   it('reports progress', async () => {
-    await box.file('large.csv.gz', gzipSync(`a,b\n${'1,some text\n'.repeat(3_000_000)}`, { level: 1 }));
+    await box.file('large.csv.gz', gzipSync(`a,b\n${'1,some text\n'.repeat(9_000_000)}`, { level: 1 }));
     const { reading } = await inspect('large.csv.gz', box.options);
     box.options.reports.length = 0;
     await runQuery({ path: 'large.csv.gz', group_by: ['b'], limit: 1 }, { ...box.options, reading });
