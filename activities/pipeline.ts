@@ -3,12 +3,16 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type {
   ArtifactReference,
+  AwaitHost,
+  HostPresence,
   OpenedWorkspace,
   OpenWorkspace,
   RunStep,
   SaveArtifacts,
   StepDone,
 } from '../pipelines/run.js';
+import { lastSeen } from '../platform/host-presence.js';
+import { awaitHost } from './pipeline/await-host.js';
 import { saveArtifacts } from './pipeline/artifacts.js';
 import { ARTIFACT_MISSING } from './pipeline/failures.js';
 import { hostId } from './pipeline/host.js';
@@ -90,6 +94,22 @@ export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<Arti
     signal: cancellationSignal(),
   };
   return onceThereIsRoom(() => saveArtifacts(saving, around), waiting());
+}
+
+/** Waits until a host is back, or has been away for as long as this worker's setting says. Runs on any host. */
+export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresence> {
+  const { settings } = current();
+  const { client, info } = Context.current();
+  // Temporal's clock, on which the host's last poll was noted; this machine's may differ.
+  const { currentAttemptScheduledTimestampMs: scheduledMs } = info;
+  const began = performance.now();
+  return awaitHost(awaited, {
+    lastSeen: () => lastSeen(client, settings.taskQueue, awaited.host),
+    absenceLimitMs: settings.hostAbsenceMinutes * 60_000,
+    now: () => scheduledMs + performance.now() - began,
+    signal: cancellationSignal(),
+    onWait: (message) => report({ progress: 0, message }),
+  });
 }
 
 /** How this activity waits for room on a full disk: until it is cancelled or times out. */

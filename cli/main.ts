@@ -18,6 +18,7 @@ import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerGet } from './commands/get.js';
+import { registerHosts } from './commands/hosts.js';
 import { registerInbox } from './commands/inbox.js';
 import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
@@ -41,7 +42,7 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor],
+  ...[registerList, registerDoctor, registerHosts],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 

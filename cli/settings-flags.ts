@@ -16,6 +16,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
+  hostAbsenceMinutes: [
+    '<number>',
+    'absence of a host after which its jobs move or ask, in minutes (default: 5)',
+  ],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],

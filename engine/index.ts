@@ -154,7 +154,7 @@ export class Engine {
     const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
     if (typeof path !== 'string') return sizeInArguments(line, args);
     const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
-    return Promise.race([fileBytes(path, this.dataFolders), late]);
+    return Promise.race([fileBytes(path, this.dataFolders, AbortSignal.timeout(SIZE_LIMIT_MS)), late]);
   }
 
   /**

@@ -4,6 +4,7 @@ import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/int
 import proto from '@temporalio/proto';
 import { activityFailureMessage, activityName, isOwnActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
+import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, lastTaskFailure } from './history.js';
 import type { EngineTemporal } from './temporal.js';
 
@@ -46,7 +47,10 @@ export async function troubleOf(
     }
     if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
       const name = await nameOf(engine, workflowId, activity);
-      return `no worker has taken ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
+      const host = hostOfQueue(engine.taskQueue, activity.activityOptions?.taskQueue?.name ?? '');
+      const who = host === undefined ? 'no worker' : `host ${host}`;
+      const verb = host === undefined ? 'has taken' : 'has not taken';
+      return `${who} ${verb} ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
     }
   }
   return undefined;

@@ -5,6 +5,7 @@ const OWN: Readonly<Record<string, (summary: string | undefined) => string>> = {
   runPipelineStep: (summary) =>
     summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
   openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
+  awaitPipelineHost: (summary) => summary ?? 'a host',
   savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
   longhaul_request_cancel: () => 'the cancel request',
 };

@@ -121,6 +121,24 @@ export interface ArtifactReference {
   bytes: number;
 }
 
+/** Watch a host that a job waits for. */
+export interface AwaitHost {
+  host: string;
+  /** When the wait began, ISO 8601: a worker that has asked for work since then is back. */
+  since: string;
+  /** Only look, for so long, in milliseconds. Default: until the worker's setting for an absence has passed. */
+  limitMs?: number;
+}
+
+export interface HostPresence {
+  isBack: boolean;
+  /** When a worker of the host was last seen, ISO 8601; when the wait began, if Temporal doesn't know. */
+  lastSeenAt: string;
+}
+
+/** Signal to a pipeline's workflow: this host won't come back. Its argument is the host's ID. */
+export const DROP_HOST_SIGNAL = 'longhaul_drop_host';
+
 /** Task queue of the files of one host: workspaces and artifacts. */
 export function hostTaskQueue(taskQueue: string, host: string): string {
   return `${taskQueue}:${host}`;

@@ -52,6 +52,11 @@ const fileSchema = z.strictObject({
   pipelineFolders: list,
   /** Steps of pipelines that a worker runs at once. Default: its cores. */
   maxSteps: z.coerce.number().int().min(1).max(1000),
+  /**
+   * How long no worker of a host may have been seen before the pipelines' jobs on it count as lost, in minutes: from then
+   * on idempotent jobs start again on another host, and people are asked about the others. Default: 5.
+   */
+  hostAbsenceMinutes: z.coerce.number().min(2).max(10_080),
   /** Environment variables of the worker that steps of pipelines get beside the usual ones. Default: none. */
   stepEnvironment: list,
   /** Host names beside loopback's under which the server may be called (DNS rebinding protection). */
@@ -89,6 +94,7 @@ export const SETTING_VARIABLES: Record<SettingName, string> = {
   dataFolders: 'LONGHAUL_DATA_FOLDERS',
   pipelineFolders: 'LONGHAUL_PIPELINE_FOLDERS',
   maxSteps: 'LONGHAUL_MAX_STEPS',
+  hostAbsenceMinutes: 'LONGHAUL_HOST_ABSENCE_MINUTES',
   stepEnvironment: 'LONGHAUL_STEP_ENVIRONMENT',
   allowedHosts: 'LONGHAUL_ALLOWED_HOSTS',
   corsOrigins: 'LONGHAUL_CORS_ORIGINS',
@@ -120,6 +126,7 @@ export interface Settings {
   dataFolders: string[];
   pipelineFolders: string[];
   maxSteps: number;
+  hostAbsenceMinutes: number;
   stepEnvironment: string[];
   allowedHosts: string[];
   corsOrigins: string[];
@@ -189,6 +196,7 @@ export async function loadSettings(
       resolve(baseOf('pipelineFolders'), path),
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
+    hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],

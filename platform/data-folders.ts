@@ -59,6 +59,7 @@ export function isPattern(givenPath: string): boolean {
  * starts with a dot. Links to files count; `**` does not descend into links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
+ * @throws the signal's reason once it has fired
  */
 export async function filesMatching(
   pattern: string,
@@ -82,11 +83,14 @@ export async function filesMatching(
       fs: LINKS_AS_FILES,
       ...(signal && { signal }),
     });
+    // Once the signal has fired, only some of the files were found.
+    signal?.throwIfAborted();
     const matches: Match[] = [];
     for (const relative of found) {
       const realPath = await realpath(path.join(base, relative)).catch(() => undefined);
       if (realPath === undefined) continue;
       const file = await stat(realPath);
+      signal?.throwIfAborted();
       if (!isUnder(realPath, realFolders)) return undefined;
       if (!file.isFile()) continue;
       const spelled = path.join(spelledBase, relative);
@@ -102,8 +106,14 @@ export async function filesMatching(
 /**
  * Size of a file under the folders, or of all files that match a pattern, in bytes; undefined for one that isn't there,
  * or not for callers.
+ *
+ * @param signal ends the search for a pattern's files; the size is undefined then
  */
-export async function fileBytes(givenPath: string, folders: readonly string[]): Promise<number | undefined> {
+export async function fileBytes(
+  givenPath: string,
+  folders: readonly string[],
+  signal?: AbortSignal,
+): Promise<number | undefined> {
   const { inside, realFolders } = await placesOf(givenPath, folders);
   for (const candidate of inside) {
     const real = await realpath(candidate).catch(() => undefined);
@@ -113,6 +123,9 @@ export async function fileBytes(givenPath: string, folders: readonly string[]): 
     return found?.isFile() ? found.size : undefined;
   }
   if (!isPattern(givenPath)) return undefined;
-  const matches = await filesMatching(givenPath, folders);
+  const matches = await filesMatching(givenPath, folders, signal).catch((thrown: unknown) => {
+    if (signal?.aborted) return undefined;
+    throw thrown;
+  });
   return matches?.length ? matches.reduce((sum, { bytes }) => sum + bytes, 0) : undefined;
 }

@@ -35,7 +35,12 @@ export function programCommand(
 
 /** A word as POSIX shells read it: quoted if it holds characters that they interpret. */
 export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : quotedShellWord(word);
+}
+
+/** A word in the single quotes of POSIX shells. */
+export function quotedShellWord(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 function realPath(path: string): string | undefined {

@@ -1,11 +1,12 @@
 /** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
-import { hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { hostId } from '../activities/pipeline/host.js';
 import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
+import { workerIdentity } from '../platform/host-presence.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 import { ActivityCode } from './activity-code.js';
@@ -46,16 +47,18 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const storage = storageOf(settings);
   const contact = temporalContact(connection);
   const dataConverter = dataConverterOf(storage);
+  const identity = workerIdentity(hostId(settings.home));
   const reportOutcome = outcomeReporter({
     connection,
     namespace,
-    identity: `${process.pid}@${hostname()}`,
+    identity,
     dataConverter: loadDataConverter(dataConverter),
     stopping: stopping.signal,
     logger,
   });
   const interceptor = activityInterceptor({ settings, storage, contact }, reportOutcome);
   const shared: SharedOptions = {
+    identity,
     connection,
     namespace,
     activities: { default: activities.dispatch },

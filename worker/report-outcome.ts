@@ -17,6 +17,7 @@ import {
 import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/shared/outcome.js';
 import { isNoRoom } from '../platform/disk.js';
+import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 
 /** How long one attempt may take, in milliseconds. */
@@ -89,8 +90,8 @@ async function untilReported(
           'the end of an activity is not reported yet; trying until it is',
         );
     }
-    // With jitter: many activities may wait for the same Temporal.
-    await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { signal: over }).catch(() => undefined);
+    // Many activities may wait for the same Temporal.
+    await delay(withJitter(pauseMs), undefined, { signal: over }).catch(() => undefined);
   }
   return false;
 }

@@ -9,6 +9,7 @@ import { MAX_STEP_RUNS } from '../pipelines/pipeline.js';
 import type { PipelineRun } from '../pipelines/run.js';
 import type { Child } from './pipeline/child.js';
 import { plannedChildren, showProgress } from './pipeline/child.js';
+import { listenToDrops } from './pipeline/hosts.js';
 import { runJobs } from './pipeline/jobs.js';
 import { partialOf, resultOf } from './pipeline/outputs.js';
 import { planResume, takeOver } from './pipeline/resume.js';
@@ -23,6 +24,7 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   setHandler(resumeQuery, (request) => planResume(run, records, request), {
     description: 'What a new operation gets that goes on from here.',
   });
+  listenToDrops();
   if (run.resume) takeOver(run.pipeline, children, run.resume);
   const total = records.reduce((sum, { steps }) => sum + steps.length, 0);
   if (total > MAX_STEP_RUNS) {

@@ -1,6 +1,7 @@
 import { open, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
+import { describe } from './column-reading.js';
 import { readingOptions, withDataset } from './dataset.js';
 import type { Dataset, ReadingOptions } from './dataset.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
@@ -102,10 +103,10 @@ export async function writeArtifact(
 
 /** Parquet has no 128-bit integers: DuckDB would write sums of integers as doubles, and lose digits. */
 async function exactInParquet(from: string, values: string[] | undefined, dataset: Dataset): Promise<string> {
-  const described = await dataset.run(`DESCRIBE SELECT * FROM ${from}`, values);
-  const casts = described.getRows().flatMap(([name, type]) => {
+  const described = await describe(dataset.run, from, values);
+  const casts = described.flatMap(({ name, type }) => {
     if (type !== 'HUGEINT' && type !== 'UHUGEINT') return [];
-    const column = quotedIdentifier(String(name));
+    const column = quotedIdentifier(name);
     return [`CAST(${column} AS DECIMAL(38, 0)) AS ${column}`];
   });
   return casts.length === 0 ? '' : ` REPLACE (${casts.join(', ')})`;

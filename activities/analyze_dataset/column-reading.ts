@@ -1,6 +1,8 @@
-/** How columns are read and converted: plain values, which one call hands to the next, and the SQL that follows from them. */
+/** How columns are described, read and converted: plain values that one call hands to the next, and the SQL for them. */
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { isMissing, separatedDate, SPACE } from './kinds.js';
+import type { Run } from './session.js';
+import type { Column } from '../../tools/analyze_dataset.js';
 
 /** From text to the column's type. */
 export type Conversion = 'cast' | 'decimal_comma' | 'thousands_comma' | 'day_first' | 'month_first';
@@ -59,6 +61,12 @@ function converted(value: string, type: string, convert: Conversion): string {
     case 'month_first':
       return `CAST(${separatedDate(value, convert)} AS ${type})`;
   }
+}
+
+/** Names and full types of a source's columns, as DuckDB spells them. @param values of the parameters in `source` */
+export async function describe(run: Run, source: string, values?: string[]): Promise<Column[]> {
+  const described = await run(`DESCRIBE SELECT * FROM ${source}`, values);
+  return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
 }
 
 /** SQL list of the files' paths. */

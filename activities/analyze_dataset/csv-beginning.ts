@@ -1,4 +1,4 @@
-/** Reads the beginning of a CSV file: encoding, dialect, header and first rows. */
+/** Reads the beginning of a CSV file: encoding, dialect and header. */
 import { isUtf8 } from 'node:buffer';
 import { beginningOf, isGzipName } from './content.js';
 import type { Utf16 } from './content.js';
@@ -28,8 +28,6 @@ export interface CsvGroup {
 
 export interface Beginning {
   group: CsvGroup;
-  /** Fields of the first rows that fit. */
-  rows: string[][];
   notes: string[];
 }
 
@@ -86,13 +84,12 @@ export async function readBeginning(
     at = record.next;
     line += record.lines;
   }
-  // A very long first record or row: types need at least one.
+  // A very long first record or row: the header is found by the rows below it.
   if (rows.length === 0 && !isWhole && maxBytes < MAX_BEGINNING_BYTES)
     return readBeginning(file, MAX_BEGINNING_BYTES, signal);
   if (first === undefined) throw noRecord(file, maxBytes, isWhole);
   const header = findHeader(first, rows, firstLine);
   const { names, notes: nameNotes } = columnNames(header, width);
-  if (!header.names) rows.unshift(first);
   const newline = [...newlines][0] ?? '\n';
   // DuckDB counts the records that it skips by its own idea of quotes.
   const isOddAbove = preamble.some(
@@ -108,7 +105,7 @@ export async function readBeginning(
     ...(isGzipName(file.name) && { packed: true as const }),
     ...((utf16 !== undefined || newlines.size > 1 || isOddAbove) && { copied: true as const }),
   };
-  return { group, rows, notes: [...allNotes, ...notes, ...(header.note ? [header.note] : []), ...nameNotes] };
+  return { group, notes: [...allNotes, ...notes, ...(header.note ? [header.note] : []), ...nameNotes] };
 }
 
 function noRecord(file: LocatedFile, maxBytes: number, isWhole: boolean): DatasetError {

@@ -1,40 +1,34 @@
-/** Copies of CSV files without the lines that don't fit, read in the files' place. */
-import path from 'node:path';
+/** Copies of CSV files without the lines that don't fit. */
 import { refuseBadRows, skippedRows } from './csv-bad-rows.js';
-import { groupOf } from './csv-plan.js';
-import type { CsvPlan } from './csv-plan.js';
+import type { OnBadRows } from './csv-bad-rows.js';
+import type { CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
-import type { DatasetFile } from './locate.js';
+import type { LocatedFile } from './locate.js';
 
 /**
- * Copies files that DuckDB can't read as they are.
+ * Copies a file that DuckDB can't read as it is.
  *
- * @returns the paths to read, and what was left out
+ * @param target path of the copy
+ * @returns notes on what was left out; undefined when the file can be read as it is, and there is no copy
  * @throws DatasetError unreadable, when rows don't fit and may not be skipped
  */
 export async function copyCsv(
-  file: DatasetFile,
-  plan: CsvPlan,
-  readPaths: readonly string[],
-  scratchFolder: string,
+  file: LocatedFile,
+  group: CsvGroup,
+  onBadRows: OnBadRows,
+  target: string,
   signal: AbortSignal,
-): Promise<{ paths: string[]; notes: string[] }> {
-  const paths = [...readPaths];
+): Promise<string[] | undefined> {
+  if (!group.copied) return undefined;
+  const scan = await scanCsv(file, group, signal, target);
+  refuseBadRows(file, group, scan, onBadRows);
   const notes: string[] = [];
-  for (const [index, one] of file.files.entries()) {
-    const group = groupOf(plan, index);
-    if (!group.copied) continue;
-    const copy = path.join(scratchFolder, `copy-${index}.csv`);
-    const scan = await scanCsv(one, group, signal, copy);
-    refuseBadRows(one, group, scan, plan.onBadRows);
-    paths[index] = copy;
-    if (scan.badRows > 0) notes.push(skippedRows(one, group, scan));
-    if (scan.newlines.length > 1)
-      notes.push(
-        `${one.name} has line ends of several kinds (${scan.newlines.map(nameOf).join(', ')}): each ends a row.`,
-      );
-  }
-  return { paths, notes };
+  if (scan.badRows > 0) notes.push(skippedRows(file, group, scan));
+  if (scan.newlines.length > 1)
+    notes.push(
+      `${file.name} has line ends of several kinds (${scan.newlines.map(nameOf).join(', ')}): each ends a row.`,
+    );
+  return notes;
 }
 
 function nameOf(newline: string): string {

@@ -1,5 +1,6 @@
 /** Finds out whether the first record of a CSV file names its columns. */
 import { renamedNote } from './names.js';
+import { atMost } from './notes.js';
 
 export interface Header {
   /** Undefined where the first record is data. */
@@ -11,6 +12,7 @@ type Kind = 'empty' | 'number' | 'time' | 'boolean' | 'text';
 
 /** Values of one kind that make a column of that kind. */
 const MOSTLY = 0.8;
+const MAX_NOTES = 3;
 
 /**
  * @param first fields of the first record
@@ -71,13 +73,7 @@ export function columnNames(header: Header, width: number): { names: string[]; n
     }
     return name;
   });
-  return {
-    names,
-    notes:
-      notes.length <= 3
-        ? notes
-        : [...notes.slice(0, 3), `${notes.length - 3} more columns were named like this.`],
-  };
+  return { names, notes: atMost(notes, MAX_NOTES, 'columns were named like this') };
 }
 
 function noHeader(line: number): string {

@@ -6,6 +6,7 @@ import type { Beginning, CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
 import { DatasetError } from './errors.js';
 import type { DatasetFile } from './locate.js';
+import { atMost } from './notes.js';
 import { missingColumnNotes } from './unions.js';
 
 /** A plain value, handed from call to call. */
@@ -78,10 +79,7 @@ export async function planCsv(
     onBadRows,
     rowCount,
     ...(isSequential && { isSequential }),
-    notes:
-      notes.length <= MAX_NOTES
-        ? notes
-        : [...notes.slice(0, MAX_NOTES), `${notes.length - MAX_NOTES} more notes on other files.`],
+    notes: atMost(notes, MAX_NOTES, 'notes on other files'),
   };
 }
 

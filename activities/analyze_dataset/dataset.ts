@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import path from 'node:path';
 import { convertedSource, jsonReader, listOf, parquetReader } from './column-reading.js';
 import type { ColumnReading } from './column-reading.js';
 import { checkContent } from './content.js';
 import type { OnBadRows } from './csv-bad-rows.js';
 import { copyCsv } from './csv-copies.js';
-import { isMisfit, planCsv, refuseOtherCount, saferPlan } from './csv-plan.js';
+import { groupOf, isMisfit, planCsv, refuseOtherCount, saferPlan } from './csv-plan.js';
 import type { CsvPlan } from './csv-plan.js';
 import { csvSource } from './csv-source.js';
 import { refuseOtherThanUtf8 } from './encoding.js';
@@ -141,15 +142,26 @@ function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
     .digest('base64url');
 }
 
+/** Copies the files that DuckDB can't read as they are. @returns the paths to read, and notes on the copies */
 async function copiesOf(
-  file: DatasetFile,
-  reading: Reading,
+  { files, format }: DatasetFile,
+  { csv }: Reading,
   { readPaths, scratchFolder }: Session,
   signal: AbortSignal,
 ): Promise<{ paths: string[]; notes: string[] }> {
-  if (reading.csv) return copyCsv(file, reading.csv, readPaths, scratchFolder, signal);
-  if (file.format === 'json') return copyJson(file, readPaths, scratchFolder, signal);
-  return { paths: readPaths, notes: [] };
+  const paths = [...readPaths];
+  const notes: string[] = [];
+  if (format === 'parquet') return { paths, notes };
+  for (const [index, one] of files.entries()) {
+    const target = path.join(scratchFolder, `copy-${index}.${format}`);
+    const copied = csv
+      ? await copyCsv(one, groupOf(csv, index), csv.onBadRows, target, signal)
+      : await copyJson(one, target, signal);
+    if (!copied) continue;
+    paths[index] = target;
+    notes.push(...copied);
+  }
+  return { paths, notes };
 }
 
 async function withTypes(

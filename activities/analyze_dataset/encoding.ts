@@ -4,6 +4,7 @@ import { contentOf, isGzipName } from './content.js';
 import type { Utf16 } from './content.js';
 import { DatasetError } from './errors.js';
 import type { LocatedFile } from './locate.js';
+import { quotedShellWord } from '../../platform/program.js';
 
 /** UTF-16 by its byte order mark, or by its pattern: in most texts every second byte is 0. */
 export function utf16Of(head: Buffer): { encoding: Utf16; isGuess: boolean } | undefined {
@@ -59,10 +60,11 @@ function notUtf8(file: LocatedFile, text: Buffer, offset: number, line: number):
   const encoding = utf32 ? 'UTF-32' : 'WINDOWS-1252';
   const probably = utf32 ? 'UTF-32' : 'Windows-1252 or Latin-1 (Western European)';
   const name = path.basename(file.name);
-  const target = name.replace(/(\.[a-z]+)(\.gz)?$/i, '.utf8$1$2');
+  const source = quotedShellWord(name);
+  const target = quotedShellWord(name.replace(/(\.[a-z]+)(\.gz)?$/i, '.utf8$1$2'));
   const command = isGzipName(name)
-    ? `gunzip -c '${name}' | iconv -f ${encoding} -t UTF-8 | gzip > '${target}'`
-    : `iconv -f ${encoding} -t UTF-8 '${name}' > '${target}'`;
+    ? `gunzip -c ${source} | iconv -f ${encoding} -t UTF-8 | gzip > ${target}`
+    : `iconv -f ${encoding} -t UTF-8 ${source} > ${target}`;
   return new DatasetError(
     'unreadable',
     `path: ${file.name} is expected to be UTF-8 or UTF-16 text; line ${line + linesIn(text.subarray(0, at))}, byte ` +

@@ -1,7 +1,11 @@
 /** Columns and the fields within structs, named by paths such as `user.addr.city`. */
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { DatasetError, unknownColumn, unknownField } from './errors.js';
+import { shortType } from './values.js';
 import type { Column } from '../../tools/analyze_dataset.js';
+
+/** Characters of a type in a message. */
+const MAX_TYPE_CHARACTERS = 100;
 
 /** A column of the file, or a field of one. */
 export interface Operand extends Column {
@@ -65,15 +69,11 @@ function splits(path: string): [string, string][] {
 }
 
 function kindOf(type: string): string {
-  if (/\]$/.test(type)) return `a list (${shortened(type)}): its elements have no path`;
-  if (type.startsWith('MAP('))
-    return `a map (${shortened(type)}): its keys differ from row to row and have no path`;
+  const shown = shortType(type, MAX_TYPE_CHARACTERS);
+  if (/\]$/.test(type)) return `a list (${shown}): its elements have no path`;
+  if (type.startsWith('MAP(')) return `a map (${shown}): its keys differ from row to row and have no path`;
   if (type === 'JSON') return 'of no common shape in all rows (JSON): its fields have no path';
-  return `no struct (${shortened(type)})`;
-}
-
-function shortened(type: string): string {
-  return type.length <= 100 ? type : `${type.slice(0, 100)}…`;
+  return `no struct (${shown})`;
 }
 
 /** Fields of a struct type as DuckDB spells it: `STRUCT(city VARCHAR, "zip code" BIGINT)`; undefined for another type. */

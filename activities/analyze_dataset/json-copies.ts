@@ -1,30 +1,29 @@
+/** Copies of JSON files in UTF-8. */
 import { open } from 'node:fs/promises';
-import path from 'node:path';
 import { beginningOf, contentOf } from './content.js';
 import { utf16Of } from './encoding.js';
-import type { DatasetFile } from './locate.js';
+import type { LocatedFile } from './locate.js';
 
-/** Copies JSON files that are UTF-16, which DuckDB doesn't read. @returns the paths to read */
+/**
+ * Copies a file in UTF-16, which DuckDB doesn't read.
+ *
+ * @param target path of the copy
+ * @returns notes; undefined when the file can be read as it is, and there is no copy
+ * @throws DatasetError unreadable
+ */
 export async function copyJson(
-  file: DatasetFile,
-  readPaths: readonly string[],
-  scratchFolder: string,
+  file: LocatedFile,
+  target: string,
   signal: AbortSignal,
-): Promise<{ paths: string[]; notes: string[] }> {
-  const paths = [...readPaths];
-  const notes: string[] = [];
-  for (const [index, one] of file.files.entries()) {
-    const { bytes } = await beginningOf(one, 4096, signal);
-    const utf16 = utf16Of(bytes);
-    if (!utf16) continue;
-    notes.push(`${one.name} is read as UTF-16.`);
-    paths[index] = path.join(scratchFolder, `copy-${index}.json`);
-    const copy = await open(paths[index], 'wx');
-    try {
-      for await (const chunk of contentOf(one, signal, utf16.encoding)) await copy.appendFile(chunk);
-    } finally {
-      await copy.close();
-    }
+): Promise<string[] | undefined> {
+  const { bytes } = await beginningOf(file, 4096, signal);
+  const utf16 = utf16Of(bytes);
+  if (!utf16) return undefined;
+  const copy = await open(target, 'wx');
+  try {
+    for await (const chunk of contentOf(file, signal, utf16.encoding)) await copy.appendFile(chunk);
+  } finally {
+    await copy.close();
   }
-  return { paths, notes };
+  return [`${file.name} is read as UTF-16.`];
 }

@@ -1,6 +1,6 @@
 /** Finds out the types of a file's columns, from all of its values. */
 import { quotedIdentifier } from '@duckdb/node-api';
-import { jsonReader, listOf, parquetReader } from './column-reading.js';
+import { describe, jsonReader, listOf, parquetReader } from './column-reading.js';
 import type { ColumnReading } from './column-reading.js';
 import { messageOf } from './errors.js';
 import { guessOf, infinityNote, nanNote } from './guesses.js';
@@ -8,7 +8,7 @@ import type { Guess } from './guesses.js';
 import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
 import type { Delivered, Mixture } from './look.js';
 import { keysOf, namesOfParquet, twinsOf } from './names.js';
-import type { Session } from './session.js';
+import type { Run } from './session.js';
 import type { Column } from '../../tools/analyze_dataset.js';
 
 export interface Learned {
@@ -19,7 +19,6 @@ export interface Learned {
   mixed: string[];
 }
 
-type Run = Session['run'];
 type OnShare = (share: number) => void;
 
 /**
@@ -147,11 +146,6 @@ function mixtureOf(column: ColumnReading, { nested, scalar }: Mixture): Guess {
       ? 'lists or objects, which stay JSON, with other values.'
       : 'strings, numbers or booleans, so "1" and 1 are the same.');
   return { column: { ...column, type: 'VARCHAR' }, notes: [note], isMixed: true };
-}
-
-async function describe(run: Run, source: string): Promise<Column[]> {
-  const described = await run(`DESCRIBE SELECT * FROM ${source}`);
-  return described.getRows().map(([name, type]) => ({ name: String(name), type: String(type) }));
 }
 
 /**

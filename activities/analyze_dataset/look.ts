@@ -5,9 +5,7 @@ import { countOf } from './guesses.js';
 import type { TextFacts } from './guesses.js';
 import { allKindsOf, COMMAS, Kind, NUMBERS, oddKindsOf, SPACE, TIMES } from './kinds.js';
 import type { Classified } from './kinds.js';
-import type { Session } from './session.js';
-
-type Run = Session['run'];
+import type { Run } from './session.js';
 
 /** How a column's values are delivered; `from` is missing where the type is certain already. */
 export interface Delivered {

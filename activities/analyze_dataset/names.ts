@@ -1,7 +1,5 @@
 /** Names that differ by case only: DuckDB gives all but the first of them a number, and says nothing. */
-import type { Session } from './session.js';
-
-type Run = Session['run'];
+import type { Run } from './session.js';
 
 /** Names with a number at their end that may be DuckDB's own, since without it another column has that name. */
 export function twinsOf(names: readonly string[]): string[] {

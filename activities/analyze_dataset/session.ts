@@ -37,6 +37,8 @@ export interface Session {
   run: (sql: string, values?: string[], onShare?: (share: number) => void) => Promise<DuckDBResultReader>;
 }
 
+export type Run = Session['run'];
+
 const SCRATCH_PREFIX = 'dataset';
 const DEFAULT_MEMORY_LIMIT_MB = 512;
 const THREADS = 2;

@@ -1,6 +1,7 @@
 /** Files of one dataset whose columns differ: they are joined by name, and the differences are noted. */
-import { quotedString } from '@duckdb/node-api';
+import { describe, parquetReader } from './column-reading.js';
 import type { DatasetFile } from './locate.js';
+import { atMost } from './notes.js';
 import type { Session } from './session.js';
 
 const MAX_NOTES = 5;
@@ -12,10 +13,8 @@ export async function unionNotes(file: DatasetFile, { run, readPaths }: Session)
     return ['Fields are joined by name: one that a file lacks has no value in its rows.'];
   const types: Map<string, string>[] = [];
   for (const readPath of readPaths) {
-    const described = await run(
-      `DESCRIBE SELECT * FROM read_parquet(${quotedString(readPath)}, hive_partitioning = false)`,
-    );
-    types.push(new Map(described.getRows().map(([name, type]) => [String(name), String(type)])));
+    const described = await describe(run, parquetReader([readPath]));
+    types.push(new Map(described.map(({ name, type }) => [name, type])));
   }
   return [
     ...missingColumnNotes(
@@ -39,7 +38,7 @@ export function missingColumnNotes(
       `Column ${JSON.stringify(name)} is missing in ${without[0]!}${others}: no value in rows from there.`,
     ];
   });
-  return atMost(notes, 'columns are missing in some files');
+  return atMost(notes, MAX_NOTES, 'columns are missing in some files');
 }
 
 function otherTypeNotes(types: readonly ReadonlyMap<string, string>[], { files }: DatasetFile): string[] {
@@ -57,10 +56,5 @@ function otherTypeNotes(types: readonly ReadonlyMap<string, string>[], { files }
         );
     }
   }
-  return atMost([...notes.values()], 'columns differ in type');
-}
-
-function atMost(notes: string[], rest: string): string[] {
-  if (notes.length <= MAX_NOTES) return notes;
-  return [...notes.slice(0, MAX_NOTES), `${notes.length - MAX_NOTES} more ${rest}.`];
+  return atMost([...notes.values()], MAX_NOTES, 'columns differ in type');
 }

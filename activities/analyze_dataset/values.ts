@@ -46,8 +46,8 @@ export function rowsOf(reader: DuckDBResultReader): Json[][] {
 }
 
 /** Nested types spell out every field and can be kilobytes long. */
-export function shortType(type: string): string {
-  return type.length <= MAX_TYPE_CHARACTERS ? type : `${type.slice(0, MAX_TYPE_CHARACTERS)}…`;
+export function shortType(type: string, characters = MAX_TYPE_CHARACTERS): string {
+  return type.length <= characters ? type : `${type.slice(0, characters)}…`;
 }
 
 export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json {

@@ -4,20 +4,18 @@ import { LonghaulError } from '../../operations/errors.js';
 import {
   assertAgentName,
   DEAD_LETTERS_KEPT_MS,
-  INBOX_LIMIT,
   type DeadLetter,
   type DeadLetterRequest,
 } from '../../operations/mailbox.js';
 import {
   DEAD_LETTERS_QUERY,
-  PUBLICATION_QUERY,
   SETTLE_DEAD_LETTER,
   type DeadLetterState,
-  type Publication,
   type SettleDeadLetterRequest,
 } from '../../operations/mailbox-wire.js';
 import type { Storage } from '../../platform/storage.js';
 import { readMessage } from './contents.js';
+import { inboxFull, noInbox, takenOver } from './refusals.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** The dead letters of an inbox, oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
@@ -32,8 +30,7 @@ export async function deadLettersOf(
     workflows.inboxOf(principal, inbox),
     DEAD_LETTERS_QUERY,
   );
-  if (!letters)
-    throw new LonghaulError('not_found', `there is no agent "${inbox}", and nothing was sent to it`);
+  if (!letters) throw noInbox(inbox);
   const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
   return Promise.all(
     letters
@@ -72,8 +69,7 @@ async function inboxWith(workflows: MailboxWorkflows, principal: string, message
   const name = recipientOf(messageId);
   if (name === undefined) throw noDeadLetter();
   if (name !== '') return name;
-  const directory = workflows.directoryOf(principal);
-  const publication = await workflows.query<Publication | null>(directory, PUBLICATION_QUERY, messageId);
+  const publication = await workflows.publicationOf(principal, messageId);
   const taker = publication?.isOffer ? publication.recipients[0] : undefined;
   if (taker === undefined) throw noDeadLetter();
   return taker;
@@ -88,17 +84,13 @@ function refusalOf({ why }: RefusedError, inbox: string): LonghaulError {
     case 'unknown_message':
       return noDeadLetter();
     case 'full':
-      return new LonghaulError(
-        'wrong_state',
-        `the inbox of "${inbox}" is full: ${INBOX_LIMIT} messages wait in it; try again when some are done`,
-        { retryable: true },
-      );
+      return inboxFull(inbox);
     case 'not_yours':
       return new LonghaulError(
         'wrong_state',
         `agent_id: expected the owner of the inbox "${inbox}" or the sender of the message; got another agent`,
       );
     default:
-      return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
+      return takenOver();
   }
 }

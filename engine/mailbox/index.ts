@@ -52,10 +52,11 @@ import { readMessage, storeText } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
 import type { Life } from './presence.js';
 import { Enlistments } from './enlist.js';
+import { noInbox, noSuchLife, takenOver } from './refusals.js';
 import { Replies } from './replies.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
-import { noSuchLife, releaseMessage, Waits } from './wait.js';
+import { releaseMessage, Waits } from './wait.js';
 import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows.js';
 
 export type { MailboxOptions } from './workflows.js';
@@ -267,7 +268,7 @@ export class Mailbox {
       if (error instanceof LonghaulError && error.kind === 'not_found') throw nobody;
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'repeat') return;
-      if (error.why === 'gone') throw refusalOf(error, '', '');
+      if (error.why === 'gone') throw takenOver();
       if (error.why === 'not_parent')
         throw new LonghaulError('wrong_state', `"${name}" is no child of "${life!.name}"`);
       throw nobody;
@@ -281,8 +282,7 @@ export class Mailbox {
       this.#workflows.inboxOf(principal, name),
       QUEUE_QUERY,
     );
-    if (!found)
-      throw new LonghaulError('not_found', `there is no agent "${name}", and nothing was sent to it`);
+    if (!found) throw noInbox(name);
     return Promise.all(
       found.queue.map(async (stored) => {
         const { delivery: _delivery, ...message } = await readMessage(this.storage, stored);
@@ -347,6 +347,6 @@ function refusalOf({ why }: RefusedError, where: string, messageId: string): Lon
     case 'bye':
       return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
     default:
-      return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
+      return takenOver();
   }
 }

@@ -5,8 +5,8 @@
  */
 import { fits, type Registration } from '../../operations/mailbox.js';
 import { CLAIM, type ClaimRequest } from '../../operations/mailbox-wire.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../watch.js';
-import { withJitter } from './backoff.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Claims of one principal that this process has under way at most. */

@@ -5,16 +5,10 @@
 import { recipientOf } from '../../operations/agent-id.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { MessageState, RepliesOptions, Reply } from '../../operations/mailbox.js';
-import {
-  OUTCOME_QUERY,
-  PUBLICATION_QUERY,
-  type Outcome,
-  type Pending,
-  type Publication,
-} from '../../operations/mailbox-wire.js';
+import { OUTCOME_QUERY, type Outcome, type Pending } from '../../operations/mailbox-wire.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
-import { withJitter } from './backoff.js';
 import { readText } from './contents.js';
 import { eachOf } from './each.js';
 import type { MailboxWorkflows } from './workflows.js';
@@ -129,12 +123,7 @@ class Look {
     const name = recipientOf(this.messageId);
     if (name === undefined) throw unknown();
     if (name !== '') return { names: [name], isOffer: false, isExpired: false };
-    const directory = this.workflows.directoryOf(this.principal);
-    const publication = await this.workflows.query<Publication | null>(
-      directory,
-      PUBLICATION_QUERY,
-      this.messageId,
-    );
+    const publication = await this.workflows.publicationOf(this.principal, this.messageId);
     if (!publication) throw unknown();
     const { recipients, isOffer = false, isExpired = false } = publication;
     return { names: recipients, isOffer, isExpired };

@@ -4,7 +4,6 @@ import { LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import {
   fits,
-  INBOX_LIMIT,
   INLINE_LIMIT_BYTES,
   OFFERS_LIMIT,
   SMALL_INLINE_LIMIT_BYTES,
@@ -13,19 +12,13 @@ import {
   type Selector,
   type Sent,
 } from '../../operations/mailbox.js';
-import {
-  OFFER,
-  PUBLICATION_QUERY,
-  PUBLISH,
-  PUT,
-  type Publication,
-  type StoredMessage,
-} from '../../operations/mailbox-wire.js';
+import { OFFER, PUBLISH, PUT, type StoredMessage } from '../../operations/mailbox-wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';
 import { eachOf } from './each.js';
+import { inboxFull, noRoom } from './refusals.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Of digests that inboxes keep: 66 bits. */
@@ -113,14 +106,12 @@ async function put(
   name: string,
   message: StoredMessage,
 ): Promise<void> {
-  await refusable(workflows.updateInbox(principal, name, PUT, message, 'if missing'), () =>
-    full(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`),
-  );
+  await refusable(workflows.updateInbox(principal, name, PUT, message, 'if missing'), () => inboxFull(name));
 }
 
 async function offer(workflows: MailboxWorkflows, principal: string, message: StoredMessage): Promise<void> {
   await refusable(workflows.updateDirectory(principal, OFFER, message), () =>
-    full(`${OFFERS_LIMIT} messages for anyone wait already`),
+    noRoom(`${OFFERS_LIMIT} messages for anyone wait already`),
   );
 }
 
@@ -140,10 +131,6 @@ function conflict(): LonghaulError {
     'conflict',
     'idempotency_key: expected the message that was sent with this key, or a new key; got another message. Nothing was sent',
   );
-}
-
-function full(why: string): LonghaulError {
-  return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
 
 /**
@@ -168,8 +155,7 @@ async function publish(
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.why === 'conflict') throw conflict();
-    const directory = workflows.directoryOf(principal);
-    const known = await workflows.query<Publication | null>(directory, PUBLICATION_QUERY, id);
+    const known = await workflows.publicationOf(principal, id);
     return known?.recipients ?? recipients;
   }
 }
@@ -191,7 +177,7 @@ async function putAll(
       refused.push({ name, why: error.message });
     }
   });
-  if (recipients.length === 0) throw full('the inboxes of all recipients are full');
+  if (recipients.length === 0) throw noRoom('the inboxes of all recipients are full');
   return { recipients: names.filter((name) => recipients.includes(name)), refused };
 }
 

@@ -12,8 +12,8 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
+import { withJitter } from '../../platform/jitter.js';
 import { isOutOfReach, type EngineTemporal } from '../temporal.js';
-import { withJitter } from './backoff.js';
 import { Slots } from './slots.js';
 
 /** How long a call may take before it is sent again, in milliseconds: it waits for its turn at the worker. */

@@ -13,12 +13,13 @@ import {
   type TakeAnswer,
   type TakeRequest,
 } from '../../operations/mailbox-wire.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
-import { withJitter } from './backoff.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type Life, type PresenceOptions } from './presence.js';
+import { noSuchLife } from './refusals.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Pause before another look while Temporal or every worker is away, in milliseconds. */
@@ -206,8 +207,4 @@ export async function releaseMessage(
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
   }
-}
-
-export function noSuchLife(): LonghaulError {
-  return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
 }

@@ -16,10 +16,12 @@ import {
   DIRECTORY_WORKFLOW,
   INBOX_WORKFLOW,
   MAILBOX_MEMO,
+  PUBLICATION_QUERY,
   type DirectoryInput,
   type DirectoryMemo,
   type InboxInput,
   type InboxMemo,
+  type Publication,
   type Refusal,
 } from '../../operations/mailbox-wire.js';
 import type { EngineTemporal } from '../temporal.js';
@@ -195,6 +197,16 @@ export class MailboxWorkflows {
         throw new LonghaulError('unavailable', 'no worker answers; try again shortly', { cause: error });
       return ifNotFound(error);
     });
+  }
+
+  /**
+   * Recipients of a message for several agents or for anyone. Undefined when the directory has no such message.
+   *
+   * @throws LonghaulError `unavailable`, also while there is no worker
+   */
+  async publicationOf(principal: string, messageId: string): Promise<Publication | undefined> {
+    const directory = this.directoryOf(principal);
+    return (await this.query<Publication | null>(directory, PUBLICATION_QUERY, messageId)) ?? undefined;
   }
 
   async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { LonghaulError } from '../../operations/errors.js';
-import { agentId } from './fields.js';
+import { agentId, missing } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 
 export const bye = defineMailboxTool({
@@ -14,14 +13,10 @@ export const bye = defineMailboxTool({
   }),
   async run(engine, { principal, isPerson }, { agent_name, agent_id }) {
     if (agent_id === undefined && !isPerson)
-      throw new LonghaulError(
-        'invalid_arguments',
-        "agent_id: expected your own, or the parent's of the agent; got nothing",
-      );
+      throw missing('agent_id', "your own, or the parent's of the agent");
     const name =
       agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(principal, agent_id));
-    if (name === undefined)
-      throw new LonghaulError('invalid_arguments', "agent_name: expected the agent's name; got nothing");
+    if (name === undefined) throw missing('agent_name', "the agent's name");
     await engine.mailbox.bye(principal, name, agent_id);
     return { bye: name };
   },

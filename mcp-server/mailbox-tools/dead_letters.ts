@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { LonghaulError } from '../../operations/errors.js';
-import { agentId, messageId } from './fields.js';
+import { agentId, messageId, missing } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { renderMail } from './render-mail.js';
 
@@ -39,7 +38,3 @@ export const deadLetters = defineMailboxTool({
     return { [action === 'resend' ? 'resent' : 'dropped']: message_id };
   },
 });
-
-function missing(where: string, expected: string): LonghaulError {
-  return new LonghaulError('invalid_arguments', `${where}: expected ${expected}; got nothing`);
-}

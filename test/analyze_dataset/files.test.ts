@@ -1,4 +1,5 @@
 /** Files by name and by pattern, packed, and in other encodings. */
+import { execFileSync } from 'node:child_process';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +11,7 @@ import {
   runQuery,
 } from '../../activities/analyze_dataset/index.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
-import { fileBytes } from '../../platform/data-folders.js';
+import { fileBytes, filesMatching } from '../../platform/data-folders.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
@@ -63,7 +64,7 @@ describe('gzip', () => {
   });
 
   it('reports progress', async () => {
-    await box.file('large.csv.gz', gzipSync(`a,b\n${'1,some text\n'.repeat(3_000_000)}`, { level: 1 }));
+    await box.file('large.csv.gz', gzipSync(`a,b\n${'1,some text\n'.repeat(9_000_000)}`, { level: 1 }));
     const { reading } = await inspect('large.csv.gz', box.options);
     box.options.reports.length = 0;
     await runQuery({ path: 'large.csv.gz', group_by: ['b'], limit: 1 }, { ...box.options, reading });
@@ -141,6 +142,17 @@ describe('an encoding', () => {
       `gunzip -c 'latin.csv.gz' | iconv -f WINDOWS-1252 -t UTF-8 | gzip > 'latin.utf8.csv.gz'`,
     );
   });
+
+  it.each(["Ann's $(touch x).csv", "Ann's $(touch x).csv.gz"])(
+    'of 8 bits in %s is converted by the command in the message',
+    async (name) => {
+      const text = Buffer.from('a,b\ncafé,2\n', 'latin1');
+      const message = await unreadable(name, name.endsWith('.gz') ? gzipSync(text) : text);
+      const command = message.split('convert it with: ')[1]!;
+      execFileSync('sh', ['-c', command], { cwd: box.data });
+      expect((await look(name.replace('.csv', '.utf8.csv'))).rows).toEqual([['café', 2]]);
+    },
+  );
 });
 
 describe('a pattern', () => {
@@ -219,6 +231,18 @@ describe('a pattern', () => {
     expect((await refusal(inspect('many/*.csv', box.options))).message).toContain('matches 1001');
     await rm(path.join(box.data, 'many/0.csv'));
     expect((await inspect('many/*.csv', box.options)).rowCount).toBe(1000);
+  });
+
+  it('has no size, and no files, once the signal fires during the search', async () => {
+    const ending = () => {
+      const controller = new AbortController();
+      setImmediate(() => controller.abort(new Error('over')));
+      return controller.signal;
+    };
+    expect(await fileBytes('many/*.csv', [box.data], new AbortController().signal)).toBe(4000);
+    expect(await fileBytes('many/*.csv', [box.data], ending())).toBeUndefined();
+    await expect(filesMatching('many/*.csv', [box.data], ending())).rejects.toThrow('over');
+    await expect(inspect('many/*.csv', { ...box.options, signal: ending() })).rejects.toThrow('over');
   });
 
   it('that matches other files later is refused', async () => {

@@ -19,17 +19,25 @@ const DEPLOY = `
     needs: count
     steps: [{ name: Deploy, run: '${note('deploy')}' }]
 `;
-const typed = (schema: string) => `
+/** A pipeline whose output `total` is the value `n` of the job `count`. */
+const withTotal = (jobs: string, schema = 'type: integer') => `
 ${INPUTS}
 outputs: { total: { value: count.n, ${schema} } }
 jobs:
+${jobs}
+${DEPLOY}
+`;
+const typed = (schema: string) =>
+  withTotal(
+    `
   count:
     outputs: [n]
     steps:
       - { name: Count, run: '${note('count')}; ${write('n')}' }
       - { name: Report, run: '${note('report')}' }
-${DEPLOY}
-`;
+`,
+    schema,
+  );
 
 const PIPELINES = {
   out_string: typed("pattern: '^v[0-9]+$'"),
@@ -53,17 +61,13 @@ jobs:
   rescue: { needs: count, if: failure, steps: [{ run: '${note('rescue')}' }] }
 ${DEPLOY}
 `,
-  out_overwritten: `
-${INPUTS}
-outputs: { total: { value: count.n, type: integer } }
-jobs:
+  out_overwritten: withTotal(`
   count:
     outputs: [n]
     steps:
       - { run: 'n=none; ${write('n', 'n')}; exit 3', continue-on-error: true }
       - { run: 'n=7; ${write('n', 'n')}' }
-${DEPLOY}
-`,
+`),
   out_skipped: `
 ${INPUTS}
 outputs: { total: { value: never.n, type: integer } }
@@ -72,33 +76,23 @@ jobs:
   never: { needs: count, if: failure, outputs: [n], steps: [{ run: '${write('n')}' }] }
 ${DEPLOY}
 `,
-  out_always: `
-${INPUTS}
-outputs: { total: { value: count.n, type: integer } }
-jobs:
+  out_always: withTotal(`
   fails: { steps: [{ run: exit 9 }] }
   count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
-${DEPLOY}
-`,
+`),
   out_secret: `
-${INPUTS}
 secrets: [PIN]
-outputs: { total: { value: count.n, type: integer } }
-jobs:
+${withTotal(`
   count: { outputs: [n], steps: [{ run: '${write('n', 'PIN')}' }] }
-${DEPLOY}
+`)}
 `,
-  out_resumed: `
-${INPUTS}
-outputs: { total: { value: count.n, type: integer } }
-jobs:
+  out_resumed: withTotal(`
   count:
     outputs: [n]
     steps:
       - { name: Count, run: '${note('count')}; n=$(cat "$INPUT_LEDGER.value" 2> /dev/null || echo several); ${write('n', 'n')}' }
       - { name: Publish, run: '${note('publish')}; test -e "$INPUT_LEDGER.ready"' }
-${DEPLOY}
-`,
+`),
 };
 
 let project: PipelineProject;

@@ -32,8 +32,7 @@ export class Parts {
 
   /** A server and a worker, ready to be called. */
   static async start(environment: Record<string, string> = {}): Promise<Parts> {
-    const parts = new Parts(await freePort(), environment);
-    parts.server();
+    const parts = await Parts.serverAlone(environment);
     parts.worker();
     try {
       await parts.ready();
@@ -41,6 +40,13 @@ export class Parts {
       await parts.stop('SIGKILL');
       throw error;
     }
+    return parts;
+  }
+
+  /** A server that is ready once there is a worker. */
+  static async serverAlone(environment: Record<string, string>): Promise<Parts> {
+    const parts = new Parts(await freePort(), environment);
+    parts.server();
     return parts;
   }
 

@@ -27,16 +27,15 @@ import {
 } from '../../pipelines/run.js';
 import { progress, stage } from '../shell/index.js';
 import { marker } from '../shell/state.js';
+import { hostAnswered, onHost, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, misfitOf } from './outputs.js';
 import { awaitApproval } from './questions.js';
-import { ENDING_WAIT_MS, rootOf, runStep, StartJobAgain, troubleOf, type StepOwner } from './step.js';
+import { rootOf, runStep, troubleOf, type StepOwner } from './step.js';
 
 /** How long a step that runs after a cancel may take when it has no time-out of its own, in minutes. */
 const LAST_STEPS_MINUTES = 5;
 /** How long to wait for a host that has an earlier operation's workspace. */
 const TAKE_OVER_WAIT_MS = 60_000;
-/** How long a job's host may be away when its artifacts are to be saved. A resume tries again. */
-const SAVE_WAIT_MS = 30 * 60_000;
 /** Patch: outputs are checked as their job ends; histories from before check them as the pipeline ends. */
 const OUTPUTS_CHECKED_BY_JOB = 'pipeline-outputs-checked-by-job';
 
@@ -79,7 +78,19 @@ export class Child implements StepOwner {
     return this.record.host!;
   }
 
-  workspace(artifacts: ArtifactReference[]): OpenWorkspace {
+  unrepeatable(untaken: StepRecord | undefined): string[] {
+    return this.record.steps
+      .filter((record, at) => {
+        const { status } = record;
+        const { run, idempotent } = this.job.steps[at]!;
+        return (
+          run !== undefined && !idempotent && record !== untaken && !['pending', 'skipped'].includes(status)
+        );
+      })
+      .map(({ name }) => name);
+  }
+
+  #workspace(artifacts: ArtifactReference[]): OpenWorkspace {
     const { item } = this.record;
     const { secrets } = this.pipeline;
     return {
@@ -121,15 +132,15 @@ export class Child implements StepOwner {
       for (;;) {
         try {
           await this.#runSteps();
+          this.#checkOutputs();
+          await this.#saveArtifacts();
           break;
         } catch (again) {
           if (!(again instanceof StartJobAgain)) throw again;
-          this.#startAgain('its host was given up');
+          this.#startAgain(again.message);
           await this.#open({ artifacts });
         }
       }
-      this.#checkOutputs();
-      await this.#saveArtifacts();
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure || error instanceof ApplicationFailure))
         throw error;
@@ -167,13 +178,14 @@ export class Child implements StepOwner {
     });
     const createdAt = marker()?.createdAt;
     const request = {
-      ...this.workspace(artifacts),
+      ...this.#workspace(artifacts),
       ...(workflowId === undefined ? {} : { takeOverFrom: workflowId }),
       ...(createdAt === undefined ? {} : { createdAt }),
     };
     try {
       const opened = await openPipelineWorkspace(request);
       this.record.host = opened.host;
+      hostAnswered(opened.host);
       this.#isWorkspaceOpen = true;
       return opened.isTakenOver;
     } catch (error) {
@@ -186,6 +198,8 @@ export class Child implements StepOwner {
   #startAgain(why: string): void {
     this.record.statusMessage = `started again: ${why}`;
     log.warn('a job starts again from its first step', { job: this.record.name, why });
+    this.failure = undefined;
+    this.#isWorkspaceOpen = false;
     delete this.record.outputs;
     this.#writers.clear();
     delete this.record.approval;
@@ -280,19 +294,26 @@ export class Child implements StepOwner {
   async #saveArtifacts(): Promise<void> {
     const { artifacts: patterns } = this.job;
     if (patterns.length === 0 || !this.#isWorkspaceOpen) return;
-    const { savePipelineArtifacts } = proxyActivities<typeof activities>({
-      taskQueue: hostTaskQueue(workflowInfo().taskQueue, this.host),
-      scheduleToStartTimeout: this.isEnding ? ENDING_WAIT_MS : SAVE_WAIT_MS,
-      startToCloseTimeout: '1h',
-      retry: { maximumAttempts: 5 },
-      summary: `${this.record.name}: artifacts`,
-    });
-    const saved = await savePipelineArtifacts({
-      child: this.id,
-      patterns,
-      secrets: this.pipeline.secrets,
-      ...(this.failure ? { isOptional: true } : {}),
-    });
+    const isLast = this.isEnding || this.failure !== undefined;
+    const saved = await onHost(
+      this,
+      { what: 'saving the artifacts', mayHaveBegun: false, isLast },
+      (queueWaitMs) => {
+        const { savePipelineArtifacts } = proxyActivities<typeof activities>({
+          taskQueue: hostTaskQueue(workflowInfo().taskQueue, this.host),
+          scheduleToStartTimeout: queueWaitMs,
+          startToCloseTimeout: '1h',
+          retry: { maximumAttempts: 5 },
+          summary: `${this.record.name}: artifacts`,
+        });
+        return savePipelineArtifacts({
+          child: this.id,
+          patterns,
+          secrets: this.pipeline.secrets,
+          ...(this.failure ? { isOptional: true } : {}),
+        });
+      },
+    );
     this.record.artifacts = saved.map(({ name, path, bytes, workflowId }) => ({
       name,
       path,
@@ -319,7 +340,12 @@ export class Child implements StepOwner {
     }
     if (this.#isWorkspaceOpen) {
       this.failure ??= { message: how, type: how };
-      await this.#saveArtifacts();
+      try {
+        await this.#saveArtifacts();
+      } catch (error) {
+        if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
+        this.record.statusMessage = `artifacts were not saved: ${rootOf(error).message}`;
+      }
     }
     this.record.status = how;
   }

@@ -1,5 +1,6 @@
 /** What a pipeline asks people. */
 import { ApplicationFailure } from '@temporalio/workflow';
+import type { ChildStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Approval } from '../../pipelines/pipeline.js';
 import type { StepTrouble } from '../../pipelines/run.js';
@@ -9,6 +10,8 @@ import { requestInput } from '../shell/index.js';
 const OUTPUT_CHARACTERS = 1_000;
 /** How many of the last lines of a log a question shows. */
 const SHOWN_LINES = 10;
+/** How many steps a question names. */
+const SHOWN_STEPS = 10;
 
 /**
  * Asks for an approval.
@@ -61,23 +64,55 @@ export function askAboutDoubt(
 
 export type HostDecision = 'wait' | 'start_job_again' | 'give_up';
 
-/** Asks what to do when the host with a job's workspace doesn't come back. Who declines gives up. */
-export function askAboutHost(child: string, host: string): Promise<HostDecision> {
-  return choose(`The host ${host}, which has the workspace of ${child}, does not answer.`, {
-    wait: 'Wait for it',
+/** What is to be decided about a host. */
+export interface HostQuestion {
+  job: string;
+  host: string;
+  /** What it doesn't do: `step "compile"`. */
+  what: string;
+  /** `has not been seen since ...` */
+  why: string;
+  /** Steps that would run a second time although they aren't idempotent. */
+  repeated: string[];
+  /** Is there no point in waiting? */
+  isDropped: boolean;
+}
+
+/** Asks what to do when the host with a job's workspace is lost. Who declines gives up. */
+export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
+  const { job, host, what, why, repeated, isDropped } = question;
+  const named = repeated.slice(0, SHOWN_STEPS).map((step) => `"${step}"`);
+  const others = repeated.length > SHOWN_STEPS ? ` and ${repeated.length - SHOWN_STEPS} more` : '';
+  const message = [
+    `The host ${host}, which has the workspace of ${job}, ${why}: ${what} of ${job} can't continue.`,
+    `Not idempotent, and run again if the job starts again: ${named.join(', ')}${others}.`,
+  ].join('\n');
+  return choose<HostDecision>(message, {
+    ...(isDropped ? {} : { wait: 'Wait for the host' }),
     start_job_again: 'Start the job again from its first step, on another host',
     give_up: 'Give up: the step has failed',
   });
 }
 
-async function choose<D extends string>(message: string, choices: Record<D | 'give_up', string>): Promise<D> {
+/** Shows that a question is open, in the records of the job and the step, until it is answered. */
+export async function asking<T>(records: { status: ChildStatus }[], ask: () => Promise<T>): Promise<T> {
+  for (const record of records) record.status = 'input_required';
+  const answer = await ask();
+  for (const record of records) record.status = 'working';
+  return answer;
+}
+
+async function choose<D extends string>(
+  message: string,
+  choices: Partial<Record<D | 'give_up', string>>,
+): Promise<D> {
   const schema: JsonSchema = {
     type: 'object',
     properties: {
       decision: {
         type: 'string',
         title: 'What now?',
-        oneOf: Object.entries(choices).map(([value, title]) => ({ const: value, title })),
+        oneOf: Object.entries<string | undefined>(choices).map(([value, title]) => ({ const: value, title })),
       },
     },
     required: ['decision'],

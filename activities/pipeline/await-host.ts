@@ -1,0 +1,41 @@
+/** Waiting for a host that doesn't answer, on any other one. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { humanDuration } from '../../operations/budgets.js';
+import type { AwaitHost, HostPresence } from '../../pipelines/run.js';
+
+/** Pause between two looks, in milliseconds. */
+const LOOK_INTERVAL_MS = 5_000;
+
+export interface HostWatch {
+  /** When a worker of the host last polled, if Temporal knows. */
+  lastSeen(): Promise<Date | undefined>;
+  /** Absence after which the host counts as lost, in milliseconds, unless the wait has a limit of its own. */
+  absenceLimitMs: number;
+  /** Temporal's time now, in epoch milliseconds. */
+  now(): number;
+  signal: AbortSignal;
+  onWait(line: string): void;
+}
+
+/**
+ * Waits until a worker of the host is seen, or none has been for the limit of the absence, or of the wait.
+ *
+ * @throws whatever a look throws, and the signal's reason
+ */
+export async function awaitHost(
+  { host, since, limitMs }: AwaitHost,
+  watch: HostWatch,
+): Promise<HostPresence> {
+  const beganAt = new Date(since);
+  for (;;) {
+    const seen = await watch.lastSeen();
+    const lastSeenAt = (seen ?? beganAt).toISOString();
+    if (seen && seen > beganAt) return { isBack: true, lastSeenAt };
+    const absentMs = watch.now() - (seen ?? beganAt).getTime();
+    const isLost =
+      limitMs === undefined ? absentMs >= watch.absenceLimitMs : watch.now() - beganAt.getTime() >= limitMs;
+    if (isLost) return { isBack: false, lastSeenAt };
+    watch.onWait(`host ${host} has not answered for ${humanDuration(Math.max(1, absentMs / 1000))}`);
+    await delay(LOOK_INTERVAL_MS, undefined, { signal: watch.signal });
+  }
+}

@@ -1,0 +1,106 @@
+import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
+import type { Host, HostedJob } from '../../platform/hosts.js';
+import { isJson, printJson, telling } from '../client/command.js';
+import { EXIT } from '../client/exit-codes.js';
+import { print, say } from '../console.js';
+import { CommandFailure } from '../failure.js';
+import { settingsOf } from '../settings-flags.js';
+
+const CONNECT_LIMIT_MS = 5_000;
+
+const HELP = `
+A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. One that has not been seen for
+--host-absence-minutes loses its jobs by itself: idempotent ones start again elsewhere, others ask.
+drop does so at once, for a host that won't come back.
+`;
+
+/** `longhaul hosts` and `longhaul hosts drop NAME`. They talk to Temporal, not to a server. */
+export function registerHosts(program: Command): void {
+  const hosts = program
+    .command('hosts')
+    .description('list the hosts that run steps of pipelines, with the jobs on each')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText('after', HELP);
+  hosts.action(() =>
+    connected(hosts, async (client, taskQueue) => {
+      const { listHosts } = await import('../../platform/hosts.js');
+      const list = await listHosts(client, taskQueue);
+      if (isJson(hosts)) printJson(list);
+      else {
+        print(await tableOf(list.hosts));
+        for (const token of list.unread) say(`No worker could tell the hosts of ${token}.`);
+      }
+    }),
+  );
+  const drop = hosts
+    .command('drop')
+    .description("give a host's jobs away: it won't come back")
+    .argument('<name>', 'of the host')
+    .option('--json', 'print JSON, for programs');
+  drop.action((name: string) =>
+    connected(drop, async (client, taskQueue) => {
+      const { dropHost } = await import('../../platform/hosts.js');
+      const jobs = await dropHost(client, taskQueue, name);
+      if (isJson(drop)) printJson({ dropped: name, jobs });
+      else if (jobs.length === 0) print(`No job of an open pipeline is on ${name}.`);
+      else {
+        print(`Dropped ${name}. These jobs start again on other hosts, or ask:`);
+        for (const job of jobs) print(`  ${lineOf(job)}`);
+      }
+    }),
+  );
+}
+
+async function connected(
+  command: Command,
+  run: (client: Client, taskQueue: string) => Promise<void>,
+): Promise<void> {
+  await telling(
+    command,
+    () => undefined,
+    async () => {
+      const [settings, { Client, Connection }, { temporalConnectConfig }] = await Promise.all([
+        settingsOf(command),
+        import('@temporalio/client'),
+        import('../../platform/temporal-address.js'),
+      ]);
+      const config = temporalConnectConfig(settings.home);
+      if (!config)
+        throw new CommandFailure(
+          `no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`,
+          EXIT.unreachable,
+        );
+      const { connectionOptions, namespace = 'default' } = config;
+      const connection = await Connection.connect({
+        ...connectionOptions,
+        connectTimeout: CONNECT_LIMIT_MS,
+      }).catch((error: unknown) => {
+        throw new CommandFailure(
+          `no Temporal at ${connectionOptions.address}: ${(error as Error).message}`,
+          EXIT.unreachable,
+        );
+      });
+      try {
+        await run(new Client({ connection, namespace }), settings.taskQueue);
+      } finally {
+        await connection.close();
+      }
+    },
+  );
+}
+
+async function tableOf(hosts: Host[]): Promise<string> {
+  if (hosts.length === 0) return 'No hosts.';
+  const { textTable, oneLine } = await import('../client/table.js');
+  const rows = hosts.flatMap(({ name, isThere, lastSeenAt, jobs }) => {
+    const seen = isThere ? 'now' : (lastSeenAt ?? 'over 5 minutes ago');
+    const [first = '', ...others] = jobs.map((job) => oneLine(lineOf(job)));
+    return [[name, seen, String(jobs.length), first], ...others.map((line) => ['', '', '', line])];
+  });
+  return textTable([['HOST', 'SEEN', 'JOBS', ''], ...rows]);
+}
+
+function lineOf({ token, tool, job, status }: HostedJob): string {
+  return `${token}  ${tool} ${job}  ${status}`;
+}

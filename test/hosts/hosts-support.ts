@@ -1,0 +1,161 @@
+/** Several hosts on one machine: a home each, with one storage, one Temporal and one server. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { hostId } from '../../activities/pipeline/host.js';
+import { lastSeen } from '../../platform/host-presence.js';
+import { linesOf, writePipelines } from '../pipelines/support.js';
+import { eventually } from '../stack/cli-process.js';
+import { Parts, type Part } from '../support/parts.js';
+
+export interface TestHost {
+  home: string;
+  id: string;
+  worker: Part;
+}
+
+/** Absence after which a host counts as lost: the least that can be set. */
+const ABSENCE_MINUTES = '2';
+
+export class Hosts {
+  private constructor(
+    readonly root: string,
+    readonly parts: Parts,
+  ) {}
+
+  /** A server without a worker. */
+  static async start(pipelines: Record<string, string>): Promise<Hosts> {
+    const root = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
+    for (const folder of ['pipelines', 'storage', 'ledgers']) mkdirSync(join(root, folder));
+    writePipelines(join(root, 'pipelines'), pipelines);
+    const parts = await Parts.serverAlone({
+      LONGHAUL_HOME: newHome(root, 'server'),
+      LONGHAUL_PIPELINE_FOLDERS: join(root, 'pipelines'),
+      LONGHAUL_SECRET: Buffer.alloc(32, 7).toString('base64'),
+      LONGHAUL_MAX_STEPS: '8',
+      LONGHAUL_HOST_ABSENCE_MINUTES: ABSENCE_MINUTES,
+      LONGHAUL_STEP_ENVIRONMENT: 'TEST_HOST',
+    });
+    return new Hosts(root, parts);
+  }
+
+  /** @param address of Temporal, for a host that reaches it by a way of its own */
+  async add(name: string, address?: string): Promise<TestHost> {
+    const home = newHome(this.root, name);
+    const host = { home, id: hostId(home), worker: this.#worker(home, name, address) };
+    await this.#ready(host);
+    return host;
+  }
+
+  /** Starts the worker of a host again. */
+  async again(host: TestHost, name: string): Promise<void> {
+    host.worker = this.#worker(host.home, name);
+    await this.#ready(host);
+  }
+
+  #worker(home: string, name: string, address?: string): Part {
+    return this.parts.worker({
+      LONGHAUL_HOME: home,
+      TEST_HOST: name,
+      ...(address ? { TEMPORAL_ADDRESS: address } : {}),
+    });
+  }
+
+  async #ready(host: TestHost): Promise<void> {
+    const since = new Date(Date.now() - 1_000);
+    await eventually(`host ${host.id} polls`, () => {
+      if (host.worker.process.exitCode !== null) throw new Error(host.worker.output());
+      return this.isSeenSince(host, since);
+    });
+    await this.parts.ready();
+  }
+
+  async isSeenSince({ id }: TestHost, since: Date): Promise<boolean> {
+    const seen = await lastSeen(await this.parts.temporal(), this.parts.taskQueue, id);
+    return seen !== undefined && seen > since;
+  }
+
+  startOn(tool: string, ledger: string): Promise<string> {
+    return this.parts.client.start(tool, { ledger: this.ledger(ledger) });
+  }
+
+  /** Lets the steps end that wait. */
+  letGo(ledger: string): void {
+    writeFileSync(`${this.ledger(ledger)}.go`, '');
+  }
+
+  ledger(name: string): string {
+    return join(this.root, 'ledgers', name);
+  }
+
+  lines(name: string): string[] {
+    return linesOf(this.ledger(name));
+  }
+
+  async stop(): Promise<void> {
+    await this.parts.stop();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+function newHome(root: string, name: string): string {
+  const home = join(root, name);
+  mkdirSync(home);
+  symlinkSync(join(root, 'storage'), join(home, 'storage'));
+  return home;
+}
+
+/** The way to Temporal of one host; it can be cut. */
+export class Line {
+  readonly #sockets = new Set<Socket>();
+  #isCut = false;
+
+  private constructor(
+    readonly server: Server,
+    readonly address: string,
+  ) {}
+
+  static async open(target: string): Promise<Line> {
+    const [host, port] = target.split(':') as [string, string];
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const line = new Line(server, `127.0.0.1:${(server.address() as { port: number }).port}`);
+    server.on('connection', (near) => {
+      line.#keep(near);
+      // Cut off is not refused: packets get lost.
+      if (line.#isCut) return;
+      const far = connect(Number(port), host);
+      line.#keep(far);
+      near.on('data', (chunk) => void (line.#isCut || far.write(chunk)));
+      far.on('data', (chunk) => void (line.#isCut || near.write(chunk)));
+      near.on('close', () => far.destroy());
+      far.on('close', () => line.#isCut || near.destroy());
+    });
+    return line;
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#sockets.delete(socket));
+  }
+
+  /** From now on nothing gets through, in either direction. */
+  cut(): void {
+    this.#isCut = true;
+  }
+
+  /** New connections get through again; those from before are lost. */
+  mend(): void {
+    this.#isCut = false;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { Hosts } from './hosts-support.js';
+import { PIPELINES } from './pipelines.js';
+
+let hosts: Hosts;
+
+beforeAll(async () => {
+  hosts = await Hosts.start(PIPELINES);
+}, 60_000);
+afterAll(() => hosts?.stop(), 60_000);
+
+test('a host that comes back while a question about it is open withdraws the question', async () => {
+  const first = await hosts.add('first');
+  const { client } = hosts.parts;
+  const token = await hosts.startOn('careful', 'careful');
+  await eventually('it runs', () => hosts.lines('careful').includes('start two first'));
+  await hosts.add('second');
+  await first.worker.end('SIGKILL');
+  const asked = (start: string) => (task: any) =>
+    Object.values<any>(task.inputRequests ?? {}).some(({ params }) => params.message.startsWith(start));
+  await client.until(token, asked(`The host ${first.id}, which has the workspace of work`), 300_000);
+
+  await hosts.again(first, 'first');
+  // Its journal knows that the step was begun, and not how it ended.
+  const { inputRequests } = await client.until(token, asked('Is work / two done?'), 420_000);
+  const [key, ...others] = Object.keys(inputRequests) as [string];
+  expect(others).toEqual([]);
+  hosts.letGo('careful');
+  await client.answer(token, key, { action: 'accept', content: { decision: 'run_again' } });
+  await client.until(token, 'completed');
+  expect(hosts.lines('careful').filter((line) => line.endsWith('second'))).toEqual([]);
+}, 900_000);
