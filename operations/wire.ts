@@ -27,6 +27,9 @@ export const OPERATION_HEADER = 'longhaul';
 /** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
 export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 
+/** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
+export const LOG_CONTEXT_HEADER = 'longhaul_log';
+
 /** Memo key of what is fixed at the start. */
 export const MARKER_MEMO = 'longhaul';
 /** Memo key of what the shell keeps up to date. */
@@ -82,8 +85,18 @@ export interface PartMemo {
   operationId: string;
   /** Token of the operation. */
   token: string;
+  /** The operation's tool; missing in parts that earlier releases started. */
+  tool?: string;
   /** Unique among the parts of its parent. */
   name: string;
+}
+
+/** What lines of logs say of the operation beside its token. */
+export interface LogContext {
+  /** The operation's tool; missing in parts that earlier releases started. */
+  tool?: string;
+  /** Name of the part that logs; missing in the operation's own workflow. */
+  part?: string;
 }
 
 /** What a part's parent has to know of it while it is open; each notice replaces the one before. */

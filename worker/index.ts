@@ -9,11 +9,13 @@ import { loadActivities } from '../platform/project.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 import { asTemporalLogger } from '../platform/temporal-runtime.js';
-import { activityInterceptor } from './activity-interceptor.js';
+import { activityInterceptors } from './activity-interceptor.js';
 import { workflowBundle } from './bundle.js';
 import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
+import { workflowLogSinks } from './operation-loggers.js';
+import { OperationLogs } from './operation-logs.js';
 import { createWorkers } from './workers.js';
 
 export interface RunningWorker {
@@ -46,7 +48,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     stopping: stopping.signal,
     logger,
   });
-  const interceptor = activityInterceptor({ settings, storage, contact }, reportOutcome);
+  const logs = new OperationLogs({ storage, logger });
   const workers = await createWorkers(settings, {
     connection,
     namespace,
@@ -57,7 +59,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
     },
     dataConverter,
-    interceptors: { activity: [() => ({ inbound: interceptor })] },
+    interceptors: {
+      activity: [activityInterceptors({ settings, storage, contact }, logs, reportOutcome)],
+    },
+    sinks: workflowLogSinks(logs, asTemporalLogger(logger)),
   });
   const shutdown = () => {
     stopping.abort();
@@ -65,8 +70,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   };
   const running = workers.map((worker) => worker.run());
   const endChores = startChores(settings, storage, { connection, namespace, reportOutcome }, logger);
-  const done = allEnded(running, shutdown).finally(() => {
+  const done = allEnded(running, shutdown).finally(async () => {
     endChores();
+    await logs.close();
     return connection.close();
   });
   done.catch(() => undefined);

@@ -74,7 +74,7 @@ export const operationGet = defineOperationTool({
     'Says where an operation stands, and what to do next. Looking changes nothing and costs little. Views:',
     'summary: status, progress, open questions, and the result once there is one.',
     'steps: the jobs and steps of a pipeline, their outputs and the files that they left.',
-    `logs: what a step has printed, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
+    `logs: what a step of a pipeline has printed, or what another tool has logged, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
     'result: the result alone, as the tool gives it. partial: what is finished so far.',
     'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work goes on in any case.',
     'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',

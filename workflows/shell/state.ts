@@ -44,9 +44,10 @@ export function part(): PartMemo | undefined {
 }
 
 /** The operation that this workflow is, or belongs to. */
-export function operation(): { operationId: string; token: string } {
+export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
   const { workflowId } = workflowInfo();
-  return part() ?? { operationId: workflowId, token: tokenOf(marker()!.principal, workflowId) };
+  const { principal, tool } = marker() ?? {};
+  return part() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
 }
 
 let current: StateMemo | undefined;
