@@ -85,7 +85,8 @@ export class ChunkedLog {
         await this.storage.remove(key);
         continue;
       }
-      await this.#merge();
+      // The bytes are there: a merge that fails, on a full disk say, is left to the next append.
+      await this.#merge().catch(() => undefined);
       return;
     }
   }

@@ -40,7 +40,12 @@ export function activityLogger(
 ): TemporalLogger {
   const source = sourceOf('activity', activityType, operation);
   const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
-    ofSdk[level](message, { ...attributes, ...attributesOf(operation) });
+    try {
+      ofSdk[level](message, { ...attributes, ...attributesOf(operation) });
+    } catch (error) {
+      // A getter among the author's attributes: no line may fail the activity.
+      ofSdk[level](message, { ...attributesOf(operation), error });
+    }
     logs.add(operation.operationId, logLine({ level, source, message, attributes }));
   };
   return {

@@ -13,7 +13,7 @@ import {
 } from '../../operations/schema.js';
 import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
 
-export { log } from '@temporalio/workflow';
+export { log } from './log.js';
 export type { Cleanup } from './state.js';
 
 /**
