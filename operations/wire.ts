@@ -3,7 +3,7 @@
  * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
  */
 import type { OperationError } from './errors.js';
-import type { Answer, ChildRecord, InputRequest, Progress } from './record.js';
+import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Query: the whole record's live part. Answers a {@link StateMemo} with `partial`. */
 export const OPERATION_QUERY = 'operation';
@@ -104,6 +104,8 @@ export interface PartNotice {
   workflowId: string;
   /** Its open input requests by its own keys; those of its own parts included. */
   inputRequests: Record<string, InputRequest>;
+  /** Those of its input requests for which a default was taken; missing from parts of earlier releases. */
+  defaults?: AnsweredRequest[];
   /** Does it wait for people alone? */
   onlyPeopleAwaited: boolean;
 }
@@ -118,6 +120,8 @@ export interface StateMemo {
    */
   unreached?: number;
   inputRequests?: Record<string, InputRequest>;
+  /** The latest answered ones, in their order. */
+  answers?: AnsweredRequest[];
   /** Input requests made so far: the next key's number, so that no key is used twice. */
   inputRequestCount?: number;
   /** Child workflows started so far: makes the names of parts unique. */
