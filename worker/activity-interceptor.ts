@@ -23,6 +23,7 @@ import {
   OPERATION_ID_HEADER,
   type LogContext,
 } from '../operations/wire.js';
+import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { activityLogger, attributesOf, type LoggingOperation } from './operation-loggers.js';
 import type { OperationLogs } from './operation-logs.js';
 
@@ -35,12 +36,16 @@ const KEEP_ALIVE_INTERVAL_MS = 2_000;
 /** Shortest wait for a worker that is told to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
 
-/** @param logs of the operations whose activities this worker runs */
-export function activityInterceptors(
-  { settings, storage, contact }: Pick<ActivitySurroundings, 'settings' | 'storage' | 'contact'>,
-  logs: OperationLogs,
-  reportOutcome: ReportOutcome,
-): ActivityInterceptorsFactory {
+export interface ActivityInterceptorsOptions extends Pick<
+  ActivitySurroundings,
+  'settings' | 'storage' | 'contact'
+> {
+  /** The logs of the operations whose activities this worker runs. */
+  logs: OperationLogs;
+  reportOutcome: ReportOutcome;
+}
+
+export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
   return (context) => {
     let operation: LoggingOperation | undefined;
     return {
@@ -49,61 +54,72 @@ export function activityInterceptors(
       },
       inbound: {
         async execute(input, next) {
-          const { isLocal, activityType, taskToken, workflowExecution } = context.info;
+          const { activityType, workflowType } = context.info;
           operation = operationIn(input.headers, context.info);
           if (!operation) return next(input);
-          const { token, operationId } = operation;
-          // The SDK offers no other way to receive an activity's lines as they are logged.
-          context.log = activityLogger(logs, operation, activityType, context.log);
-          const last: unknown = context.info.heartbeatDetails;
-          const around: ActivitySurroundings = {
-            settings,
-            storage,
-            contact,
-            token,
-            operationId,
-            progress: reportIn(last),
-            afterReport: [],
-          };
-          const lastReport = (): ActivityReport => ({
-            longhaul: 'report',
-            ...(around.progress ? { progress: around.progress } : {}),
-          });
-          const beat = () => context.heartbeat(lastReport());
-          const queuedMs = queuedMsOf(context.info);
-          if (last) beat();
-          // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
-          const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
-          try {
-            const work = surroundings.run(around, async () => {
-              const result: unknown = await next(input);
-              const { progress } = around;
-              if (!progress && queuedMs === undefined) return result;
-              return {
-                longhaul: 'result',
-                ...(progress ? { progress } : {}),
-                ...(queuedMs === undefined ? {} : { queuedMs }),
-                result,
-              } satisfies ReportedResult;
-            });
-            if (isLocal) return await work.finally(() => logs.flush(operationId));
-            const outcome = await work.then(
-              (result): ActivityOutcome => ({ status: 'completed', result }),
-              (error: unknown) => outcomeOf(error, context, around.progress),
-            );
-            await logs.flush(operationId);
-            const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
-            // Otherwise the SDK reports it.
-            if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
-            for (const after of around.afterReport) await after();
-            throw new CompleteAsyncError();
-          } finally {
-            clearInterval(keepAlive);
-          }
+          // The SDK offers no other way to receive an activity's lines as they are logged. A pipeline's steps have logs.
+          if (workflowType !== PIPELINE_WORKFLOW)
+            context.log = activityLogger(options.logs, operation, activityType, context.log);
+          return execute(() => next(input), context, operation, options);
         },
       },
     };
   };
+}
+
+/** Runs an activity of an operation. @throws CompleteAsyncError once its outcome is reported */
+async function execute(
+  run: () => Promise<unknown>,
+  context: Context,
+  { token, operationId }: LoggingOperation,
+  { settings, storage, contact, logs, reportOutcome }: ActivityInterceptorsOptions,
+): Promise<unknown> {
+  const { isLocal, taskToken, workflowExecution } = context.info;
+  const last: unknown = context.info.heartbeatDetails;
+  const around: ActivitySurroundings = {
+    settings,
+    storage,
+    contact,
+    token,
+    operationId,
+    progress: reportIn(last),
+    afterReport: [],
+  };
+  const lastReport = (): ActivityReport => ({
+    longhaul: 'report',
+    ...(around.progress ? { progress: around.progress } : {}),
+  });
+  const beat = () => context.heartbeat(lastReport());
+  const queuedMs = queuedMsOf(context.info);
+  if (last) beat();
+  // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
+  const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
+  try {
+    const work = surroundings.run(around, async () => {
+      const result = await run();
+      const { progress } = around;
+      if (!progress && queuedMs === undefined) return result;
+      return {
+        longhaul: 'result',
+        ...(progress ? { progress } : {}),
+        ...(queuedMs === undefined ? {} : { queuedMs }),
+        result,
+      } satisfies ReportedResult;
+    });
+    if (isLocal) return await work.finally(() => logs.flush(operationId));
+    const outcome = await work.then(
+      (result): ActivityOutcome => ({ status: 'completed', result }),
+      (error: unknown) => outcomeOf(error, context, around.progress),
+    );
+    await logs.flush(operationId);
+    const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
+    // Otherwise the SDK reports it.
+    if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
+    for (const after of around.afterReport) await after();
+    throw new CompleteAsyncError();
+  } finally {
+    clearInterval(keepAlive);
+  }
 }
 
 /** The operation that an activity belongs to, if any. */

@@ -60,7 +60,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact }, logs, reportOutcome)],
+      activity: [activityInterceptors({ settings, storage, contact, logs, reportOutcome })],
     },
     sinks: workflowLogSinks(logs, asTemporalLogger(logger)),
   });

@@ -152,6 +152,18 @@ describe('lines of workflows and activities', () => {
 });
 
 describe('the log of an operation', () => {
+  test('says why each attempt of an activity failed, to the last line before the operation ends', async () => {
+    const token = await caller.start('failing');
+    expect(await caller.settled(token)).toMatchObject({ status: 'failed' });
+    const { log } = await caller.get('operation_get', { token, view: 'logs' });
+    expect(log.is_complete).toBe(true);
+    expect(log.lines.map(({ text }: any) => behindTime(text))).toEqual([
+      expect.stringMatching(/^WARN activity fail: Activity failed \{"error":"Error: attempt 1\\n +at fail /),
+      expect.stringMatching(/^WARN activity fail: Activity failed \{"error":"Error: attempt 2\\n +at fail /),
+      'INFO workflow failing: cleaned up',
+    ]);
+  });
+
   test('is read on every protocol, by its token, while the operation runs and after', async () => {
     const gate = newGate();
     const token = await caller.start('chatter', { lines: 2, gate });

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { activityInfo } from '@temporalio/activity';
 import { setTimeout as delay } from 'node:timers/promises';
 import { log } from 'longhaul/activity';
 
@@ -38,4 +39,8 @@ export async function speakOddly(): Promise<void> {
 
 export async function waitFor(path: string): Promise<void> {
   while (!existsSync(path)) await delay(100);
+}
+
+export async function fail(): Promise<void> {
+  throw new Error(`attempt ${activityInfo().attempt}`);
 }

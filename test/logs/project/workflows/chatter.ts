@@ -1,5 +1,5 @@
 import { executeChild, proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
-import { log } from 'longhaul/workflow';
+import { cleanup, log } from 'longhaul/workflow';
 import type { ToolInput } from 'longhaul';
 import type * as activities from '../activities/chatter.js';
 import type tool from '../tools/chatter.js';
@@ -47,4 +47,14 @@ export async function odd_workflow() {
 
 export async function quiet() {
   return {};
+}
+
+const { fail } = proxyActivities<typeof activities>({
+  startToCloseTimeout: '1m',
+  retry: { maximumAttempts: 2, initialInterval: '100ms' },
+});
+
+export async function failing() {
+  cleanup(async () => log.info('cleaned up'));
+  await fail();
 }
