@@ -58,7 +58,7 @@ describe('requestInput', () => {
     const defaulted = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: true });
     await closed(defaulted);
     expect(await answersOf(defaulted)).toEqual([{ key: 'input-1', action: 'accept', is_default: true, at }]);
-    expect(textOf({ result: await caller.call('operation_get', { token: defaulted }) } as never)).toContain(
+    expect(textOf({ result: await caller.call('operation_get', { token: defaulted }) })).toContain(
       'Nobody answered in time, so the default was taken: input-1.',
     );
     expect((await run(parts, ['status', defaulted])).stdout).toMatch(
