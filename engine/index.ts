@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../operations/errors.js';
-import type { LogPage, LogQuery } from '../operations/log-page.js';
+import { OPERATION_LOG, type LogPage, type LogQuery } from '../operations/log-page.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check, withDefaults } from '../operations/schema.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
@@ -28,8 +28,8 @@ import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
-import { readStepLog } from './logs/index.js';
-import { readStepLogText, type LogText } from './logs/text.js';
+import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
+import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from './mailbox/index.js';
 import { mergeParts } from './parts.js';
 import { readOperation } from './read.js';
@@ -384,32 +384,44 @@ export class Engine {
   }
 
   /**
-   * Reads a page of a step's log, while the step runs and after.
+   * Reads a page of a log, of a step or of the operation itself, while it grows and after.
    *
    * @throws LonghaulError `invalid_arguments`, `not_found` for an operation or log that isn't there, `expired`, `unavailable`
    */
   async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
-    const record = await this.readLive(principal, token);
-    const page = await readStepLog(this.storage, workflowIdOf(principal, token, this.secret), record, query);
+    const { record, readPage } = await this.#log(principal, token, query);
+    const page = await readPage(query);
     if (page.totalBytes === 0 && record.closedAt) await this.#assertKept(principal, token);
     return page;
   }
 
   /**
-   * Reads a step's log as text: many pages at once, or one if the query has a `limit`.
+   * Reads a log as text: many pages at once, or one if the query has a `limit`.
    *
    * @throws LonghaulError as {@link logs}
    */
   async logText(principal: string, token: string, query: LogQuery): Promise<LogText> {
-    const record = await this.readLive(principal, token);
-    const log = await readStepLogText(
-      this.storage,
-      workflowIdOf(principal, token, this.secret),
-      record,
-      query,
-    );
+    const { record, readPage } = await this.#log(principal, token, query);
+    const log = await readLogText(readPage, query);
     if (log.text === '' && record.closedAt) await this.#assertKept(principal, token);
     return log;
+  }
+
+  /** The log that is asked for. Only steps have to be read live: which there are, a worker says. */
+  async #log(
+    principal: string,
+    token: string,
+    query: LogQuery,
+  ): Promise<{ record: OperationRecord; readPage: (query: LogQuery) => Promise<LogPage> }> {
+    const workflowId = workflowIdOf(principal, token, this.secret);
+    const wanted = wantedLog(query);
+    const record = await this.read(principal, token);
+    const tool = this.tools.get(record.tool);
+    const isOwn = wanted === OPERATION_LOG || (wanted === undefined && tool?.hasStepLogs === false);
+    if (isOwn)
+      return { record, readPage: (next) => readOperationLog(this.storage, workflowId, record, next) };
+    const live = await this.readLive(principal, token);
+    return { record: live, readPage: (next) => readStepLog(this.storage, workflowId, live, next) };
   }
 
   /** An empty log may be one that was deleted since its operation was read. @throws LonghaulError `not_found` */

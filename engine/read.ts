@@ -103,6 +103,7 @@ async function toRecord(
     ...(marker.progressToken === undefined ? {} : { progressToken: marker.progressToken }),
     ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
     ...(state.stage === undefined ? {} : { stage: state.stage }),
+    ...(state.answers === undefined ? {} : { answers: state.answers }),
     ...(state.partial === undefined ? {} : { partial: state.partial }),
   };
   if (isOpen) await describeOpen(engine, description, state, flattened(parts), record);

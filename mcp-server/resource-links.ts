@@ -64,7 +64,7 @@ export function artifactUri(token: string, name: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
 }
 
-/** Address of what a step has printed. @param step e.g. `build/2` */
+/** Address of a log. @param step e.g. `build/2`, or `operation` for the operation's own */
 export function logUri(token: string, step: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/logs/${encodeURIComponent(step)}`;
 }

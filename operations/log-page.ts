@@ -1,5 +1,8 @@
-/** Pages of a step's log: what can be asked for, and what comes. */
+/** Pages of a log, of a step or of the operation itself: what can be asked for, and what comes. */
 import type { ChildStatus } from './record.js';
+
+/** Reference of an operation's own log, where others are steps'. A job of this name is named by its steps, as in `operation/1`. */
+export const OPERATION_LOG = 'operation';
 
 /** Most lines of a page. */
 export const PAGE_LINES = 200;
@@ -13,7 +16,10 @@ export const PIECE_BYTES = 4 * 1024;
 export const PATTERN_CHARACTERS = 200;
 
 export interface LogQuery {
-  /** Which step; see {@link chooseStep}. */
+  /**
+   * Which step, see {@link chooseStep}, or {@link OPERATION_LOG}. Default: of a pipeline a step, of another operation its own
+   * log.
+   */
   step?: string | undefined;
   /** First line, from 1. */
   fromLine?: number | undefined;
@@ -49,16 +55,16 @@ export interface LogLines {
   cursor?: string;
   /** Everything that the log had was read. More may come unless it is complete. */
   isAtEnd: boolean;
-  /** Has the step ended? Then its log doesn't grow any more. */
+  /** Has the step, or the operation, ended? Then its log doesn't grow any more. */
   isComplete: boolean;
   /** Size of the whole log. */
   totalBytes: number;
 }
 
 export interface LogPage extends LogLines {
-  /** Reference of the step: `build/2`. */
+  /** Reference of the step, `build/2`, or {@link OPERATION_LOG}. */
   step: string;
-  /** The step's name; none when no worker could tell. */
+  /** The step's name; missing when no worker could tell, and in the operation's own log. */
   name?: string;
   status?: ChildStatus;
 }

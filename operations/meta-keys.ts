@@ -10,6 +10,8 @@ export const STATUS_META_KEY = 'longhaul/status';
 export const PARTS_META_KEY = 'longhaul/parts';
 /** In tasks of 2026-07-28: progress in numbers, and the stage. */
 export const PROGRESS_META_KEY = 'longhaul/progress';
+/** In tasks of 2026-07-28: the answered input requests of the record (`AnsweredRequest[]`). */
+export const ANSWERS_META_KEY = 'longhaul/answers';
 /** In results with `isError`: the error's kind, and whether another try has a chance. */
 export const ERROR_META_KEY = 'longhaul/error';
 /**

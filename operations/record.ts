@@ -48,6 +48,19 @@ export interface InputRequest {
 export type Answer =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
+/** An input request that is answered. */
+export interface AnsweredRequest {
+  key: string;
+  action: Answer['action'];
+  /** Nobody answered in time: the default that the workflow had given was taken. */
+  isDefault?: true;
+  /** ISO 8601, UTC. */
+  at: string;
+}
+
+/** Number of answered input requests that a record keeps, the latest. */
+export const KEPT_ANSWERS = 20;
+
 export type ChildStatus =
   'pending' | 'working' | 'input_required' | 'completed' | 'failed' | 'canceled' | 'timed_out' | 'skipped';
 
@@ -112,6 +125,8 @@ export interface OperationRecord {
   stage?: string;
   progress?: Progress;
   inputRequests: Record<string, InputRequest>;
+  /** The latest {@link KEPT_ANSWERS} answered ones, in their order. */
+  answers?: AnsweredRequest[];
   /** What is finished so far; kept after cancel, failure and time-out. */
   partial?: unknown;
   /** Parts that run for themselves, when the record was read live or is closed. */

@@ -3,7 +3,7 @@
  * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
  */
 import type { OperationError } from './errors.js';
-import type { Answer, ChildRecord, InputRequest, Progress } from './record.js';
+import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Query: the whole record's live part. Answers a {@link StateMemo} with `partial`. */
 export const OPERATION_QUERY = 'operation';
@@ -26,6 +26,9 @@ export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 export const OPERATION_HEADER = 'longhaul';
 /** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
 export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
+
+/** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
+export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
 /** Memo key of what is fixed at the start. */
 export const MARKER_MEMO = 'longhaul';
@@ -82,8 +85,18 @@ export interface PartMemo {
   operationId: string;
   /** Token of the operation. */
   token: string;
+  /** The operation's tool; missing in parts that earlier releases started. */
+  tool?: string;
   /** Unique among the parts of its parent. */
   name: string;
+}
+
+/** What lines of logs say of the operation beside its token. */
+export interface LogContext {
+  /** The operation's tool; missing in parts that earlier releases started. */
+  tool?: string;
+  /** Name of the part that logs; missing in the operation's own workflow. */
+  part?: string;
 }
 
 /** What a part's parent has to know of it while it is open; each notice replaces the one before. */
@@ -91,6 +104,8 @@ export interface PartNotice {
   workflowId: string;
   /** Its open input requests by its own keys; those of its own parts included. */
   inputRequests: Record<string, InputRequest>;
+  /** Those of its input requests for which a default was taken; missing from parts of earlier releases. */
+  defaults?: AnsweredRequest[];
   /** Does it wait for people alone? */
   onlyPeopleAwaited: boolean;
 }
@@ -105,6 +120,8 @@ export interface StateMemo {
    */
   unreached?: number;
   inputRequests?: Record<string, InputRequest>;
+  /** The latest answered ones, in their order. */
+  answers?: AnsweredRequest[];
   /** Input requests made so far: the next key's number, so that no key is used twice. */
   inputRequestCount?: number;
   /** Child workflows started so far: makes the names of parts unique. */

@@ -29,6 +29,11 @@ export function logKey(workflowId: string, child: string, step: number): string 
   return `${LOGS}${fileName(workflowId)}/${fileName(child)}/${step}`;
 }
 
+/** Prefix of an operation's own log. No child has this name: {@link fileName} encodes `@`. */
+export function operationLogPrefix(workflowId: string): string {
+  return `${LOGS}${fileName(workflowId)}/@operation/`;
+}
+
 /** Key of a value that is too large for history, by the workflow that it belongs to, if that is known. */
 export function payloadKey(workflowId: string | undefined, hash: string): string {
   return workflowId === undefined ? `${PAYLOADS}${hash}` : `${PAYLOADS}${fileName(workflowId)}/${hash}`;

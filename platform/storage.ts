@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs';
 import {
   chmod,
   copyFile,
+  link,
   mkdir,
   open,
   opendir,
@@ -15,6 +16,7 @@ import {
   stat,
   unlink,
   utimes,
+  writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -28,6 +30,8 @@ const FOLDER_MODE = 0o700;
 export interface Storage {
   /** Stores bytes under a key: all of them or nothing. */
   put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Stores bytes under a key that has no value: all of them or nothing. @returns whether it had none */
+  create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** Moves a local file into storage. */
   putFile(key: string, path: string): Promise<void>;
   /** Adds bytes at the end of a value, all of them or nothing; makes it when there is none. One writer a key. */
@@ -42,6 +46,8 @@ export interface Storage {
   about(key: string): Promise<{ sizeBytes: number; version: string; changedAt: Date } | undefined>;
   /** The keys that begin with a prefix, in no order. @param prefix ends with `/`. Default: all */
   list(prefix?: string): AsyncIterable<{ key: string; changedAt: Date }>;
+  /** As {@link list}, without the time of the last change. */
+  keys(prefix?: string): AsyncIterable<string>;
   /** Removes a value, if it is there. */
   remove(key: string): Promise<void>;
 }
@@ -79,6 +85,21 @@ export function folderStorage(folder: string): Storage {
         }
         await rename(unfinished, path);
       });
+    },
+    async create(key, bytes) {
+      const path = pathOf(key);
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      const unfinished = unfinishedPath(path);
+      try {
+        await writeFile(unfinished, bytes, { flag: 'wx', mode: FILE_MODE });
+        await link(unfinished, path);
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        return false;
+      } finally {
+        await rm(unfinished, { force: true });
+      }
     },
     async putFile(key, from) {
       const path = pathOf(key);
@@ -157,13 +178,15 @@ export function folderStorage(folder: string): Storage {
         throw error;
       }
     },
-    async *list(prefix = '') {
-      for await (const path of filesUnder(prefix ? pathOf(prefix) : root)) {
-        if (isUnfinished(path)) continue;
-        const key = relative(root, path).split(sep).join('/');
+    async *list(prefix) {
+      for await (const key of this.keys(prefix)) {
         const about = await this.about(key);
         if (about) yield { key, changedAt: about.changedAt };
       }
+    },
+    async *keys(prefix = '') {
+      for await (const path of filesUnder(prefix ? pathOf(prefix) : root))
+        if (!isUnfinished(path)) yield relative(root, path).split(sep).join('/');
     },
     async remove(key) {
       const path = pathOf(key);

@@ -47,13 +47,17 @@ const CORE_LEVELS: Record<Level, Level> = {
   error: 'info',
 };
 
-/** Temporal's logger interface over ours. */
+function levelOf(level: Level, component: unknown): Level {
+  if (component === 'workflow' || component === 'activity') return level;
+  return (component === 'core' ? CORE_LEVELS : SDK_LEVELS)[level];
+}
+
+/** Temporal's logger interface over ours. Lines of workflows' and activities' own code keep their level. */
 export function asTemporalLogger(logger: Logger): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
-    const isOfCore = meta?.['sdkComponent'] === 'core';
     // Each of a worker's task queues has what it needs.
     const isExpected = /^No (workflows|activities) registered/.test(message);
-    logger[isExpected ? 'trace' : isOfCore ? CORE_LEVELS[level] : SDK_LEVELS[level]](meta ?? {}, message);
+    logger[isExpected ? 'trace' : levelOf(level, meta?.['sdkComponent'])](meta ?? {}, message);
   };
   return {
     log: (level, message, meta) => write(level.toLowerCase() as Level, message, meta),

@@ -1,21 +1,31 @@
 /**
  * Wraps every activity of an operation: keeps it alive with heartbeats, so that authors report only when they have
- * something to say, hands its last progress to the shell as it ends, and reports its outcome through any outage.
+ * something to say, gives it a logger that writes the operation's log, hands its last progress to the shell as it ends, and
+ * reports its outcome through any outage.
  */
-import { CompleteAsyncError, Context, type Info } from '@temporalio/activity';
+import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
 import {
   ApplicationFailure,
   ApplicationFailureCategory,
   CancelledFailure,
   defaultPayloadConverter,
   ensureApplicationFailure,
+  type Headers,
 } from '@temporalio/common';
-import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
 import type { ActivityOutcome, ReportOutcome } from '../activities/shared/outcome.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
-import { OPERATION_HEADER, OPERATION_ID_HEADER } from '../operations/wire.js';
+import {
+  LOG_CONTEXT_HEADER,
+  OPERATION_HEADER,
+  OPERATION_ID_HEADER,
+  type LogContext,
+} from '../operations/wire.js';
+import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
+import { activityLogger, attributesOf, type LoggingOperation } from './operation-loggers.js';
+import type { OperationLogs } from './operation-logs.js';
 
 /**
  * How often an activity that says nothing heartbeats, in milliseconds. It is also how soon a cancel is seen: the
@@ -26,66 +36,102 @@ const KEEP_ALIVE_INTERVAL_MS = 2_000;
 /** Shortest wait for a worker that is told to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
 
-export function activityInterceptor(
-  { settings, storage, contact }: Pick<ActivitySurroundings, 'settings' | 'storage' | 'contact'>,
-  reportOutcome: ReportOutcome,
-): ActivityInboundCallsInterceptor {
-  return {
-    async execute(input, next) {
-      const context = Context.current();
-      const { isLocal, workflowExecution } = context.info;
-      const header = input.headers[OPERATION_HEADER];
-      if (!header) return next(input);
-      const idHeader = input.headers[OPERATION_ID_HEADER];
-      const last: unknown = context.info.heartbeatDetails;
-      const around: ActivitySurroundings = {
-        settings,
-        storage,
-        contact,
-        token: defaultPayloadConverter.fromPayload<string>(header),
-        operationId: idHeader
-          ? defaultPayloadConverter.fromPayload<string>(idHeader)
-          : workflowExecution!.workflowId,
-        progress: reportIn(last),
-        afterReport: [],
-      };
-      const lastReport = (): ActivityReport => ({
-        longhaul: 'report',
-        ...(around.progress ? { progress: around.progress } : {}),
-      });
-      const beat = () => context.heartbeat(lastReport());
-      const queuedMs = queuedMsOf(context.info);
-      if (last) beat();
-      // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
-      const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
-      try {
-        const work = surroundings.run(around, async () => {
-          const result: unknown = await next(input);
-          const { progress } = around;
-          if (!progress && queuedMs === undefined) return result;
-          return {
-            longhaul: 'result',
-            ...(progress ? { progress } : {}),
-            ...(queuedMs === undefined ? {} : { queuedMs }),
-            result,
-          } satisfies ReportedResult;
-        });
-        if (isLocal) return await work;
-        const outcome = await work.then(
-          (result): ActivityOutcome => ({ status: 'completed', result }),
-          (error: unknown) => outcomeOf(error, context, around.progress),
-        );
-        const { taskToken } = context.info;
-        const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
-        // Otherwise the SDK reports it.
-        if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
-        for (const after of around.afterReport) await after();
-        throw new CompleteAsyncError();
-      } finally {
-        clearInterval(keepAlive);
-      }
-    },
+export interface ActivityInterceptorsOptions extends Pick<
+  ActivitySurroundings,
+  'settings' | 'storage' | 'contact'
+> {
+  /** The logs of the operations whose activities this worker runs. */
+  logs: OperationLogs;
+  reportOutcome: ReportOutcome;
+}
+
+export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
+  return (context) => {
+    let operation: LoggingOperation | undefined;
+    return {
+      outbound: {
+        getLogAttributes: (input, next) => next({ ...input, ...(operation ? attributesOf(operation) : {}) }),
+      },
+      inbound: {
+        async execute(input, next) {
+          const { activityType, workflowType } = context.info;
+          operation = operationIn(input.headers, context.info);
+          if (!operation) return next(input);
+          // The SDK offers no other way to receive an activity's lines as they are logged. A pipeline's steps have logs.
+          if (workflowType !== PIPELINE_WORKFLOW)
+            context.log = activityLogger(options.logs, operation, activityType, context.log);
+          return execute(() => next(input), context, operation, options);
+        },
+      },
+    };
   };
+}
+
+/** Runs an activity of an operation. @throws CompleteAsyncError once its outcome is reported */
+async function execute(
+  run: () => Promise<unknown>,
+  context: Context,
+  { token, operationId }: LoggingOperation,
+  { settings, storage, contact, logs, reportOutcome }: ActivityInterceptorsOptions,
+): Promise<unknown> {
+  const { isLocal, taskToken, workflowExecution } = context.info;
+  const last: unknown = context.info.heartbeatDetails;
+  const around: ActivitySurroundings = {
+    settings,
+    storage,
+    contact,
+    token,
+    operationId,
+    progress: reportIn(last),
+    afterReport: [],
+  };
+  const lastReport = (): ActivityReport => ({
+    longhaul: 'report',
+    ...(around.progress ? { progress: around.progress } : {}),
+  });
+  const beat = () => context.heartbeat(lastReport());
+  const queuedMs = queuedMsOf(context.info);
+  if (last) beat();
+  // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
+  const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
+  try {
+    const work = surroundings.run(around, async () => {
+      const result = await run();
+      const { progress } = around;
+      if (!progress && queuedMs === undefined) return result;
+      return {
+        longhaul: 'result',
+        ...(progress ? { progress } : {}),
+        ...(queuedMs === undefined ? {} : { queuedMs }),
+        result,
+      } satisfies ReportedResult;
+    });
+    if (isLocal) return await work.finally(() => logs.flush(operationId));
+    const outcome = await work.then(
+      (result): ActivityOutcome => ({ status: 'completed', result }),
+      (error: unknown) => outcomeOf(error, context, around.progress),
+    );
+    await logs.flush(operationId);
+    const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
+    // Otherwise the SDK reports it.
+    if (!outcome || !(await reportOutcome(ended, outcome))) return await work;
+    for (const after of around.afterReport) await after();
+    throw new CompleteAsyncError();
+  } finally {
+    clearInterval(keepAlive);
+  }
+}
+
+/** The operation that an activity belongs to, if any. */
+function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOperation | undefined {
+  const value = <T>(name: string) => {
+    const payload = headers[name];
+    return payload && defaultPayloadConverter.fromPayload<T>(payload);
+  };
+  const token = value<string>(OPERATION_HEADER);
+  if (token === undefined) return undefined;
+  const operationId = value<string>(OPERATION_ID_HEADER) ?? workflowExecution!.workflowId;
+  return { ...value<LogContext>(LOG_CONTEXT_HEADER), token, operationId };
 }
 
 /** Undefined when it was short. How long earlier attempts waited isn't known. */

@@ -9,13 +9,16 @@ import type { Logger } from '../platform/log.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
+import { asTemporalLogger } from '../platform/temporal-runtime.js';
 import { ActivityCode } from './activity-code.js';
-import { activityInterceptor } from './activity-interceptor.js';
+import { activityInterceptors } from './activity-interceptor.js';
 import { bundleApart } from './bundle-process.js';
 import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
 import { followEdits } from './follow-edits.js';
+import { workflowLogSinks } from './operation-loggers.js';
+import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
@@ -56,14 +59,17 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     stopping: stopping.signal,
     logger,
   });
-  const interceptor = activityInterceptor({ settings, storage, contact }, reportOutcome);
+  const logs = new OperationLogs({ storage, logger });
   const shared: SharedOptions = {
     identity,
     connection,
     namespace,
     activities: { default: activities.dispatch },
     dataConverter,
-    interceptors: { activity: [() => ({ inbound: interceptor })] },
+    interceptors: {
+      activity: [activityInterceptors({ settings, storage, contact, logs, reportOutcome })],
+    },
+    sinks: workflowLogSinks(logs, asTemporalLogger(logger)),
   };
   const workers = await createActivityWorkers(settings, shared);
   const host = new WorkflowHost(
@@ -83,9 +89,10 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const run = (codePath: string) => host.run(codePath);
   const workflows = new WorkflowCode({ settings, logger, run, replays }, bundle);
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
-  const done = allEnded(running, shutdown).finally(() => {
+  const done = allEnded(running, shutdown).finally(async () => {
     endChores();
     endFollowing();
+    await logs.close();
     return connection.close();
   });
   done.catch(() => undefined);

@@ -111,12 +111,7 @@ export class StepLog {
     const room = limitBytes - this.#size;
     const isFull = bytes.length > room;
     const kept = isFull
-      ? Buffer.concat([
-          bytes.subarray(0, Math.max(0, room)),
-          Buffer.from(
-            `\n--- the log has reached its limit of ${sizeText(limitBytes)}: the rest is dropped\n`,
-          ),
-        ])
+      ? Buffer.concat([bytes.subarray(0, Math.max(0, room)), Buffer.from(`\n${limitNotice(limitBytes)}\n`)])
       : bytes;
     await storage.append(key, kept);
     this.#size += kept.length;
@@ -189,6 +184,11 @@ function lastLinesOf(tail: Buffer, masking: Masking): string[] {
 /** Not cut between the two halves of a character. */
 function shortened(line: string): string {
   return line.slice(0, PROGRESS_LENGTH).replace(/[\ud800-\udbff]$/, '');
+}
+
+/** The last line of a log that has reached its limit. */
+export function limitNotice(limitBytes: number): string {
+  return `--- the log has reached its limit of ${sizeText(limitBytes)}: the rest is dropped`;
 }
 
 function sizeText(bytes: number): string {

@@ -4,7 +4,15 @@ import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
 import { oneLine, textTable } from './table.js';
-import { isClosed, progressOf, statusNote, type Child, type ListedOperation, type Task } from './wire.js';
+import {
+  answersOf,
+  isClosed,
+  progressOf,
+  statusNote,
+  type Child,
+  type ListedOperation,
+  type Task,
+} from './wire.js';
 
 /** What `longhaul status` prints. */
 export function describeTask(session: Session, task: Task, children?: Child[]): string {
@@ -17,6 +25,15 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
     ['says', task.error?.message ?? statusNote(task)],
     ['stage', stage],
     ['progress', [numbers, message].filter(Boolean).join(', ')],
+    [
+      'answered',
+      answersOf(task)
+        .map(
+          ({ key, action, isDefault }) =>
+            `${key}: ${isDefault ? 'the default, since nobody answered in time' : action}`,
+        )
+        .join('; '),
+    ],
     ['started', task.createdAt],
     ['changed', task.lastUpdatedAt],
     [

@@ -1,4 +1,5 @@
-/** Reading steps' logs page by page, and following an operation from step to step. */
+/** Reading logs page by page, and following a pipeline from step to step. */
+import { OPERATION_LOG } from '../../operations/log-page.js';
 import {
   chooseStep,
   isStepEnded,
@@ -10,7 +11,7 @@ import {
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import type { LogWriter } from './log-writer.js';
-import { readLog, readLogAfter, readSteps } from './operation-tools.js';
+import { readLog, readLogAfter, readSteps, ToolRefusal } from './operation-tools.js';
 import { pause, type Patience } from './patience.js';
 import type { Session } from './session.js';
 import type { Child, LogAnswer, OperationSteps } from './wire.js';
@@ -36,7 +37,7 @@ export interface Reach {
   signal: AbortSignal;
 }
 
-/** Reads a log to its present end; with `isFollowed` until its step has ended. */
+/** Reads a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
 export async function showLog(
   { session, patience, signal }: Reach,
   request: LogRequest,
@@ -86,7 +87,7 @@ async function firstQuery(
  * Follows an operation until it is closed, or the one step that is named has ended.
  *
  * @returns the operation as it was last seen; undefined when the signal fired first
- * @throws CommandFailure when it has no steps, or not that one
+ * @throws CommandFailure when there is no such step
  */
 export async function followLogs(
   reach: Reach,
@@ -94,6 +95,10 @@ export async function followLogs(
   writer: LogWriter,
 ): Promise<OperationSteps | undefined> {
   const { session, patience, signal } = reach;
+  if (await isOwnLog(reach, request)) {
+    await showLog(reach, { ...request, step: OPERATION_LOG }, writer, true);
+    return patience.answered(() => readSteps(session, request.token, { signal }));
+  }
   const chain = new Chain(request.step);
   let pollMs = FIRST_POLL_MS;
   while (!signal.aborted && !writer.isGone) {
@@ -114,12 +119,28 @@ export async function followLogs(
   return undefined;
 }
 
+/** Is it the operation's own log that is asked for, rather than a step's? */
+async function isOwnLog({ session, patience, signal }: Reach, { token, step }: LogRequest): Promise<boolean> {
+  if (step !== undefined) return step === OPERATION_LOG;
+  try {
+    const page = await patience.answered(() => readLog(session, { token, tail: 1 }, { signal }));
+    return page?.step === OPERATION_LOG;
+  } catch (error) {
+    // Of a pipeline no step has started yet, or no worker says which steps there are.
+    if (error instanceof ToolRefusal) return false;
+    throw error;
+  }
+}
+
 /** The parts of an operation; empty while no worker says which there are. */
 function childrenOf({ token, children, isLive, status }: OperationSteps): Child[] {
   if (children) return children;
   if (status === 'expired') throw new CommandFailure(`${token}: the operation has expired`, EXIT.notFound);
   if (isLive)
-    throw new CommandFailure(`${token}: no steps are known; only pipelines keep logs`, EXIT.notFound);
+    throw new CommandFailure(
+      `${token}: no steps are known; only pipelines have steps with logs`,
+      EXIT.notFound,
+    );
   return [];
 }
 

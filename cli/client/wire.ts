@@ -1,6 +1,11 @@
 /** What comes over the wire, as far as the commands look at it (specs: ext-tasks; 2026-07-28). */
-import { ERROR_META_KEY, PROGRESS_META_KEY } from '../../operations/meta-keys.js';
-import { isTerminal, type ChildRecord, type OperationStatus } from '../../operations/record.js';
+import { ANSWERS_META_KEY, ERROR_META_KEY, PROGRESS_META_KEY } from '../../operations/meta-keys.js';
+import {
+  isTerminal,
+  type AnsweredRequest,
+  type ChildRecord,
+  type OperationStatus,
+} from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { TaskStatus } from '../../operations/status-names.js';
 
@@ -126,6 +131,11 @@ export interface TaskProgress {
 /** The task's progress, if its server adds it. */
 export function progressOf(task: Task): TaskProgress {
   return (task._meta?.[PROGRESS_META_KEY] as TaskProgress | undefined) ?? {};
+}
+
+/** The task's answered questions, if its server adds them. */
+export function answersOf(task: Task): AnsweredRequest[] {
+  return (task._meta?.[ANSWERS_META_KEY] as AnsweredRequest[] | undefined) ?? [];
 }
 
 /** Why a result is an error, if its server says so. */

@@ -8,7 +8,9 @@ import { say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 const HELP = `
-STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that failed, else the last.
+Of a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that
+failed, else the last. Other tools have one log, which their workflows and activities write; for any tool, STEP
+"operation" is that log.
 Ctrl-C ends the watching: the work goes on.
 `;
 
@@ -23,7 +25,11 @@ interface LogFlags {
 
 /** `longhaul logs`. */
 export function registerLogs(program: Command): void {
-  const command = clientCommand(program, 'logs', 'print what the steps of a pipeline have printed')
+  const command = clientCommand(
+    program,
+    'logs',
+    "print an operation's log, or what the steps of a pipeline have printed",
+  )
     .argument('<token>')
     .argument('[step]', 'which step; may be left out')
     .option('--follow', 'go on until the operation is closed, from step to step')

@@ -13,7 +13,7 @@ import {
 import type { Storage } from '../../platform/storage.js';
 import type { EngineTemporal } from '../temporal.js';
 import type { Watches } from '../watch.js';
-import { tellLogs, type LogTelling } from './logs.js';
+import { tellLogs, tellOwnLog, type LogTelling } from './logs.js';
 import { beginningOf, type EventPosition, type ToldState } from './position.js';
 import { stateEventsAfter, tell, type Telling } from './states.js';
 
@@ -178,6 +178,17 @@ class EventReader {
   async *#logs({ status }: OperationRecord): AsyncGenerator<OperationEvent, boolean> {
     const { storage, workflowId } = this.sources;
     const isClosed = isTerminal(status);
+    const telling = tellOwnLog(storage, workflowId, this.#position!.logs);
+    let own = await telling.next();
+    for (; !own.done; own = await telling.next()) yield { ...own.value, position: this.#copy() };
+    const areLogsTold = yield* this.#stepLogs(isClosed);
+    this.isBehind ||= own.value;
+    return areLogsTold && !own.value;
+  }
+
+  async *#stepLogs(isClosed: boolean): AsyncGenerator<OperationEvent, boolean> {
+    const { storage, workflowId } = this.sources;
+    this.isBehind = false;
     if (isClosed && this.isStale) {
       this.#askedSince ??= Date.now();
       if (Date.now() - this.#askedSince < STEPS_PATIENCE_MS) return false;

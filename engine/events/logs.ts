@@ -1,12 +1,12 @@
 /**
- * The logs of all of an operation's steps as one stream of lines: each step's in their order, several steps' as they come.
+ * The logs of an operation and of all its steps as one stream of lines: each log's in their order, several logs' as they come.
  */
-import type { LogLine } from '../../operations/log-page.js';
+import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
 import { isStepEnded, stepReference } from '../../operations/steps.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
-import { readLinesFrom } from '../logs/index.js';
+import { operationLog, readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import type { LogsPosition } from './position.js';
 
@@ -17,12 +17,13 @@ const MOST_STEPS = 200;
 /** Pages of one log that are told before it is another's turn. */
 const PAGES_AT_ONCE = 8;
 
-/** Lines of a step's log. */
+/** Lines of a log. */
 export interface LogTelling {
   kind: 'log';
-  /** Reference of the step: `build/2`. */
+  /** Reference of the step, `build/2`, or {@link OPERATION_LOG}. */
   step: string;
-  name: string;
+  /** Name of the step; missing in the operation's own log. */
+  name?: string;
   lines: LogLine[];
 }
 
@@ -35,7 +36,32 @@ export interface LogsRead {
 }
 
 /**
- * Tells what the logs have beyond a position, and moves it along.
+ * Tells what the operation's own log has beyond a position, and moves it along.
+ *
+ * @param position changed in place, before each telling
+ * @returns whether there was more than one turn takes
+ */
+export async function* tellOwnLog(
+  storage: Storage,
+  workflowId: string,
+  position: LogsPosition,
+): AsyncGenerator<LogTelling, boolean> {
+  const log = operationLog(storage, workflowId);
+  for (let pages = 0; pages < PAGES_AT_ONCE; pages += 1) {
+    const [line = 1, offset = 0] = position.own ?? [];
+    // It is written in whole lines.
+    const read = await readLinesFrom(log, OPERATION_LOG, { line, offset }, false);
+    if (read.lines.length > 0) {
+      position.own = [read.at.line, read.at.offset];
+      yield { kind: 'log', step: OPERATION_LOG, lines: read.lines };
+    }
+    if (read.isAtEnd) return false;
+  }
+  return true;
+}
+
+/**
+ * Tells what the steps' logs have beyond a position, and moves it along.
  *
  * @param position changed in place, before each telling
  * @param isClosed has the operation ended? Then no log grows any more

@@ -35,6 +35,8 @@ export interface LogsPosition {
    * Parts and steps are counted from 0. Positions travel in headers, so this is as short as it can be.
    */
   at: Record<number, number[]>;
+  /** The line and the byte behind what was told of the operation's own log. */
+  own?: [line: number, offset: number];
 }
 
 /** Before anything was told. */

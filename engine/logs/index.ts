@@ -1,9 +1,10 @@
 /**
- * Steps' logs, page by page, while they grow and after. A page costs one read of a few pages' size, wherever a cursor
+ * Logs of steps and of operations, page by page, while they grow and after. A page costs one read of a few pages' size, wherever a cursor
  * points; only a line number, or the numbers of the last lines, have to be counted from the start, a chunk at a time.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import {
+  OPERATION_LOG,
   PAGE_BYTES,
   PAGE_LINES,
   PIECE_BYTES,
@@ -14,15 +15,61 @@ import {
 } from '../../operations/log-page.js';
 import { chooseStep, isStepEnded, stepReference, type ChosenStep } from '../../operations/steps.js';
 import type { OperationRecord } from '../../operations/record.js';
-import { logKey } from '../../platform/storage-keys.js';
+import { ChunkedLog } from '../../platform/chunked-log.js';
+import { logKey, operationLogPrefix } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
-import { invalidCursor, readCursor, writeCursor } from './cursor.js';
+import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor.js';
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';
+
+/** A store of logs: a key each. */
+export type LogStorage = Pick<Storage, 'size' | 'read'>;
 
 /** A page ends before this much was read: pieces at the window's end are never cut by it. */
 const WINDOW_BYTES = PAGE_BYTES + 2 * PIECE_BYTES;
 const START: Position = { line: 1, offset: 0 };
+
+/** The log that a query asks for: reference of a step, {@link OPERATION_LOG}, or undefined for the likeliest one. */
+export function wantedLog({ step, cursor }: LogQuery): string | undefined {
+  return step ?? (cursor === undefined ? undefined : readCursor(cursor).step);
+}
+
+/**
+ * Reads a page of an operation's own log.
+ *
+ * @throws LonghaulError `invalid_arguments`, `expired`, `unavailable`
+ */
+export async function readOperationLog(
+  storage: Storage,
+  workflowId: string,
+  record: OperationRecord,
+  query: LogQuery,
+): Promise<LogPage> {
+  assertKept(record);
+  assertCursorOf(query.cursor === undefined ? undefined : readCursor(query.cursor), OPERATION_LOG);
+  const page = await readLogPage(operationLog(storage, workflowId), OPERATION_LOG, {
+    ...query,
+    step: OPERATION_LOG,
+    isComplete: record.closedAt !== undefined,
+    mayBeMissing: true,
+  });
+  return { step: OPERATION_LOG, ...page };
+}
+
+/** An operation's own log as the only value of a store. */
+export function operationLog(storage: Storage, workflowId: string): LogStorage {
+  const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
+  return { size: () => log.size(), read: (_key, range) => log.read(range!) };
+}
+
+function assertCursorOf(cursor: LogCursor | undefined, step: string): void {
+  if (cursor?.step !== undefined && cursor.step !== step)
+    throw new LonghaulError('invalid_arguments', `cursor: is of the step ${cursor.step}; got step ${step}`);
+}
+
+function assertKept({ status, token }: OperationRecord): void {
+  if (status === 'expired') throw new LonghaulError('expired', `${token}: the operation has expired`);
+}
 
 /**
  * Reads a page of the log of one of an operation's steps.
@@ -36,14 +83,12 @@ export async function readStepLog(
   record: OperationRecord,
   query: LogQuery,
 ): Promise<LogPage> {
-  if (record.status === 'expired')
-    throw new LonghaulError('expired', `${record.token}: the operation has expired`);
+  assertKept(record);
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
   const wanted = query.step ?? cursor?.step;
   const chosen = record.children ? chooseStep(record.children, wanted) : withoutRecord(record, wanted);
   const step = stepReference(chosen);
-  if (cursor?.step !== undefined && cursor.step !== step)
-    throw new LonghaulError('invalid_arguments', `cursor: is of the step ${cursor.step}; got step ${step}`);
+  assertCursorOf(cursor, step);
   const { status, name, logsOf, startedAt } = chosen.step ?? {};
   if (status && startedAt === undefined) {
     const why = isStepEnded({ status }) ? 'was not run' : 'has not started yet';
@@ -70,7 +115,7 @@ function withoutRecord(
   if ((record.live || record.closedAt) && !record.areChildrenLarge)
     throw new LonghaulError(
       'not_found',
-      `${record.token}: no steps are known; only pipelines keep logs. One can be named by its position, as in build/2`,
+      `${record.token}: no steps are known; only pipelines have steps with logs. The operation's own log is the step "${OPERATION_LOG}"`,
     );
   throw new LonghaulError(
     'unavailable',
@@ -91,7 +136,7 @@ export interface PageQuery extends LogQuery {
  * @param query its `step` is only written into the cursor
  * @throws LonghaulError `invalid_arguments`, `not_found` when nothing is stored under the key, `unavailable`
  */
-export async function readLogPage(storage: Storage, key: string, query: PageQuery): Promise<LogLines> {
+export async function readLogPage(storage: LogStorage, key: string, query: PageQuery): Promise<LogLines> {
   const { isComplete = false } = query;
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
   assertQuery(query);
@@ -138,7 +183,7 @@ export async function readLogPage(storage: Storage, key: string, query: PageQuer
  * @param isComplete has the step ended?
  */
 export async function readLinesFrom(
-  storage: Storage,
+  storage: LogStorage,
   key: string,
   from: Position,
   isComplete: boolean,
@@ -166,7 +211,12 @@ interface Taken {
 }
 
 /** @param leavesGrowing leave a last line that is still growing for later, unless it is longer than a piece already */
-async function nextLines(storage: Storage, key: string, range: Range, leavesGrowing = false): Promise<Taken> {
+async function nextLines(
+  storage: LogStorage,
+  key: string,
+  range: Range,
+  leavesGrowing = false,
+): Promise<Taken> {
   const { from, toLine, limit, sizeBytes, isComplete } = range;
   const { bytes, isContinued } = await readFrom(storage, key, from.offset, sizeBytes, WINDOW_BYTES);
   const isEnd = from.offset + bytes.length >= sizeBytes;
@@ -185,7 +235,7 @@ async function nextLines(storage: Storage, key: string, range: Range, leavesGrow
 }
 
 /** The last lines; fewer when they don't fit a page, and of a single line that doesn't its end. */
-async function lastLines(storage: Storage, key: string, count: number, range: Range): Promise<Taken> {
+async function lastLines(storage: LogStorage, key: string, count: number, range: Range): Promise<Taken> {
   const { limit, sizeBytes, isComplete } = range;
   const offset = Math.max(0, sizeBytes - WINDOW_BYTES);
   const window = await readFrom(storage, key, offset, sizeBytes, WINDOW_BYTES);

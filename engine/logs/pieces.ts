@@ -63,7 +63,7 @@ export function* piecesOf(
 
 /** Where the first line from `line` on begins; the end of the log when it has fewer lines. */
 export async function seekLine(
-  storage: Storage,
+  storage: Pick<Storage, 'read'>,
   key: string,
   from: Position,
   line: number,
@@ -83,7 +83,7 @@ export async function seekLine(
 
 /** A part of a log from an offset on, at most so long; and whether it begins in the middle of a line. */
 export async function readFrom(
-  storage: Storage,
+  storage: Pick<Storage, 'read'>,
   key: string,
   offset: number,
   sizeBytes: number,

@@ -30,7 +30,7 @@ export interface Search {
  * @throws LonghaulError `invalid_arguments`, `unavailable`
  */
 export async function searchLines(
-  storage: Storage,
+  storage: Pick<Storage, 'read'>,
   key: string,
   search: Search,
 ): Promise<{ lines: LogLine[]; at: Position; isAtEnd: boolean }> {
@@ -85,7 +85,7 @@ class FoundLines {
 
 /** Whole lines from a position on, or a part of one that is longer than a part may be. */
 async function readParts(
-  storage: Storage,
+  storage: Pick<Storage, 'read'>,
   key: string,
   at: Position,
   { sizeBytes, isComplete, toLine }: Search,

@@ -1,8 +1,5 @@
-/** Logs as text: page after page, as the step printed them. */
+/** Logs as text: page after page. */
 import { TEXT_CHARACTERS, type LogPage, type LogQuery } from '../../operations/log-page.js';
-import type { OperationRecord } from '../../operations/record.js';
-import type { Storage } from '../../platform/storage.js';
-import { readStepLog } from './index.js';
 
 /** Lines of a log, one behind the other; the last has no line end if it is cut or still growing. */
 export interface LogText extends Omit<LogPage, 'lines'> {
@@ -17,18 +14,16 @@ export interface LogText extends Omit<LogPage, 'lines'> {
 /**
  * Reads pages until they come to {@link TEXT_CHARACTERS}.
  *
+ * @param readPage reads one of them
  * @param query with a `limit` it is this one page
- * @throws LonghaulError as {@link readStepLog}
+ * @throws LonghaulError as `readPage` does
  */
-export async function readStepLogText(
-  storage: Storage,
-  workflowId: string,
-  record: OperationRecord,
+export async function readLogText(
+  readPage: (query: LogQuery) => Promise<LogPage>,
   query: LogQuery,
 ): Promise<LogText> {
-  const read = (wanted: LogQuery) =>
-    readStepLog(storage, workflowId, record, { ...wanted, step: query.step });
-  let page = await read(query);
+  let page = await readPage(query);
+  const { step } = page;
   const start = page.lines[0];
   let last = page.lines.at(-1)?.number;
   let text = textOf(page);
@@ -38,7 +33,7 @@ export async function readStepLogText(
     !page.isAtEnd &&
     text.length < TEXT_CHARACTERS
   ) {
-    page = await read({ cursor: page.cursor });
+    page = await readPage({ step, cursor: page.cursor });
     text += textOf(page);
     last = page.lines.at(-1)?.number ?? last;
   }

@@ -1,4 +1,4 @@
-/** The view `logs` of operation_get: a page of what a step has printed. */
+/** The view `logs` of operation_get: a page of a log, of a step or of the operation itself. */
 import { z } from 'zod';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -13,7 +13,7 @@ export const logArguments = {
   step: reference
     .optional()
     .describe(
-      'Which step: job/2, job/Step name, test[3]/1, or a job. Default: the one that runs, else the one that failed, else the last.',
+      'Of a pipeline, which step: job/2, job/Step name, test[3]/1, or a job. Default: the one that runs, else the one that failed, else the last. "operation": the log of the operation itself, which is the default for other tools.',
     ),
   from_line: line.optional().describe('First line, from 1.'),
   to_line: line.optional().describe('Last line.'),
@@ -38,7 +38,7 @@ export const logArguments = {
 };
 
 export const logPageSchema = z.object({
-  step: z.string().describe('Reference of the step, e.g. build/2.'),
+  step: z.string().describe('Reference of the step, e.g. build/2; "operation" for the operation\'s own log.'),
   name: z.string().optional().describe('Name of the step.'),
   status: z.string().optional().describe('Status of the step.'),
   lines: z.array(
@@ -52,7 +52,7 @@ export const logPageSchema = z.object({
   ),
   cursor: z.string().optional().describe('Goes on behind this page; missing when nothing more can come.'),
   is_at_end: z.boolean().describe('All that the log has was read.'),
-  is_complete: z.boolean().describe("The step has ended: its log doesn't grow any more."),
+  is_complete: z.boolean().describe("The step, or the operation, has ended: its log doesn't grow any more."),
   total_bytes: z.number().int(),
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import { PAGE_LINES } from '../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../operations/meta-keys.js';
-import type { OperationRecord } from '../../operations/record.js';
+import type { AnsweredRequest, OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../caller.js';
 import { envelopeOf, envelopeSchema, renderEnvelope, withParts, type Envelope } from '../envelope.js';
@@ -51,6 +51,17 @@ const output = envelopeSchema.extend({
     .boolean()
     .optional()
     .describe('Of the view steps. False: no worker could be asked just now, so there may be other steps.'),
+  answers: z
+    .array(
+      z.object({
+        key: z.string(),
+        action: z.string(),
+        is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+        at: z.string(),
+      }),
+    )
+    .optional()
+    .describe('Of the view summary: questions that are answered, the latest last.'),
   log: logPageSchema.optional().describe('Of the view logs: a page.'),
 });
 
@@ -74,7 +85,7 @@ export const operationGet = defineOperationTool({
     'Says where an operation stands, and what to do next. Looking changes nothing and costs little. Views:',
     'summary: status, progress, open questions, and the result once there is one.',
     'steps: the jobs and steps of a pipeline, their outputs and the files that they left.',
-    `logs: what a step has printed, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
+    `logs: what a step of a pipeline has printed, or what another tool has logged, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
     'result: the result alone, as the tool gives it. partial: what is finished so far.',
     'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work goes on in any case.',
     'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
@@ -128,7 +139,8 @@ async function readOrWait(
 const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
   async summary(look) {
     const { engine, record, tool, why } = look;
-    return answerOf(await withParts(engine, record, tool, why), { tool, why });
+    const answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
+    return record.answers ? withAnswers(answer, record.answers) : answer;
   },
 
   async steps({ engine, caller, record, ...context }) {
@@ -183,6 +195,24 @@ function answerOf(record: OperationRecord, context: Pick<Look, 'tool' | 'why'>):
   const { content, structuredContent } = renderEnvelope(record, context);
   const [first, ...beside] = content;
   return { output: structuredContent as Envelope, text: first?.type === 'text' ? first.text : '', beside };
+}
+
+/** With the answered questions; models are told of those that nobody has answered. */
+function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredRequest[]): Answer {
+  const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
+  return {
+    ...answer,
+    output: {
+      ...output,
+      answers: answers.map(({ isDefault, ...rest }) => ({
+        ...rest,
+        ...(isDefault ? { is_default: isDefault } : {}),
+      })),
+    },
+    text: defaults.length
+      ? `${text}\n\nNobody answered in time, so the default was taken: ${defaults.join(', ')}.`
+      : text,
+  };
 }
 
 /** Without what other views are for. */

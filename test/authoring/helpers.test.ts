@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { run } from '../cli/commands.js';
+import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
 import { Parts } from '../support/parts.js';
 
 let parts: Parts;
@@ -24,11 +27,86 @@ const closed = (taskId: string) =>
 const textOf = (task: { result: { content: { text: string }[] } }) => task.result.content[0]!.text;
 
 describe('requestInput', () => {
-  test('gives the default once the time is up, as if somebody had said it', async () => {
+  test('gives the default once the time is up, and says that it is one', async () => {
     const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: false });
     const { result } = await closed(taskId);
-    expect(result.structuredContent).toEqual({ action: 'accept', content: { approve: false, by: 'nobody' } });
+    expect(result.structuredContent).toEqual({
+      action: 'accept',
+      content: { approve: false, by: 'nobody' },
+      isDefault: true,
+    });
   });
+
+  test('leaves in the record, and in the history, whether somebody answered or the default was taken', async () => {
+    const caller = new Caller(parts.client);
+    const jobs = new JobsClient(parts.base);
+    const answersOf = async (token: string) => {
+      const { body } = await jobs.get(`/v1/jobs/${token}`);
+      const { answers } = await caller.get('operation_get', { token });
+      expect(body.answers).toEqual(answers);
+      const { _meta } = await parts.client.get(token);
+      expect(_meta['longhaul/answers']).toEqual(
+        answers.map(({ is_default, ...rest }: any) => ({
+          ...rest,
+          ...(is_default ? { isDefault: true } : {}),
+        })),
+      );
+      return answers;
+    };
+    const at = expect.stringMatching(/^\d{4}-.*Z$/);
+
+    const defaulted = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: true });
+    await closed(defaulted);
+    expect(await answersOf(defaulted)).toEqual([{ key: 'input-1', action: 'accept', is_default: true, at }]);
+    expect(textOf({ result: await caller.call('operation_get', { token: defaulted }) })).toContain(
+      'Nobody answered in time, so the default was taken: input-1.',
+    );
+    expect((await run(parts, ['status', defaulted])).stdout).toMatch(
+      /answered +input-1: the default, since nobody answered in time\n/,
+    );
+    const { workflow } = await parts.temporal();
+    const { events } = await workflow.getHandle(defaulted).fetchHistory();
+    const memos = events!.flatMap((event) => {
+      const payload = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.['operation'];
+      return payload ? [JSON.parse(Buffer.from(payload.data!).toString())] : [];
+    });
+    expect(memos.at(-1).answers).toEqual([{ key: 'input-1', action: 'accept', isDefault: true, at }]);
+
+    const given = await parts.client.start('ask_in_time', { timeoutSeconds: 600, otherwise: true });
+    await parts.client.until(given, 'input_required');
+    await parts.client.answer(given, 'input-1', { action: 'cancel' });
+    await parts.client.until(given, (task) => 'input-2' in (task.inputRequests ?? {}));
+    // The same content as the default's.
+    await parts.client.answer(given, 'input-2', {
+      action: 'accept',
+      content: { approve: true, by: 'nobody' },
+    });
+    expect((await closed(given)).result.structuredContent).toEqual({
+      action: 'accept',
+      content: { approve: true, by: 'nobody' },
+    });
+    expect(await answersOf(given)).toEqual([
+      { key: 'input-1', action: 'cancel', at },
+      { key: 'input-2', action: 'accept', at },
+    ]);
+    expect((await run(parts, ['status', given])).stdout).toMatch(
+      /answered +input-1: cancel; input-2: accept\n/,
+    );
+
+    const inPart = await parts.client.start('ask_in_part');
+    const second = 'north/input-2';
+    await parts.client.until(inPart, (task) => second in (task.inputRequests ?? {}));
+    await parts.client.answer(inPart, second, { action: 'accept', content: { approve: true, by: 'me' } });
+    const { result } = await closed(inPart);
+    expect(result.structuredContent).toEqual({
+      first: { action: 'accept', content: { approve: false, by: 'nobody' }, isDefault: true },
+      second: { action: 'accept', content: { approve: true, by: 'me' } },
+    });
+    expect(await answersOf(inPart)).toEqual([
+      { key: 'north/input-1', action: 'accept', is_default: true, at },
+      { key: second, action: 'accept', at },
+    ]);
+  }, 120_000);
 
   test('fails with InputTimeout when there is no default', async () => {
     const task = await closed(await parts.client.start('ask_in_time', { timeoutSeconds: 1 }));

@@ -145,12 +145,14 @@ describe('logs', () => {
     expect((await run('logs', 'unknown', '--follow')).code).toBe(4);
   });
 
-  test('of a tool that is no pipeline say that there are none', async () => {
+  test('of a tool that is no pipeline are its own, and it has no steps', async () => {
     const { stdout } = await run('call', 'slow_compute', '--seconds', '0', '--detach');
     await project.client.until(stdout.trim(), 'completed');
+    for (const flags of [[], ['--follow']])
+      expect(await run('logs', stdout.trim(), ...flags)).toMatchObject({ code: 0, stdout: '' });
     for (const flags of [[], ['--follow']]) {
-      const ended = await run('logs', stdout.trim(), ...flags);
-      expect(ended.stderr).toContain('only pipelines keep logs');
+      const ended = await run('logs', stdout.trim(), 'build', ...flags);
+      expect(ended.stderr).toContain('only pipelines have steps with logs');
       expect(ended.code).toBe(4);
     }
   });

@@ -206,10 +206,12 @@ describe('what can not be answered is refused, saying why', () => {
     expect(textOf(result)).toContain('cursor: is of the step build/1; got step build/2');
   });
 
-  test('the log of a tool that is no pipeline', async () => {
+  test('a step of a tool that is no pipeline', async () => {
     const other = await project.client.start('slow_compute', { seconds: 0 });
     await project.client.until(other, 'completed');
-    expect(textOf(await callLogs({ token: other }))).toContain('only pipelines keep logs');
+    expect(textOf(await callLogs({ token: other, step: 'build' }))).toContain(
+      'only pipelines have steps with logs',
+    );
   });
 
   test('going on with what still runs', async () => {

@@ -18,7 +18,7 @@ import {
   type StateMemo,
 } from '../../operations/wire.js';
 import { answeredByParent, listenToParts } from './parts.js';
-import { answered, change, questions, state, withdraw } from './state.js';
+import { answered, change, keepAnswer, questions, state, withdraw } from './state.js';
 
 const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
 const provideInputUpdate = defineUpdate<void, [ProvidedInput]>(PROVIDE_INPUT);
@@ -73,6 +73,7 @@ function take(input: ProvidedInput): void {
   answered.set(key, answerId);
   const question = questions.get(key);
   withdraw(key);
+  keepAnswer({ key, action: answer.action });
   if (input.isForwarded) answeredByParent(key);
   question?.settle(
     answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,

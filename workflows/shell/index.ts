@@ -11,8 +11,18 @@ import {
   type AnySchema,
   type Infer,
 } from '../../operations/schema.js';
-import { change, cleanups, questions, setProgress, state, withdraw, type Cleanup } from './state.js';
+import {
+  change,
+  cleanups,
+  keepAnswer,
+  questions,
+  setProgress,
+  state,
+  withdraw,
+  type Cleanup,
+} from './state.js';
 
+export { log } from './log.js';
 export type { Cleanup } from './state.js';
 
 /**
@@ -60,12 +70,19 @@ export function cleanup(work: Cleanup): void {
 export interface RequestInputOptions<T> {
   /** How long to wait for the answer, in seconds. Default: as long as it takes. */
   timeoutSeconds?: number;
-  /** What counts as the answer when the time is up. Without it, a time-out fails with type `InputTimeout`. */
+  /** Content of the answer when the time is up, which is then marked `isDefault`. Without it, a time-out fails with type `InputTimeout`. */
   default?: T;
 }
 
-/** What a person said: content that fits the schema, or that they decline. */
-export type InputAnswer<T> = { action: 'accept'; content: T } | { action: 'decline' };
+/** An answer: content that fits the schema, or that whoever was asked declines. */
+export type InputAnswer<T> =
+  | {
+      action: 'accept';
+      content: T;
+      /** Nobody answered in time: the content is {@link RequestInputOptions.default}. Missing from given answers. */
+      isDefault?: true;
+    }
+  | { action: 'decline' };
 
 /**
  * Asks the person (or agent) at the client, and waits; the deadline stands still while only people are awaited.
@@ -108,7 +125,10 @@ export async function requestInput<S extends AnySchema>(
       if (questions.has(key)) withdraw(key);
     }
     if (!answer) {
-      if (options.default !== undefined) return { action: 'accept', content: options.default };
+      if (options.default !== undefined) {
+        keepAnswer({ key, action: 'accept', isDefault: true });
+        return { action: 'accept', content: options.default, isDefault: true };
+      }
       throw ApplicationFailure.nonRetryable(`nobody answered in time: ${message}`, 'InputTimeout');
     }
     if (answer.action === 'decline') return answer;

@@ -16,11 +16,13 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import {
+  LOG_CONTEXT_HEADER,
   MARKER_MEMO,
   OPERATION_HEADER,
   OPERATION_ID_HEADER,
   PART_MEMO,
   STATE_MEMO,
+  type LogContext,
   type PartMemo,
 } from '../../operations/wire.js';
 import {
@@ -174,10 +176,15 @@ function runActivity(run: () => Promise<unknown>): Promise<unknown> {
 }
 
 function ownHeaders() {
-  const { token, operationId } = operation();
-  const toPayload = (value: string) => defaultPayloadConverter.toPayload(value);
+  const { token, operationId, tool } = operation();
+  const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
+  const context: LogContext = {
+    ...(tool === undefined ? {} : { tool }),
+    ...(part() ? { part: part()!.name } : {}),
+  };
   return {
     [OPERATION_HEADER]: toPayload(token),
+    [LOG_CONTEXT_HEADER]: toPayload(context),
     ...(part() ? { [OPERATION_ID_HEADER]: toPayload(operationId) } : {}),
   };
 }

@@ -31,6 +31,7 @@ import {
   beginWork,
   change,
   foldProgress,
+  keepAnswer,
   onlyPeopleAwaited,
   questions,
   state,
@@ -155,6 +156,10 @@ function take(notice: PartNotice): void {
     });
   }
   part.keys = keys;
+  for (const { key, at, ...answer } of notice.defaults ?? []) {
+    const isKept = state().answers?.some((kept) => kept.key === keyOf(key));
+    if (!isKept) keepAnswer({ ...answer, key: keyOf(key) }, at);
+  }
   record.status = keys.length > 0 ? 'input_required' : 'working';
   if (Object.keys(asked).length > 0) change({ inputRequests: { ...state().inputRequests, ...asked } });
 }
@@ -176,7 +181,12 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
 let known: Omit<PartNotice, 'workflowId'> = { inputRequests: {}, onlyPeopleAwaited: false };
 
 function current(): typeof known {
-  return { inputRequests: state().inputRequests ?? {}, onlyPeopleAwaited: onlyPeopleAwaited() };
+  const defaults = state().answers?.filter(({ isDefault }) => isDefault) ?? [];
+  return {
+    inputRequests: state().inputRequests ?? {},
+    ...(defaults.length > 0 ? { defaults } : {}),
+    onlyPeopleAwaited: onlyPeopleAwaited(),
+  };
 }
 
 function isKnown(): boolean {

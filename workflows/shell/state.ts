@@ -4,7 +4,7 @@
  */
 import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import type { Answer, Progress } from '../../operations/record.js';
+import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
   MARKER_MEMO,
@@ -44,9 +44,10 @@ export function part(): PartMemo | undefined {
 }
 
 /** The operation that this workflow is, or belongs to. */
-export function operation(): { operationId: string; token: string } {
+export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
   const { workflowId } = workflowInfo();
-  return part() ?? { operationId: workflowId, token: tokenOf(marker()!.principal, workflowId) };
+  const { principal, tool } = marker() ?? {};
+  return part() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
 }
 
 let current: StateMemo | undefined;
@@ -79,6 +80,12 @@ export function withdraw(key: string): void {
   questions.delete(key);
   const { [key]: _withdrawn, ...inputRequests } = state().inputRequests ?? {};
   change({ inputRequests });
+}
+
+/** Keeps how an input request was answered, with the change that takes it back. */
+export function keepAnswer(answer: Omit<AnsweredRequest, 'at'>, at = new Date().toISOString()): void {
+  const answers = [...(state().answers ?? []), { ...answer, at }];
+  change({ answers: answers.slice(-KEPT_ANSWERS) });
 }
 
 /** Writes what has changed since the last write. */

@@ -19,7 +19,7 @@ const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Even
 - status: {job_id, status, stage?, cancel_requested, input_required, at}
 - input_required: {job_id, key, message, schema, expires_at?, at}
 - progress: {job_id, progress, total?, message?}; has no id and is never told again
-- log: {job_id, step, name, lines: [{number, text, is_continued?, is_unfinished?}]}
+- log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
 - ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job goes on: come back with the ID of the event before. Has no id.
 - result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker could say which logs there are. The last one: the stream ends, and coming back answers 204.
 
@@ -142,7 +142,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
       return {
         ...job,
         step: event.step,
-        name: event.name,
+        ...defined({ name: event.name }),
         lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
           number,
           text,

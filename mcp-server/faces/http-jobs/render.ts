@@ -1,7 +1,7 @@
 /** The record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../../operations/budgets.js';
-import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
 import { Problem } from './problems.js';
 import { INLINE_BYTES, type Job } from './schemas.js';
@@ -80,6 +80,7 @@ export function jobOf(record: OperationRecord): Job {
           },
         }
       : {}),
+    ...(record.answers ? { answers: record.answers.map(answerOf) } : {}),
     ...partialOf(record),
     ...resultOf(record, links.result),
     ...(error
@@ -95,6 +96,10 @@ export function jobOf(record: OperationRecord): Job {
     attempt: record.attempt,
     links,
   };
+}
+
+function answerOf({ key, action, isDefault, at }: AnsweredRequest): NonNullable<Job['answers']>[number] {
+  return { key, action, ...(isDefault ? { is_default: isDefault } : {}), at };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {

@@ -1,6 +1,7 @@
 /** What the HTTP jobs API takes and gives, as zod schemas: they check requests and make the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../../operations/errors.js';
+import { KEPT_ANSWERS } from '../../../operations/record.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../../operations/status-names.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
@@ -36,6 +37,15 @@ export const inputRequest = z
     expires_at: time.optional().describe('When the job goes on without an answer.'),
   })
   .openapi('InputRequest');
+
+const answeredRequest = z
+  .object({
+    key: z.string(),
+    action: z.enum(['accept', 'decline', 'cancel']),
+    is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+    at: time,
+  })
+  .openapi('AnsweredRequest');
 
 export const jobLinks = z
   .object({
@@ -81,6 +91,10 @@ export const job = z
       .object({ requests: z.record(z.string(), inputRequest) })
       .optional()
       .describe('Questions by key: the job waits until they are answered.'),
+    answers: z
+      .array(answeredRequest)
+      .optional()
+      .describe(`Questions that are answered: the latest ${KEPT_ANSWERS}.`),
     partial: z.unknown().optional().describe('What is finished so far, up to 1 MiB.'),
     partial_bytes: z.int().optional().describe('Size of a larger one: it is under links.partial.'),
     result: z.unknown().optional().describe('Of a succeeded job, up to 1 MiB.'),

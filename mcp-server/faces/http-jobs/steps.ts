@@ -1,5 +1,6 @@
-/** `GET /v1/jobs/{id}/logs`: the steps of a job, with links to what each has printed. */
+/** `GET /v1/jobs/{id}/logs`: links to the logs of a job: its own, and that of each step. */
 import { createRoute, z } from '@hono/zod-openapi';
+import { OPERATION_LOG } from '../../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../../operations/steps.js';
@@ -31,18 +32,19 @@ export function registerSteps(face: JobsFace): void {
       path: '/v1/jobs/{id}/logs',
       operationId: 'listSteps',
       tags: ['Results'],
-      summary: 'The steps of a job, with links to their logs',
-      description: 'Only pipelines have steps.',
+      summary: 'The logs of a job: its own, and those of its steps',
+      description: 'Only pipelines have steps with logs.',
       middleware: [rates.limit('status')],
       request: { params: jobParams },
       responses: responses(
         {
           200: json(
             z.object({
+              log_url: z.string().describe("The job's own log: lines of its workflows and activities."),
               steps: z.array(step),
               is_live: z.boolean().describe('False: no worker could be asked, so there may be other steps.'),
             }),
-            'The steps.',
+            'The logs.',
           ),
         },
         ['job-not-found', 'job-expired', 'rate-limited'],
@@ -53,7 +55,8 @@ export function registerSteps(face: JobsFace): void {
       assertJobId(id);
       const record = assertKept(await engine.readLive(principalOf(c), id));
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
-      return c.json({ steps: stepsIn(record), is_live: isLive }, 200, { 'Cache-Control': 'no-cache' });
+      const logs = { log_url: logPath(record.token, OPERATION_LOG), steps: stepsIn(record), is_live: isLive };
+      return c.json(logs, 200, { 'Cache-Control': 'no-cache' });
     },
   );
 }

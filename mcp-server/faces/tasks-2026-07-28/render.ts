@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcon
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import { ANSWERS_META_KEY, PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
 import { asProtocolError } from '../../protocol-error.js';
@@ -89,6 +89,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
       ...(record.progress || record.stage
         ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
         : {}),
+      ...(record.answers ? { [ANSWERS_META_KEY]: record.answers } : {}),
     },
   };
 }

@@ -1,0 +1,175 @@
+/**
+ * A log that several processes append to. It is stored in chunks, each written whole and once: the key of a chunk ends
+ * with the offset of its first byte, and only one process can create that key. So appended bytes never move, whichever
+ * process appends, and a killed one leaves no part of a chunk behind. Many small chunks are merged into one whose key ends
+ * with the offsets of its beginning and its end.
+ */
+import { LonghaulError } from '../operations/errors.js';
+import type { Storage } from './storage.js';
+
+/** Number of small chunks that are merged. */
+const MERGED_CHUNKS = 48;
+/** Number of latest chunks that are never merged: a process that appends may know of no later ones. */
+const RECENT_CHUNKS = 16;
+/** Size of a chunk that is not merged any further, in bytes. */
+const LARGE_CHUNK_BYTES = 256 * 1024;
+
+interface Chunk {
+  key: string;
+  offset: number;
+  /** Where the next chunk begins; undefined for the last one, whose size says it. */
+  end: number | undefined;
+}
+
+export class ChunkedLog {
+  #chunks: Chunk[] = [];
+  /** Keys of chunks that a merged one has replaced. */
+  #replaced: string[] = [];
+
+  /** @param prefix of the chunks' keys; ends with `/` */
+  constructor(
+    private readonly storage: Storage,
+    private readonly prefix: string,
+  ) {}
+
+  /** Size in bytes; undefined when nothing was appended so far. */
+  async size(): Promise<number | undefined> {
+    for (;;) {
+      await this.#list();
+      const last = this.#chunks.at(-1);
+      if (!last) return undefined;
+      if (last.end !== undefined) return last.end;
+      const sizeBytes = await this.storage.size(last.key);
+      if (sizeBytes) return last.offset + sizeBytes;
+      // Merged meanwhile, or emptied by a power failure.
+      if (sizeBytes === 0) await this.storage.remove(last.key);
+    }
+  }
+
+  /** Reads a range; less of it where the log ends. */
+  async read({ from, lengthBytes }: { from: number; lengthBytes: number }): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    const end = from + lengthBytes;
+    let at = from;
+    let isListed = false;
+    while (at < end) {
+      const chunk = this.#chunks.findLast(({ offset }) => offset <= at);
+      const piece = chunk && (await this.#readChunk(chunk, at, end - at));
+      if (piece?.length) {
+        pieces.push(piece);
+        at += piece.length;
+        isListed = false;
+      } else if (isListed) break;
+      else {
+        await this.#list();
+        isListed = true;
+      }
+    }
+    return Buffer.concat(pieces);
+  }
+
+  /**
+   * Appends bytes: all of them or nothing.
+   *
+   * @param bytesAt gives the bytes for the present size; called again when another process was first. None: nothing is appended
+   */
+  async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
+    for (;;) {
+      const offset = (await this.size()) ?? 0;
+      const bytes = Buffer.from(bytesAt(offset));
+      if (bytes.length === 0) return;
+      const key = `${this.prefix}${offset}`;
+      if (!(await this.storage.create(key, bytes))) continue;
+      await this.#list();
+      if (await this.#isLate(offset, bytes)) {
+        await this.storage.remove(key);
+        continue;
+      }
+      // The bytes are there: a merge that fails, on a full disk say, is left to the next append.
+      await this.#merge().catch(() => undefined);
+      return;
+    }
+  }
+
+  /** Undefined once the chunk is gone: it was merged. */
+  async #readChunk(
+    { key, offset, end }: Chunk,
+    from: number,
+    lengthBytes: number,
+  ): Promise<Buffer | undefined> {
+    try {
+      const most = end === undefined ? lengthBytes : Math.min(lengthBytes, end - from);
+      return most > 0 ? await this.storage.read(key, { from: from - offset, lengthBytes: most }) : undefined;
+    } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  /** Was the chunk created where others had appended, and merged, since its offset was read? */
+  async #isLate(offset: number, bytes: Buffer): Promise<boolean> {
+    const around = this.#chunks.find((chunk) => chunk.offset <= offset && (chunk.end ?? 0) > offset);
+    if (!around || around.key === `${this.prefix}${offset}`) return false;
+    const there = await this.#readChunk(around, offset, bytes.length);
+    return !there?.equals(bytes);
+  }
+
+  async #list(): Promise<void> {
+    const found: Chunk[] = [];
+    for await (const key of this.storage.keys(this.prefix)) {
+      const [, offset, end] = /^(\d+)(?:-(\d+))?$/.exec(key.slice(this.prefix.length)) ?? [];
+      if (offset !== undefined)
+        found.push({ key, offset: Number(offset), end: end === undefined ? undefined : Number(end) });
+    }
+    // A merged one comes before those that it replaces.
+    found.sort((one, other) => one.offset - other.offset || (other.end ?? 0) - (one.end ?? 0));
+    this.#chunks = [];
+    this.#replaced = [];
+    for (const chunk of found) {
+      const last = this.#chunks.at(-1);
+      if (last?.end !== undefined && chunk.offset < last.end) this.#replaced.push(chunk.key);
+      else {
+        if (last) last.end ??= chunk.offset;
+        this.#chunks.push(chunk);
+      }
+    }
+  }
+
+  /** Merges small chunks that follow each other. Readers find the bytes in either while both are there. */
+  async #merge(): Promise<void> {
+    const older = this.#chunks.slice(0, -RECENT_CHUNKS);
+    if (older.filter((chunk) => lengthOf(chunk) < LARGE_CHUNK_BYTES).length < MERGED_CHUNKS) return;
+    for (const key of this.#replaced) await this.storage.remove(key);
+    let group: Chunk[] = [];
+    for (const chunk of older) {
+      if (lengthOf(chunk) >= LARGE_CHUNK_BYTES) {
+        await this.#mergeGroup(group);
+        group = [];
+        continue;
+      }
+      group.push(chunk);
+      if (chunk.end! - group[0]!.offset < LARGE_CHUNK_BYTES) continue;
+      await this.#mergeGroup(group);
+      group = [];
+    }
+    await this.#mergeGroup(group);
+  }
+
+  async #mergeGroup(group: Chunk[]): Promise<void> {
+    const [first, last] = [group[0], group.at(-1)];
+    if (!first || first === last) return;
+    const pieces: Buffer[] = [];
+    for (const chunk of group) {
+      const piece = await this.#readChunk(chunk, chunk.offset, lengthOf(chunk));
+      // Another process merges them just now.
+      if (piece?.length !== lengthOf(chunk)) return;
+      pieces.push(piece);
+    }
+    await this.storage.put(`${this.prefix}${first.offset}-${last!.end!}`, Buffer.concat(pieces));
+    for (const { key } of group) await this.storage.remove(key);
+  }
+}
+
+function lengthOf({ offset, end }: Chunk): number {
+  return end! - offset;
+}

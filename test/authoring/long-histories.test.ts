@@ -1,0 +1,107 @@
+/** The example of docs/writing-a-tool.md, "Long histories": one operation over several runs. */
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Parts } from '../support/parts.js';
+
+const [, EXAMPLE = ''] =
+  /\n### Long histories\n[^]*?```ts\n([^]*?)```/.exec(readFileSync('docs/writing-a-tool.md', 'utf8')) ?? [];
+const SUGGESTED = 'workflowInfo().continueAsNewSuggested';
+/** So that runs are short. */
+const SOON = 'workflowInfo().historyLength > 30';
+
+const PROJECT = {
+  'tools/import_orders.ts': `
+import { defineTool } from 'longhaul';
+export default defineTool({
+  name: 'import_orders',
+  description: { does: 'Imports all pages of a feed.' },
+  input: { type: 'object', properties: { feed: { type: 'string' } }, required: ['feed'] },
+  estimate: { seconds: 10 },
+});
+`,
+  'workflows/import_orders.ts': EXAMPLE.replace(SUGGESTED, SOON),
+  'activities/import_orders.ts': `
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
+import { log } from 'longhaul/activity';
+/** The feed's page 13 comes once there is a file. */
+export async function importPage(feed: string, page: number) {
+  while (page === 13 && !existsSync(feed + '.go')) await new Promise((settle) => setTimeout(settle, 100));
+  appendFileSync(feed, page + '\\n');
+  log.info('imported', { page });
+  return { imported: 10, isLast: page === 20 };
+}
+export async function dropImport(feed: string) {
+  writeFileSync(feed + '.dropped', '');
+}
+`,
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-long-'));
+let parts: Parts;
+beforeAll(async () => {
+  for (const [path, text] of Object.entries(PROJECT)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  parts = await Parts.start({ LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+}, 120_000);
+afterAll(async () => {
+  await parts?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** How many runs the operation had, by their histories. */
+async function countRuns(token: string): Promise<number> {
+  const { workflow } = await parts.temporal();
+  const { raw } = await workflow.getHandle(token).describe();
+  let runId = raw.workflowExecutionInfo?.firstRunId;
+  let count = 0;
+  while (runId) {
+    count += 1;
+    const { events } = await workflow.getHandle(token, runId).fetchHistory();
+    runId = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  }
+  return count;
+}
+
+test('the page has the example, with what Temporal suggests', () => {
+  expect(EXAMPLE).toContain('export async function import_orders');
+  expect(EXAMPLE).toContain(SUGGESTED);
+});
+
+test('goes on in a new run with what it passes along and what goes along by itself', async () => {
+  const feed = join(folder, 'orders');
+  const token = await parts.client.start('import_orders', { feed });
+  const { _meta } = await parts.client.until(token, () => existsSync(feed) && lines(feed).length === 12);
+  expect(_meta['longhaul/progress'].stage).toBe('import');
+  expect(await memoOf(token)).toMatchObject({ stage: 'import', partial: { orders: 120 } });
+  writeFileSync(`${feed}.go`, '');
+  const { result } = await parts.client.until(token, 'completed');
+  expect(result.structuredContent).toEqual({ orders: 200 });
+  expect(lines(feed)).toEqual(Array.from({ length: 20 }, (_, at) => String(at + 1)));
+  expect(await countRuns(token)).toBeGreaterThan(2);
+  // The log is the operation's, and not a run's.
+  const { result: log } = await parts.client.request('resources/read', {
+    uri: `longhaul://operations/${token}/logs/operation`,
+  });
+  expect(log.contents[0].text.match(/imported/g)).toHaveLength(20);
+}, 120_000);
+
+test('cleans up in a later run', async () => {
+  const feed = join(folder, 'canceled');
+  const token = await parts.client.start('import_orders', { feed });
+  await parts.client.until(token, () => existsSync(feed) && lines(feed).length === 12);
+  await parts.client.request('tasks/cancel', { taskId: token });
+  await parts.client.until(token, 'cancelled');
+  expect(existsSync(`${feed}.dropped`)).toBe(true);
+}, 120_000);
+
+const lines = (path: string) => readFileSync(path, 'utf8').trim().split('\n');
+
+async function memoOf(token: string): Promise<unknown> {
+  const { workflow } = await parts.temporal();
+  return (await workflow.getHandle(token).describe()).memo?.['operation'];
+}

@@ -1,0 +1,165 @@
+/**
+ * The logs of operations, as this worker writes them: lines are collected for a moment and appended to storage. Nothing
+ * here throws or waits for long: what storage doesn't take is kept up to a limit, then dropped, and the log says so.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { limitNotice } from '../activities/pipeline/log.js';
+import { ChunkedLog } from '../platform/chunked-log.js';
+import type { Logger } from '../platform/log.js';
+import { operationLogPrefix } from '../platform/storage-keys.js';
+import type { Storage } from '../platform/storage.js';
+import { MAX_LINE_BYTES } from './log-line.js';
+
+/** How long lines are collected before they are written, in milliseconds. */
+const COLLECT_MS = 300;
+/** Longest pause between two attempts to write, in milliseconds. The first is {@link COLLECT_MS}. */
+const LONGEST_RETRY_MS = 30_000;
+/** How long {@link OperationLogs.flush} and {@link OperationLogs.close} wait for storage, in milliseconds. */
+const FLUSH_LIMIT_MS = 1_000;
+/** Largest log of an operation, in bytes. */
+const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
+/** How much of one log is kept in memory until it is written, in bytes. */
+const BUFFER_LIMIT_BYTES = 1024 * 1024;
+
+export interface OperationLogsOptions {
+  storage: Storage;
+  logger: Pick<Logger, 'warn'>;
+  /** Largest log of an operation, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB */
+  limitBytes?: number;
+  /** How much of one log is kept in memory until it is written, in bytes. Default: 1 MiB */
+  bufferBytes?: number;
+}
+
+export class OperationLogs {
+  readonly #open = new Map<string, BufferedLog>();
+
+  constructor(private readonly options: OperationLogsOptions) {}
+
+  /** Adds a line, without a line end, to the log of the operation with this workflow ID. */
+  add(workflowId: string, line: string): void {
+    let log = this.#open.get(workflowId);
+    if (!log) {
+      log = new BufferedLog(this.options, workflowId, () => this.#open.delete(workflowId));
+      this.#open.set(workflowId, log);
+    }
+    log.add(line);
+  }
+
+  /** Writes what the log of an operation lacks; resolves after a second at the latest. */
+  async flush(workflowId: string): Promise<void> {
+    const log = this.#open.get(workflowId);
+    if (log) await atMost(FLUSH_LIMIT_MS, log.write());
+  }
+
+  /** Writes what all logs lack; resolves after a second at the latest. */
+  async close(): Promise<void> {
+    await atMost(FLUSH_LIMIT_MS, Promise.all([...this.#open.values()].map((log) => log.write())));
+    for (const log of this.#open.values()) log.stop();
+  }
+}
+
+/** Lines of one log that are not written yet. */
+class BufferedLog {
+  #lines: Buffer[] = [];
+  #bytes = 0;
+  #droppedLines = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = COLLECT_MS;
+  #hasWarned = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(
+    private readonly options: OperationLogsOptions,
+    private readonly workflowId: string,
+    /** Called when there is nothing more to write. */
+    private readonly onEmpty: () => void,
+  ) {}
+
+  add(line: string): void {
+    const bytes = Buffer.from(`${line}\n`);
+    const { bufferBytes = BUFFER_LIMIT_BYTES } = this.options;
+    if (this.#bytes + bytes.length > bufferBytes) this.#droppedLines += 1;
+    else {
+      this.#noteDropped();
+      this.#push(bytes);
+    }
+    this.#timer ??= setTimeout(() => void this.write(), this.#retryMs);
+  }
+
+  /** Writes all lines; resolves when they are written or could not be. */
+  write(): Promise<void> {
+    this.stop();
+    // Lines that came while a batch was on its way are written behind it.
+    return (this.#writing ??= this.#write().finally(() => (this.#writing = undefined)));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #write(): Promise<void> {
+    const { storage, logger, limitBytes = LOG_LIMIT_BYTES } = this.options;
+    const log = new ChunkedLog(storage, operationLogPrefix(this.workflowId));
+    while (this.#lines.length > 0 || this.#droppedLines > 0) {
+      this.#noteDropped();
+      // Lines that come meanwhile are added behind these.
+      const batch = [...this.#lines];
+      try {
+        await log.append((sizeBytes) => fitting(batch, sizeBytes, limitBytes));
+      } catch (error) {
+        if (!this.#hasWarned)
+          logger.warn(
+            { err: error, workflowId: this.workflowId },
+            "an operation's log can't be written; trying again",
+          );
+        this.#hasWarned = true;
+        this.#retryMs = Math.min(LONGEST_RETRY_MS, this.#retryMs * 2);
+        this.#timer ??= setTimeout(() => void this.write(), this.#retryMs);
+        return;
+      }
+      this.#lines.splice(0, batch.length);
+      for (const { length } of batch) this.#bytes -= length;
+    }
+    this.stop();
+    this.onEmpty();
+  }
+
+  #push(line: Buffer): void {
+    this.#lines.push(line);
+    this.#bytes += line.length;
+  }
+
+  #noteDropped(): void {
+    if (this.#droppedLines === 0) return;
+    this.#push(
+      Buffer.from(
+        `--- ${this.#droppedLines} lines are missing: they came faster than they could be written\n`,
+      ),
+    );
+    this.#droppedLines = 0;
+  }
+}
+
+/** The lines that a log of this size takes, and a notice behind the last that it will ever take. */
+function fitting(lines: Buffer[], sizeBytes: number, limitBytes: number): Buffer {
+  const notice = Buffer.from(`${limitNotice(limitBytes)}\n`);
+  const room = limitBytes - sizeBytes - notice.length;
+  const fitsLine = (takenBytes: number) => room - takenBytes >= MAX_LINE_BYTES + notice.length;
+  const taken: Buffer[] = [];
+  let takenBytes = 0;
+  for (const line of lines) {
+    if (!fitsLine(takenBytes)) break;
+    taken.push(line);
+    takenBytes += line.length;
+  }
+  if (taken.length > 0 && !fitsLine(takenBytes)) taken.push(notice);
+  return Buffer.concat(taken);
+}
+
+/** Resolves when the work has ended in any way, or the time has passed. */
+async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([work, delay(limitMs, undefined, { signal: over.signal })]).catch(() => undefined);
+  over.abort();
+}
