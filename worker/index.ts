@@ -14,7 +14,7 @@ import { workflowBundle } from './bundle.js';
 import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
-import { workflowLogSinks } from './operation-loggers.js';
+import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { createWorkers } from './workers.js';
 
@@ -49,6 +49,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     logger,
   });
   const logs = new OperationLogs({ storage, logger });
+  const loggers = new OperationLoggers(logs, logger);
   const workers = await createWorkers(settings, {
     connection,
     namespace,
@@ -60,9 +61,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact, logs, reportOutcome })],
+      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome })],
     },
-    sinks: workflowLogSinks(logs, asTemporalLogger(logger)),
+    sinks: loggers.workflowSinks(),
   });
   const shutdown = () => {
     stopping.abort();
