@@ -136,9 +136,9 @@ function isLarge(value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
 }
 
-/** Pipelines share one workflow, and consist of parts. */
+/** Pipelines consist of parts. */
 function isPipeline(tool: Tool | undefined): boolean {
-  return tool !== undefined && tool.workflow !== tool.name;
+  return tool?.hasStepLogs === true;
 }
 
 /**

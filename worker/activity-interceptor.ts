@@ -24,8 +24,7 @@ import {
   type LogContext,
 } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { activityLogger, attributesOf, type LoggingOperation } from './operation-loggers.js';
-import type { OperationLogs } from './operation-logs.js';
+import { attributesOf, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 
 /**
  * How often an activity that says nothing heartbeats, in milliseconds. It is also how soon a cancel is seen: the
@@ -40,8 +39,7 @@ export interface ActivityInterceptorsOptions extends Pick<
   ActivitySurroundings,
   'settings' | 'storage' | 'contact'
 > {
-  /** The logs of the operations whose activities this worker runs. */
-  logs: OperationLogs;
+  loggers: OperationLoggers;
   reportOutcome: ReportOutcome;
 }
 
@@ -59,7 +57,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
           if (!operation) return next(input);
           // The SDK offers no other way to receive an activity's lines as they are logged. A pipeline's steps have logs.
           if (workflowType !== PIPELINE_WORKFLOW)
-            context.log = activityLogger(options.logs, operation, activityType, context.log);
+            context.log = options.loggers.ofActivity(operation, activityType, context.log);
           return execute(() => next(input), context, operation, options);
         },
       },
@@ -72,7 +70,7 @@ async function execute(
   run: () => Promise<unknown>,
   context: Context,
   { token, operationId }: LoggingOperation,
-  { settings, storage, contact, logs, reportOutcome }: ActivityInterceptorsOptions,
+  { settings, storage, contact, loggers, reportOutcome }: ActivityInterceptorsOptions,
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
   const last: unknown = context.info.heartbeatDetails;
@@ -106,12 +104,12 @@ async function execute(
         result,
       } satisfies ReportedResult;
     });
-    if (isLocal) return await work.finally(() => logs.flush(operationId));
+    if (isLocal) return await work.finally(() => loggers.flush(operationId));
     const outcome = await work.then(
       (result): ActivityOutcome => ({ status: 'completed', result }),
       (error: unknown) => outcomeOf(error, context, around.progress),
     );
-    await logs.flush(operationId);
+    await loggers.flush(operationId);
     const ended = { taskToken, ...workflowExecution!, lastReport: lastReport() };
     // Otherwise the SDK reports it.
     if (!outcome || !(await reportOutcome(ended, outcome))) return await work;

@@ -9,7 +9,6 @@ import type { Logger } from '../platform/log.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
-import { asTemporalLogger } from '../platform/temporal-runtime.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
 import { bundleApart } from './bundle-process.js';
@@ -17,7 +16,7 @@ import { startChores, temporalContact } from './chores.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
 import { followEdits } from './follow-edits.js';
-import { workflowLogSinks } from './operation-loggers.js';
+import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
@@ -60,6 +59,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     logger,
   });
   const logs = new OperationLogs({ storage, logger });
+  const loggers = new OperationLoggers(logs, logger);
   const shared: SharedOptions = {
     identity,
     connection,
@@ -67,9 +67,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     activities: { default: activities.dispatch },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact, logs, reportOutcome })],
+      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome })],
     },
-    sinks: workflowLogSinks(logs, asTemporalLogger(logger)),
+    sinks: loggers.workflowSinks(),
   };
   const workers = await createActivityWorkers(settings, shared);
   const host = new WorkflowHost(

@@ -14,6 +14,9 @@ import {
   type MarkerMemo,
   type PartMemo,
 } from '../operations/wire.js';
+import type { Logger } from '../platform/log.js';
+import { asTemporalLogger } from '../platform/temporal-runtime.js';
+import { LineLimit } from './line-limit.js';
 import { logLine, type LogLevel } from './log-line.js';
 import type { OperationLogs } from './operation-logs.js';
 
@@ -31,59 +34,82 @@ export function attributesOf({ token, tool }: LoggingOperation): Record<string, 
   return { token, ...(tool === undefined ? {} : { tool }) };
 }
 
-/** The logger of an activity of an operation, over that of the SDK. */
-export function activityLogger(
-  logs: OperationLogs,
-  operation: LoggingOperation,
-  activityType: string,
-  ofSdk: TemporalLogger,
-): TemporalLogger {
-  const source = sourceOf('activity', activityType, operation);
-  const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
-    try {
-      ofSdk[level](message, { ...attributes, ...attributesOf(operation) });
-    } catch (error) {
-      // A getter among the author's attributes: no line may fail the activity.
-      ofSdk[level](message, { ...attributesOf(operation), error });
-    }
-    logs.add(operation.operationId, logLine({ level, source, message, attributes }));
-  };
-  return {
-    log: (level, message, attributes) => write(level.toLowerCase() as LogLevel, message, attributes),
-    ...(Object.fromEntries(LEVELS.map((level) => [level, write.bind(undefined, level)])) as Omit<
-      TemporalLogger,
-      'log'
-    >),
-  };
-}
+export class OperationLoggers {
+  readonly #limit: LineLimit;
 
-/**
- * The sink that workflows log to, in place of the SDK's own. The SDK calls it for no line of a replay, and calls and awaits it
- * before it reports a workflow task: the log of a workflow that has ended is written before anybody sees its end.
- */
-export function workflowLogSinks(
-  logs: OperationLogs,
-  process: TemporalLogger,
-): InjectedSinks<LoggerSinksDeprecated> {
-  const sinkOf = (level: LogLevel) => ({
-    fn(info: WorkflowInfo, message: string, all: Record<string, unknown> = {}): void | Promise<void> {
-      const operation = operationOf(info);
-      process[level](message, { ...all, ...(operation ? attributesOf(operation) : {}) });
-      if (!operation) return undefined;
-      if (all['sdkComponent'] !== 'workflow')
-        // What the SDK says of the workflow: that it has started, or ended.
-        return message === 'Workflow started' ? undefined : logs.flush(operation.operationId);
-      const source = sourceOf('workflow', info.workflowType, operation);
-      const attributes = ownAttributes(info, all);
-      logs.add(operation.operationId, logLine({ level, source, message, attributes }));
-      return undefined;
-    },
-  });
-  return {
-    defaultWorkerLogger: Object.fromEntries(
-      LEVELS.map((level) => [level, sinkOf(level)]),
-    ) as InjectedSinks<LoggerSinksDeprecated>['defaultWorkerLogger'],
-  };
+  /** @param process its log */
+  constructor(
+    private readonly logs: OperationLogs,
+    private readonly process: Logger,
+  ) {
+    this.#limit = new LineLimit(process);
+  }
+
+  /** Writes what the log of an operation lacks; resolves after a second at the latest. */
+  flush(workflowId: string): Promise<void> {
+    return this.logs.flush(workflowId);
+  }
+
+  /** The logger of an activity of an operation, over that of the SDK. */
+  ofActivity(operation: LoggingOperation, activityType: string, ofSdk: TemporalLogger): TemporalLogger {
+    const source = sourceOf('activity', activityType, operation);
+    const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
+      this.#writeProcess(ofSdk, level, message, attributes, operation);
+      this.logs.add(operation.operationId, logLine({ level, source, message, attributes }));
+    };
+    return {
+      log: (level, message, attributes) => write(level.toLowerCase() as LogLevel, message, attributes),
+      ...(Object.fromEntries(LEVELS.map((level) => [level, write.bind(undefined, level)])) as Omit<
+        TemporalLogger,
+        'log'
+      >),
+    };
+  }
+
+  /**
+   * The sink that workflows log to, in place of the SDK's own. The SDK calls it for no line of a replay, and calls and awaits
+   * it before it reports a workflow task: the log of a workflow that has ended is written before anybody sees its end.
+   */
+  workflowSinks(): InjectedSinks<LoggerSinksDeprecated> {
+    const process = asTemporalLogger(this.process);
+    const sinkOf = (level: LogLevel) => ({
+      fn: (info: WorkflowInfo, message: string, all: Record<string, unknown> = {}): void | Promise<void> => {
+        const operation = operationOf(info);
+        if (!operation) return process[level](message, all) as void;
+        if (all['sdkComponent'] !== 'workflow') {
+          // What the SDK says of the workflow: that it has started, or ended.
+          process[level](message, { ...all, ...attributesOf(operation) });
+          return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
+        }
+        this.#writeProcess(process, level, message, all, operation);
+        const source = sourceOf('workflow', info.workflowType, operation);
+        const attributes = ownAttributes(info, all);
+        this.logs.add(operation.operationId, logLine({ level, source, message, attributes }));
+        return undefined;
+      },
+    });
+    return {
+      defaultWorkerLogger: Object.fromEntries(
+        LEVELS.map((level) => [level, sinkOf(level)]),
+      ) as InjectedSinks<LoggerSinksDeprecated>['defaultWorkerLogger'],
+    };
+  }
+
+  #writeProcess(
+    to: TemporalLogger,
+    level: LogLevel,
+    message: string,
+    attributes: Record<string, unknown>,
+    operation: LoggingOperation,
+  ): void {
+    if (!this.process.isLevelEnabled(level) || !this.#limit.take()) return;
+    try {
+      to[level](message, { ...attributes, ...attributesOf(operation) });
+    } catch (error) {
+      // A getter among the author's attributes: no line may fail the work.
+      to[level](message, { ...attributesOf(operation), error });
+    }
+  }
 }
 
 /** Undefined for a workflow that belongs to no operation. */

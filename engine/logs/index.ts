@@ -1,6 +1,7 @@
 /**
- * Logs of steps and of operations, page by page, while they grow and after. A page costs one read of a few pages' size, wherever a cursor
- * points; only a line number, or the numbers of the last lines, have to be counted from the start, a chunk at a time.
+ * Logs of steps and of operations, page by page, while they grow and after. A page costs one read of a few pages' size,
+ * wherever a cursor points; only a line number, or the numbers of the last lines, have to be counted from the start, a chunk
+ * at a time.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import {

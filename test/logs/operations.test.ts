@@ -140,6 +140,42 @@ describe('lines of workflows and activities', () => {
     expect(line).toMatch(/x \.\.\. \(20\d{3} bytes\)$/);
   });
 
+  test('that come faster than they can be written are counted where they are missing', async () => {
+    const token = await ended({ lines: 300, wide: 7_000 });
+    const query = { token, view: 'logs', pattern: '^--- ' };
+    const { log } = await caller.get('operation_get', query);
+    const [missing, ...others] = log.lines.map(({ text }: any) => text);
+    expect(others).toEqual([]);
+    const [, count] = /^--- (\d+) lines are missing: they came faster than they could be written$/.exec(
+      missing,
+    )!;
+    const page = await caller.get('operation_get', { token, view: 'logs', tail: 1 });
+    // Two of the workflow before, the notice, one of the last activity and one of the workflow after.
+    expect(page.log.lines[0].number).toBe(300 - Number(count) + 5);
+    expect(page.log.lines[0].text).toContain('the workflow ends');
+  });
+
+  test('that come without pause do not stop the worker, whose log leaves some out and says so', async () => {
+    const token = await ended({ lines: 10_000 });
+    const { log } = await caller.get('operation_get', { token, view: 'logs', pattern: 'line 5000 ' });
+    expect(log.lines).toHaveLength(1);
+    const output = () =>
+      workers()
+        .map((worker) => worker.output())
+        .join('');
+    const report = await eventually('the worker says so', () =>
+      /\{[^\n]*operations logged too fast[^\n]*\}/.exec(output()),
+    );
+    const { level, count } = JSON.parse(report[0]);
+    expect(level).toBe(40);
+    expect(count).toBeGreaterThan(5_000);
+    const written = output()
+      .split('\n')
+      .filter((line) => line.includes(token) && line.includes('"line '));
+    expect(written.length).toBeGreaterThan(900);
+    expect(written.length).toBeLessThan(5_000);
+  });
+
   test('of a workflow have any attributes', async () => {
     const token = await caller.start('odd_workflow');
     expect(await caller.settled(token)).toMatchObject({ status: 'completed' });
