@@ -72,12 +72,10 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
   for (const module of reached)
     for (const { module: next } of moduleGraph.getOutgoingConnections(module as never))
       if (next) reached.add(next);
-  const files = new Set(
-    [...reached].map(pathOf).filter((file) => file !== undefined && existsSync(file)) as string[],
-  );
+  const files = new Set([...reached].map(pathOf).filter((file) => file !== undefined));
   const hash = createHash('sha256');
   for (const file of [...files].sort()) {
-    if (!isOfProject(file)) continue;
+    if (!isOfProject(file) || !existsSync(file)) continue;
     hash.update(file).update(readFileSync(file));
   }
   const provided = moduleGraph.getProvidedExports(root as never);

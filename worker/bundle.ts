@@ -61,16 +61,20 @@ export async function bundleWorkflows(
   const stored = upToDateBundle(settings);
   if (stored && (leavesOut || stored.problems.length === 0)) return stored;
   const { entryPath, bundlePath, infoPath } = placesOf(settings);
-  mkdirSync(join(settings.home, 'cache'), { recursive: true });
+  const cache = join(settings.home, 'cache');
+  mkdirSync(cache, { recursive: true });
   const activityFiles = ownFilesOf('activities', settings);
   const own = ownFilesOf('workflows', settings);
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   let compiled = await compileBundle(paths, entryPath, activityFiles);
-  const used = new Set(compiled.used);
+  // The entry, which is written each time, is no ingredient.
+  const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
   const missing = compiled.code === undefined ? compiled.missing.filter(isOfProject) : [];
   const problems: BundleProblem[] = [];
   while (compiled.code === undefined) {
+    // Deleted or renamed meanwhile: no mistake in what is there now.
+    if (!paths.every(existsSync)) return bundleWorkflows(settings, { leavesOut });
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
     if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);

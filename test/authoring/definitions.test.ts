@@ -42,7 +42,57 @@ describe('a definition is refused, naming tool and field, when', () => {
       { input: undefined, inputs: {} },
       'inputs: unknown option; did you mean "input"?',
     ],
-    ['an option is of something else', { retries: 3 }, 'tool "x": retries: unknown option'],
+    [
+      'an option is of something else',
+      { retries: 3 },
+      'tool "x": retries: unknown option; known are name, title, description, input, output, ',
+    ],
+    [
+      'a part of the description is misspelt',
+      { description: { does: 'x', useWen: 'y' } },
+      'tool "x": description.useWen: unknown option; did you mean "useWhen"?',
+    ],
+    [
+      'a part of the estimate is of something else',
+      { estimate: { seconds: 1, attempts: 2 } },
+      'tool "x": estimate.attempts: unknown option; known are seconds, per, variants',
+    ],
+    [
+      'a part of what the estimate depends on is misspelt',
+      { estimate: { seconds: 1, per: { argumnet: 'n', seconds: 1 } } },
+      'estimate.per.argumnet: unknown option; did you mean "argument"?',
+    ],
+    [
+      'a part of a variant is misspelt',
+      { estimate: { seconds: 1, variants: [{ when: { n: 1 }, secondss: 1 }] } },
+      'estimate.variants[0].secondss: unknown option; did you mean "seconds"?',
+    ],
+    [
+      'a hint is unknown',
+      { annotations: { safe: true } },
+      'annotations.safe: unknown option; known are readOnlyHint, destructiveHint, idempotentHint, openWorldHint',
+    ],
+    [
+      'a part of the example is misspelt',
+      { example: { inputs: { n: 1 } } },
+      'example.inputs: unknown option; did you mean "input"?',
+    ],
+    [
+      'an option has none of its words',
+      { taskSupport: 'require' },
+      'taskSupport: expected "optional" or "required" or "forbidden"; got "require"',
+    ],
+    ['an option has another type', { wait: 'yes' }, 'wait: expected true or false; got "yes"'],
+    [
+      'a list has something else in it',
+      { retryableErrors: ['Busy', 3] },
+      'retryableErrors[1]: expected text; got 3',
+    ],
+    [
+      'several options are wrong: all are told',
+      { retries: 3, estimate: { seconds: 1, attempts: 2 } },
+      /retries: unknown option.*\n.*estimate\.attempts: unknown option/,
+    ],
     [
       'there are no arguments',
       { input: undefined },
@@ -56,7 +106,7 @@ describe('a definition is refused, naming tool and field, when', () => {
     [
       'an argument has a transform',
       { input: z.object({ n: z.string().transform(Number) }) },
-      'input: Transforms',
+      'input: Transforms cannot be represented in JSON Schema; use a plain schema, and transform in the workflow or an activity',
     ],
     ['an argument is a Date', { input: z.object({ at: z.date() }) }, 'input: Date cannot be represented'],
     ['the result is no object', { output: z.array(z.string()) }, 'output: expected the schema of an object'],

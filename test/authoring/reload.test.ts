@@ -5,14 +5,19 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { Parts, type Part } from '../support/parts.js';
+
+// Each edit of a workflow takes a run of the bundler.
+jest.setTimeout(180_000);
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-reload-'));
 const project = join(root, 'project');
@@ -312,4 +317,27 @@ describe('code that does not replay an open operation', () => {
     await parts.client.request('tasks/cancel', { taskId: later });
     await eventually('no problem is left', async () => (await problems()).length === 0);
   });
+});
+
+test('a worker that starts again uses the bundle that is there, and says what it does not replay', async () => {
+  const [bundle] = readdirSync(join(root, 'home/cache'))
+    .filter((name) => name.endsWith('.bundle.js'))
+    .map((name) => join(root, 'home/cache', name))
+    .sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
+  const madeAt = statSync(bundle!).mtimeMs;
+  await worker.end();
+  worker = parts.worker();
+  await said(worker, /worker runs/);
+  expect(statSync(bundle!).mtimeMs).toBe(madeAt);
+
+  const open = await start('strict', 'over-a-restart');
+  await parts.client.until(open, 'input_required');
+  await worker.end();
+  write('workflows/strict.ts', workflow('strict', ['one', 'two'], true));
+  worker = parts.worker();
+  await said(
+    worker,
+    new RegExp(`workflow "strict": its changed code doesn't replay the open operation ${open}`),
+  );
+  await parts.client.request('tasks/cancel', { taskId: open });
 });
