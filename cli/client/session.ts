@@ -54,12 +54,14 @@ export class Session {
   /**
    * A command line for people to go on with. Tokens that begin with a dash stand behind `--`.
    *
-   * @param rest what follows the token: operands and flags, unquoted
+   * @param tokens one or several
+   * @param rest what follows them: operands and flags, unquoted
    */
-  hint(name: string, token: string, rest: string[] = []): string {
-    const operands = [token, ...rest.filter((word) => !word.startsWith('--'))];
+  hint(name: string, tokens: string | readonly string[], rest: string[] = []): string {
+    const all = [tokens].flat();
+    const operands = [...all, ...rest.filter((word) => !word.startsWith('--'))];
     const flags = rest.filter((word) => word.startsWith('--'));
-    const words = token.startsWith('-')
+    const words = all.some((token) => token.startsWith('-'))
       ? [...this.#flags, ...flags, '--', ...operands]
       : [...operands, ...this.#flags, ...flags];
     return [programCommand(), name, ...words.map(shellWord)].join(' ');

@@ -37,9 +37,10 @@ async function examine(command: Command): Promise<Finding[]> {
 }
 
 async function tell(findings: Finding[]): Promise<void> {
-  const { oneLine } = await import('../client/table.js');
-  for (const { status, check, detail, advice } of findings) {
-    print(`${status.padEnd(4)}  ${check.padEnd(15)}  ${oneLine(detail)}`);
-    if (advice) print(`${' '.repeat(23)}-> ${advice}`);
-  }
+  const { oneLine, textTable } = await import('../client/table.js');
+  const rows = findings.flatMap(({ status, check, detail, advice }) => [
+    [status, check, oneLine(detail)],
+    ...(advice ? [['', '', `-> ${oneLine(advice)}`]] : []),
+  ]);
+  print(textTable(rows));
 }
