@@ -33,6 +33,7 @@ import { registerTools } from './commands/tools.js';
 import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWorker } from './commands/worker.js';
+import { endWithOutput } from './console.js';
 import { reportFailure } from './failure.js';
 import { addSettingsFlags } from './settings-flags.js';
 
@@ -49,7 +50,10 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-// A reader that has gone away (a closed terminal, `| head`) is no reason to fail.
+/** They run without anybody who reads what they print. */
+const LONG_RUNNING = ['up', 'stdio', 'server', 'worker', 'temporal'];
+
+// A reader that has gone away (a closed terminal) ends none of those; see endWithOutput for the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const program = new Command('longhaul')
@@ -58,6 +62,9 @@ const program = new Command('longhaul')
   .exitOverride()
   .addHelpText('after', EXIT_CODES_HELP)
   .showHelpAfterError('(longhaul --help lists the commands)');
+program.hook('preAction', (_program, command) => {
+  if (!LONG_RUNNING.includes(command.name())) endWithOutput();
+});
 addSettingsFlags(program);
 for (const register of COMMANDS) register(program);
 

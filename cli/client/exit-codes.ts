@@ -30,4 +30,5 @@ Exit codes of the commands that talk to a server:
   6    timed out: the tool's maximum duration passed
   7    result without --wait: not finished yet
   130  detached with Ctrl-C: the work goes on
+  141  the reader of standard output has gone, as in | head -1: the work goes on
 `;
