@@ -1,5 +1,6 @@
 /** Which server a command talks to, and the calls that it makes there. */
 import type { Command } from 'commander';
+import { checkReadable } from '../../platform/home.js';
 import { programCommand, shellWord } from '../../platform/program.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { mcpUrl } from '../../stack/readiness.js';
@@ -13,12 +14,13 @@ import type { Task, ToolDeclaration } from './wire.js';
  * The MCP endpoint: --url or LONGHAUL_URL; the running stack of LONGHAUL_HOME; else what the settings say. A host or
  * port on the command line comes before the stack's.
  *
- * @throws CommandFailure when it is no http(s) URL, SettingsError
+ * @throws CommandFailure when it is no http(s) URL, SettingsError, HomeError
  */
 export async function serverUrlOf(command: Command): Promise<URL> {
   const { url, host, port } = command.optsWithGlobals<{ url?: string; host?: string; port?: string }>();
   if (url) return parseUrl(url);
   const settings = await settingsOf(command);
+  checkReadable(settings.home);
   const running = host === undefined && port === undefined ? readStackState(settings.home).mcpUrl : undefined;
   return parseUrl(running ?? mcpUrl(settings));
 }
