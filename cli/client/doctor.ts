@@ -15,8 +15,9 @@ import { readHomeFormat } from '../../platform/home-format.js';
 import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
 import { isTemporalNamed, temporalConnectConfig } from '../../platform/temporal-address.js';
+import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
-import { databaseMadeBy, readTemporalVersion } from '../../stack/temporal-version.js';
+import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
 
 export interface Finding {
   check: string;
@@ -46,11 +47,8 @@ export function checkHome({ home }: Settings): Finding {
   try {
     checkWritable(home);
     const written = readHomeFormat(home);
-    return {
-      check,
-      status: 'ok',
-      detail: written ? `${home}, written by Longhaul ${written.longhaul}` : `${home}, new`,
-    };
+    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not there yet';
+    return { check, status: 'ok', detail: `${home}${note}` };
   } catch (error) {
     return { check, status: 'fail', detail: (error as Error).message };
   }
@@ -116,6 +114,29 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
         ? advice
         : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,
   };
+}
+
+/** The embedded server's database, which is only looked at. */
+export async function checkDatabase({ home }: Settings): Promise<Finding> {
+  const check = 'database';
+  if (isTemporalNamed())
+    return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
+  const path = databasePath(home);
+  const advice =
+    `end the stack, then restore temporal.db* and temporal.version in ${home} from a backup, or move them out of it ` +
+    'to start with an empty database (its operations are lost)';
+  try {
+    const checked = await checkDatabaseFile(home);
+    if (!checked) return { check, status: 'ok', detail: `none yet in ${home}` };
+    const { bytes, problems } = checked;
+    return problems.length
+      ? { check, status: 'fail', detail: `${path}: ${problems.join('; ')}`, advice }
+      : { check, status: 'ok', detail: `${path}, ${(bytes / 1024 ** 2).toFixed(1)} MiB, intact` };
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name === 'DamagedDatabase') return { check, status: 'fail', detail: `${path}: ${message}`, advice };
+    return { check, status: 'warn', detail: `${path} can't be checked: ${message}` };
+  }
 }
 
 /** Temporal itself, and whether a worker polls it. */

@@ -31,6 +31,7 @@ async function examine(command: Command): Promise<Finding[]> {
           checks.checkHome(settings),
           checks.checkDisk(settings),
           checks.checkBinary(settings),
+          checks.checkDatabase(settings),
           checks.checkTemporal(settings),
         ]),
     checks.checkServer(await urlOf(command, settings)),
