@@ -12,6 +12,7 @@ import { registerBye } from './commands/bye.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
 import { registerCheck } from './commands/check.js';
+import { registerCompletion } from './commands/completion.js';
 import { registerDeadLetters } from './commands/dead-letters.js';
 import { registerDelete } from './commands/delete.js';
 import { registerDoctor } from './commands/doctor.js';
@@ -41,7 +42,7 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor],
+  ...[registerList, registerDoctor, registerCompletion],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 
