@@ -14,7 +14,7 @@ export class CommandFailure extends Error {
 }
 
 /** Errors whose message is all that a user needs. */
-const EXPECTED = ['CommandFailure', 'SettingsError', 'StackError', 'LonghaulError'];
+const EXPECTED = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
 
 /**
  * Tells a failure on standard error; only what nobody expected comes with its stack trace.
@@ -26,6 +26,12 @@ export function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const failure = error instanceof Error ? error : new Error(String(error));
   const isExpected = EXPECTED.includes(failure.name);
-  process.stderr.write(`longhaul: ${isExpected ? failure.message : (failure.stack ?? failure.message)}\n`);
+  process.stderr.write(`longhaul: ${isExpected ? failure.message : unexpected(failure)}\n`);
+  if (failure.name === 'HomeError') return 2;
   return failure instanceof CommandFailure ? failure.exitCode : 1;
+}
+
+/** A file that can't be read or written is no defect of the program: its path and the reason are all there is to say. */
+function unexpected({ path, message, stack }: NodeJS.ErrnoException): string {
+  return (path === undefined ? stack : undefined) ?? message;
 }

@@ -1,69 +1,13 @@
 #!/usr/bin/env node
 /**
- * The command `longhaul`. Each command is a file of its own, registers itself with the program, and loads what it
- * needs only when it is run, so that the short ones stay short.
+ * The program's entry: loads the command line, unless this Node.js is too old for it. Written for every Node.js that has
+ * modules; the rest and its dependencies are not.
  */
-import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
-import { withOperandsApart } from './client/argv.js';
-import { EXIT_CODES_HELP } from './client/exit-codes.js';
-import { registerAgents } from './commands/agents.js';
-import { registerAnswer } from './commands/answer.js';
-import { registerBye } from './commands/bye.js';
-import { registerCall } from './commands/call.js';
-import { registerCancel } from './commands/cancel.js';
-import { registerCheck } from './commands/check.js';
-import { registerDeadLetters } from './commands/dead-letters.js';
-import { registerDelete } from './commands/delete.js';
-import { registerDoctor } from './commands/doctor.js';
-import { registerDown } from './commands/down.js';
-import { registerGet } from './commands/get.js';
-import { registerHosts } from './commands/hosts.js';
-import { registerInbox } from './commands/inbox.js';
-import { registerLint } from './commands/lint.js';
-import { registerList } from './commands/list.js';
-import { registerLogs } from './commands/logs.js';
-import { registerResult } from './commands/result.js';
-import { registerResume } from './commands/resume.js';
-import { registerSend } from './commands/send.js';
-import { registerServer } from './commands/server.js';
-import { registerStatus } from './commands/status.js';
-import { registerStdio } from './commands/stdio.js';
-import { registerTemporal } from './commands/temporal.js';
-import { registerTools } from './commands/tools.js';
-import { registerUp } from './commands/up.js';
-import { registerWatch } from './commands/watch.js';
-import { registerWorker } from './commands/worker.js';
-import { reportFailure } from './failure.js';
-import { addSettingsFlags } from './settings-flags.js';
+import { nodeProblem } from '../platform/node-version.js';
 
-const COMMANDS = [
-  ...[registerUp, registerDown, registerStdio, registerServer, registerWorker, registerTemporal],
-  ...[registerCheck, registerLint],
-  ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
-  ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor, registerHosts],
-  ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
-];
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
-// A reader that has gone away (a closed terminal, `| head`) is no reason to fail.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-
-const program = new Command('longhaul')
-  .description('Temporal workflows as MCP tools that any client can start, watch, answer, cancel and collect')
-  .version(version)
-  .exitOverride()
-  .addHelpText('after', EXIT_CODES_HELP)
-  .showHelpAfterError('(longhaul --help lists the commands)');
-addSettingsFlags(program);
-for (const register of COMMANDS) register(program);
-
-try {
-  await program.parseAsync(withOperandsApart(process.argv, program));
-} catch (error) {
-  process.exit(reportFailure(error));
+const problem = nodeProblem();
+if (problem === undefined) void import('./longhaul.js');
+else {
+  process.stderr.write(`longhaul: ${problem}\n`);
+  process.exitCode = 1;
 }

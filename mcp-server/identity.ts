@@ -1,19 +1,7 @@
 /** What the server says of itself. */
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { CODE_ROOT } from '../platform/project.js';
+import { ownPackage } from '../platform/package.js';
 
-/** Version of the package; the compiled code lies one folder below its package.json. */
-export const VERSION: string = (() => {
-  for (const folder of [CODE_ROOT, dirname(CODE_ROOT)]) {
-    try {
-      return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }).version;
-    } catch {
-      continue;
-    }
-  }
-  return '0.0.0';
-})();
+export const VERSION: string = ownPackage().version;
 
 export const SERVER_INFO = { name: 'longhaul', title: 'Longhaul', version: VERSION };
 

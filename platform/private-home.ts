@@ -2,19 +2,18 @@
  * Keeps a home, and what is written into it, to its user: the home holds the key of all sealed tokens, and the logs and
  * results of operations.
  */
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { UMASK_VARIABLE } from './config.js';
 
 /**
- * Makes the home (0700), and has this process and those that it starts create files as 0600. Steps of pipelines keep the
- * umask that the process was started with: they write the user's files.
+ * Closes the home to others (0700), and has this process and those that it starts create files as 0600. Steps of pipelines
+ * keep the umask that the process was started with: they write the user's files.
  *
  * @param say takes a warning where the home belongs to another user and is open to others
  */
-export function keepHomePrivate(home: string, say: (line: string) => void): void {
+export function keepPrivate(home: string, say: (line: string) => void): void {
   const before = process.umask(0o077);
   process.env[UMASK_VARIABLE] ??= before.toString(8).padStart(4, '0');
-  mkdirSync(home, { recursive: true, mode: 0o700 });
   const { mode } = statSync(home);
   if ((mode & 0o077) === 0) return;
   try {

@@ -4,13 +4,14 @@
  * version that made it.
  */
 import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { buildTemporal, downloadTemporal } from './temporal-install.js';
 import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 
-/** The Temporal CLI that Longhaul is tested with; it carries server 1.29.1. */
+/** The Temporal CLI that Longhaul is tested with, and the server that it carries. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
+export const TEMPORAL_SERVER_VERSION = '1.29.1';
 /** Updates, start conflict policies and pending cancels as the engine uses them need this one. */
 const OLDEST_SERVER = '1.29.0';
 
@@ -22,8 +23,8 @@ export interface TemporalBinary {
 export interface BinarySearch {
   /** Folder that keeps the binary between runs and homes. */
   binFolder: string;
-  /** Server version that made the database; a `temporal` on PATH that brings another one is passed over. */
-  madeBy?: string | undefined;
+  /** The database that it is for. A binary whose server is another than the one that made it is passed over. */
+  database?: { path: string; madeBy: string } | undefined;
   /** Where PATH is read. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv;
   /** Stands in for the network. Default: the global `fetch`. */
@@ -36,7 +37,7 @@ export function cachedBinaryPath(binFolder: string): string {
 }
 
 /**
- * Finds the Temporal CLI, or gets it.
+ * Finds the Temporal CLI, or gets it. One that couldn't open the database is neither downloaded nor built.
  *
  * @param say told before each step that takes long, with how long it usually takes
  * @throws StackError that lists every place that was tried, why it failed, and what to install
@@ -44,32 +45,44 @@ export function cachedBinaryPath(binFolder: string): string {
 export async function findTemporalBinary(search: BinarySearch, say: Say): Promise<TemporalBinary> {
   const cached = cachedBinaryPath(search.binFolder);
   const environment = search.environment ?? process.env;
-  const steps: [string, () => Promise<TemporalBinary>][] = [
-    [`Longhaul's own copy, ${cached}`, () => runnable(cached)],
-    ['temporal on PATH', () => onPath(environment, search.madeBy)],
+  const { database } = search;
+  const there: Step[] = [
+    [`Longhaul's own copy, ${cached}`, async () => fitting(await runnable(cached), database?.madeBy)],
+    ['temporal on PATH', () => onPath(environment, database?.madeBy)],
+  ];
+  const toGet: Step[] = [
     [
       `the official download of Temporal CLI ${TEMPORAL_CLI_VERSION}`,
       async () => {
         await downloadTemporal(TEMPORAL_CLI_VERSION, cached, say, search.fetch);
-        return runnable(cached);
+        return fitting(await runnable(cached), database?.madeBy);
       },
     ],
     [
       `a build of Temporal CLI ${TEMPORAL_CLI_VERSION} with Go`,
       async () => {
         await buildTemporal(TEMPORAL_CLI_VERSION, cached, say, environment);
-        return runnable(cached);
+        return fitting(await runnable(cached), database?.madeBy);
       },
     ],
   ];
   const failures: string[] = [];
-  for (const [place, attempt] of steps) {
-    try {
-      return await attempt();
-    } catch (error) {
-      failures.push(`  - ${place}: ${messageOf(error)}`);
+  const first = async (steps: Step[]) => {
+    for (const [place, attempt] of steps) {
+      try {
+        return await attempt();
+      } catch (error) {
+        failures.push(`  - ${place}: ${messageOf(error)}`);
+      }
     }
-  }
+    return undefined;
+  };
+  const found = await first(there);
+  if (found) return found;
+  if (database && database.madeBy !== TEMPORAL_SERVER_VERSION)
+    throw new StackError([otherVersion(database), 'Tried:', ...failures].join('\n'));
+  const got = await first(toGet);
+  if (got) return got;
   throw new StackError(
     [
       'no Temporal to run. Tried, in this order:',
@@ -77,6 +90,19 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
       'Install the Temporal CLI (https://docs.temporal.io/cli/setup-cli) so that `temporal` is on PATH, or Go ' +
         '(https://go.dev/dl) so that it can be built, or point TEMPORAL_ADDRESS at a Temporal that runs already.',
     ].join('\n'),
+  );
+}
+
+/** A place, and the attempt to get the binary there. */
+type Step = [place: string, attempt: () => Promise<TemporalBinary>];
+
+function otherVersion({ path, madeBy }: { path: string; madeBy: string }): string {
+  const home = dirname(path);
+  return (
+    `the database ${path} was made by Temporal server ${madeBy}, and no \`temporal\` with that server is here; Longhaul gets server ` +
+    `${TEMPORAL_SERVER_VERSION}, which can't read it. Either put a \`temporal\` with server ${madeBy} on PATH, or start with an ` +
+    `empty database (its operations are lost): move temporal.db* and temporal.version out of ${home}, or choose another ` +
+    `folder with LONGHAUL_HOME or --home.`
   );
 }
 
@@ -98,12 +124,16 @@ async function onPath(environment: NodeJS.ProcessEnv, madeBy: string | undefined
     if (isOlder(server, OLDEST_SERVER)) {
       throw new Error(`${path} carries server ${server}; ${OLDEST_SERVER} or newer is needed`);
     }
-    if (madeBy && server !== madeBy) {
-      throw new Error(`${path} carries server ${server}; the database was made by ${madeBy}`);
-    }
-    return binary;
+    return fitting(binary, madeBy);
   }
   throw new Error('not found');
+}
+
+function fitting(binary: TemporalBinary, madeBy: string | undefined): TemporalBinary {
+  const { path, version } = binary;
+  if (madeBy && version.server !== madeBy)
+    throw new Error(`${path} carries server ${version.server}; the database was made by ${madeBy}`);
+  return binary;
 }
 
 function accessExecutable(path: string): void {

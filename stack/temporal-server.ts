@@ -14,7 +14,7 @@ import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 import { updateStackState } from './stack-state.js';
 import { findTemporalBinary } from './temporal-binary.js';
-import { databaseMadeBy, databasePath, guardDatabaseVersion } from './temporal-version.js';
+import { databaseMadeBy, databasePath, markDatabase } from './temporal-version.js';
 
 const HOST = '127.0.0.1';
 const FIRST_PORT = 7233;
@@ -68,11 +68,10 @@ export async function startEmbeddedTemporal(
   const { home } = settings;
   mkdirSync(home, { recursive: true });
   await endLeftOverTemporal(home, say);
-  const binary = await findTemporalBinary(
-    { binFolder: settings.binFolder, madeBy: databaseMadeBy(home) },
-    say,
-  );
-  guardDatabaseVersion(home, binary.path, binary.version);
+  const madeBy = databaseMadeBy(home);
+  const database = madeBy === undefined ? undefined : { path: databasePath(home), madeBy };
+  const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
+  if (!database) markDatabase(home, binary.version);
   const unbound = keepLogBounded(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));

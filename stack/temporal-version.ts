@@ -6,7 +6,6 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { StackError } from './stack-error.js';
 
 export interface TemporalVersion {
   /** Version of the server inside, such as `1.29.1`. */
@@ -39,22 +38,9 @@ export function databaseMadeBy(home: string): string | undefined {
   }
 }
 
-/**
- * Refuses a database that another server version made, and leaves this version's name beside a new one.
- *
- * @throws StackError that says how to go on
- */
-export function guardDatabaseVersion(home: string, path: string, version: TemporalVersion): void {
-  const madeBy = databaseMadeBy(home);
-  if (madeBy && madeBy !== version.server) {
-    throw new StackError(
-      `the database ${databasePath(home)} was made by Temporal server ${madeBy}, and ${path} brings server ` +
-        `${version.server}, which can't read it. Either put a \`temporal\` with server ${madeBy} first on PATH and ` +
-        `move ${path} away, or start with an empty database (its operations are lost): move temporal.db* and ` +
-        `temporal.version out of ${home}, or choose another folder with LONGHAUL_HOME or --home.`,
-    );
-  }
-  if (!madeBy) writeFileSync(versionFile(home), `${JSON.stringify(version)}\n`);
+/** Leaves the version beside a database that it is about to make. */
+export function markDatabase(home: string, version: TemporalVersion): void {
+  writeFileSync(versionFile(home), `${JSON.stringify(version)}\n`);
 }
 
 function versionFile(home: string): string {

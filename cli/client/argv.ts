@@ -16,22 +16,22 @@ export function withOperandsApart(argv: readonly string[], program: Command): st
       (option) => (option.short === word || option.long === word) && (option.required || option.optional),
     );
   const operands: number[] = [];
-  for (let at = 0; at < words.length && operands.length < 2; at += 1) {
+  for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
     if (word === '--') return [...argv];
     if (takesValue(word)) at += 1;
-    else if (TOKEN_WITH_DASH.test(word)) return [node, script, ...lastWith(words, at)];
-    else if (!word.startsWith('-')) operands.push(at);
+    else if (!word.startsWith('-') || TOKEN_WITH_DASH.test(word)) operands.push(at);
+    // What stands behind the tool's name is the tool's.
+    if (operands.length === 2 && words[operands[0]!] === 'call') break;
   }
-  const [command, tool] = operands;
-  if (command === undefined || tool === undefined || words[command] !== 'call') return [...argv];
-  const tail = words.slice(tool + 1);
-  return [node, script, ...words.slice(0, tool + 1), '--', ...tail.slice(tail[0] === '--' ? 1 : 0)];
-}
-
-/** The token and the operand that may follow it, moved behind everything else. */
-function lastWith(words: string[], at: number): string[] {
-  const next = words[at + 1];
-  const count = next !== undefined && !next.startsWith('-') ? 2 : 1;
-  return [...words.slice(0, at), ...words.slice(at + count), '--', ...words.slice(at, at + count)];
+  const [command, second] = operands;
+  if (command === undefined || second === undefined) return [...argv];
+  if (words[command] === 'call') {
+    const tail = words.slice(second + 1);
+    return [node, script, ...words.slice(0, second + 1), '--', ...tail.slice(tail[0] === '--' ? 1 : 0)];
+  }
+  const behind = operands.slice(1);
+  if (!behind.some((at) => words[at]!.startsWith('-'))) return [...argv];
+  const others = words.filter((_word, at) => !behind.includes(at));
+  return [node, script, ...others, '--', ...behind.map((at) => words[at]!)];
 }

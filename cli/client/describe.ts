@@ -40,14 +40,17 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
       'kept until',
       task.ttlMs === null ? undefined : new Date(Date.parse(task.createdAt) + task.ttlMs).toISOString(),
     ],
-    ['result', isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined],
   ];
   const shown = rows.flatMap(([name, value]) => (value ? [[name, oneLine(value)]] : []));
+  // Never wrapped, so that it can be copied.
+  const hint = isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined;
+  const labelWidth = Math.max(...shown.map(([name = '']) => name.length));
+  const result = hint === undefined ? [] : [`${'result'.padEnd(labelWidth)}  ${hint}`];
   const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
     howToAnswer(session, task.taskId, key, question),
   );
   const jobs = children ? [stepsTree(children)] : [];
-  return [textTable(shown), ...jobs, ...questions].join('\n');
+  return [textTable(shown), ...result, ...jobs, ...questions].join('\n');
 }
 
 /** What `longhaul list` prints. */

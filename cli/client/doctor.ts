@@ -10,10 +10,14 @@ import {
   type SettingName,
   type Settings,
 } from '../../platform/config.js';
+import { checkWritable } from '../../platform/home.js';
+import { readHomeFormat } from '../../platform/home-format.js';
+import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
 import { isTemporalNamed, temporalConnectConfig } from '../../platform/temporal-address.js';
-import { cachedBinaryPath } from '../../stack/temporal-binary.js';
-import { databaseMadeBy, readTemporalVersion } from '../../stack/temporal-version.js';
+import { checkDatabaseFile } from '../../stack/database-check.js';
+import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
+import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
 
 export interface Finding {
   check: string;
@@ -23,7 +27,6 @@ export interface Finding {
   advice?: string;
 }
 
-const OLDEST_NODE = [20, 19] as const;
 const ANSWER_LIMIT_MS = 5_000;
 /** A worker that polls does so once a minute at least. */
 const POLLER_SECONDS = 70;
@@ -31,13 +34,24 @@ const POLLER_SECONDS = 70;
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
 
 export function checkNode(): Finding {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST_NODE;
-  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  const problem = nodeProblem();
   const detail = `Node ${process.versions.node}`;
-  return isOld
-    ? { check: 'node', status: 'fail', detail, advice: `install Node ${OLDEST_NODE.join('.')} or newer` }
-    : { check: 'node', status: 'ok', detail };
+  return problem === undefined
+    ? { check: 'node', status: 'ok', detail }
+    : { check: 'node', status: 'fail', detail, advice: problem };
+}
+
+/** Can the home be used by a stack that this user starts? One that isn't there yet is made by the first. */
+export function checkHome({ home }: Settings): Finding {
+  const check = 'home';
+  try {
+    checkWritable(home);
+    const written = readHomeFormat(home);
+    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not there yet';
+    return { check, status: 'ok', detail: `${home}${note}` };
+  } catch (error) {
+    return { check, status: 'fail', detail: (error as Error).message };
+  }
 }
 
 /**
@@ -71,25 +85,57 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   if (isTemporalNamed())
     return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
-  const path = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].find(
+  const paths = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].filter(
     existsSync,
   );
+  const madeBy = databaseMadeBy(home);
   const advice = `${programCommand()} up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS`;
-  if (!path) return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
+  if (paths.length === 0 && (madeBy === undefined || madeBy === TEMPORAL_SERVER_VERSION))
+    return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
+  const seen: string[] = [];
+  for (const path of paths) {
+    try {
+      const { server } = await readTemporalVersion(path);
+      if (madeBy === undefined || madeBy === server) {
+        const detail = `${path}, server ${server}${madeBy ? `; database made by ${madeBy}` : ''}`;
+        return { check, status: 'ok', detail };
+      }
+      seen.push(`${path}, server ${server}`);
+    } catch (error) {
+      seen.push(`${path}: ${(error as Error).message}`);
+    }
+  }
+  return {
+    check,
+    status: 'fail',
+    detail: [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; '),
+    advice:
+      madeBy === undefined
+        ? advice
+        : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,
+  };
+}
+
+/** The embedded server's database, which is only looked at. */
+export async function checkDatabase({ home }: Settings): Promise<Finding> {
+  const check = 'database';
+  if (isTemporalNamed())
+    return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
+  const path = databasePath(home);
+  const advice =
+    `end the stack, then restore temporal.db* and temporal.version in ${home} from a backup, or move them out of it ` +
+    'to start with an empty database (its operations are lost)';
   try {
-    const { server } = await readTemporalVersion(path);
-    const madeBy = databaseMadeBy(home);
-    const detail = `${path}, server ${server}${madeBy ? `; database made by ${madeBy}` : ''}`;
-    return madeBy === undefined || madeBy === server
-      ? { check, status: 'ok', detail }
-      : {
-          check,
-          status: 'fail',
-          detail,
-          advice: `bring server ${madeBy} back, or move temporal.db* out of ${home}`,
-        };
+    const checked = await checkDatabaseFile(home);
+    if (!checked) return { check, status: 'ok', detail: `none yet in ${home}` };
+    const { bytes, problems } = checked;
+    return problems.length
+      ? { check, status: 'fail', detail: `${path}: ${problems.join('; ')}`, advice }
+      : { check, status: 'ok', detail: `${path}, ${(bytes / 1024 ** 2).toFixed(1)} MiB, intact` };
   } catch (error) {
-    return { check, status: 'fail', detail: `${path}: ${(error as Error).message}`, advice };
+    const { name, message } = error as Error;
+    if (name === 'DamagedDatabase') return { check, status: 'fail', detail: `${path}: ${message}`, advice };
+    return { check, status: 'warn', detail: `${path} can't be checked: ${message}` };
   }
 }
 

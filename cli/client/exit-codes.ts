@@ -4,7 +4,7 @@ export const EXIT = {
   ok: 0,
   /** The tool failed, or the command did. */
   failed: 1,
-  /** Called wrongly: flags, arguments, answers. */
+  /** Called wrongly: flags, arguments, answers, settings, the home. */
   usage: 2,
   /** No server answers, or the server can't reach Temporal. */
   unreachable: 3,
@@ -23,11 +23,12 @@ export const EXIT_CODES_HELP = `
 Exit codes of the commands that talk to a server:
   0    completed, or done; for status also: open
   1    the tool failed, or the command did
-  2    called wrongly: a flag, an argument or an answer
+  2    called wrongly: a flag, an argument, an answer or a setting; or the home can't be used
   3    no server answers, or it can't reach Temporal
   4    no such operation, or it has expired
   5    canceled
   6    timed out: the tool's maximum duration passed
   7    result without --wait: not finished yet
   130  detached with Ctrl-C: the work goes on
+  141  the reader of standard output has gone, as in | head -1: the work goes on
 `;

@@ -50,6 +50,7 @@ export function toFailure(error: unknown, url?: URL): Error {
         `no server at ${url?.href ?? 'that address'}: ${message}; start one with \`${programCommand()} up\`, or name another with --url`,
         EXIT.unreachable,
       );
+    case 'HomeError':
     case 'SettingsError':
       return usageFailure(message);
     case 'RpcError':

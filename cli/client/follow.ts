@@ -1,14 +1,14 @@
 /** Waiting for a task in front of somebody: shows it, asks its questions, and lets Ctrl-C leave it alone. */
 import { CommandFailure } from '../failure.js';
-import { howToAnswer } from './answers.js';
 import { isJson } from './command.js';
 import type { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import { toFailure } from './failures.js';
+import { Questions, Turns, type Manner, type QuestionsOptions } from './open-questions.js';
+import type { PatienceOptions } from './patience.js';
 import type { Session } from './session.js';
 import { canAsk, createView, type View } from './views.js';
 import { watchTask } from './watch.js';
-import { isClosed, type InputRequest, type Task } from './wire.js';
+import { isClosed, type Task } from './wire.js';
 
 export interface FollowOptions {
   /** Is the task known to exist? Then a server that is gone is waited for from the start. */
@@ -29,107 +29,61 @@ export async function follow(
   taskId: string,
   { isKnown = false, view = createView(isJson(command)) }: FollowOptions = {},
 ): Promise<Task> {
+  const closed = await whileHere(view, ({ signal }, leave) => {
+    const asking = { session, taskId, view, manner: mannerOf(command), turns: new Turns(), isNamed: false };
+    return followTask({ ...asking, leave }, { signal, isKnown, onTrouble: (why) => sayTrouble(view, why) });
+  });
+  if (closed) return closed;
+  throw new CommandFailure(
+    `detached; ${taskId} goes on. Come back with: ${session.hint('watch', taskId)}`,
+    EXIT.detached,
+  );
+}
+
+/** Runs until its end; Ctrl-C fires the signal. Nothing live is left on the screen. */
+export async function whileHere<T>(
+  view: View,
+  run: (leaving: AbortController, leave: () => void) => Promise<T>,
+): Promise<T> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   process.once('SIGINT', leave);
-  // Programs find the questions in the task.
-  const manner = isJson(command) ? 'silent' : canAsk() ? 'prompt' : 'tell';
-  const questions = new Questions(session, taskId, view, leave, manner);
   try {
-    const trouble = (reason?: string) =>
-      view.say(
-        reason === undefined
-          ? 'the server is back'
-          : `the server is gone (${reason}); the work goes on, trying again`,
-      );
-    for await (const task of watchTask(session, taskId, {
-      signal: leaving.signal,
-      isKnown,
-      onTrouble: trouble,
-    })) {
-      if (!questions.isAsking || isClosed(task)) view.show(task);
-      questions.update(isClosed(task) ? {} : (task.inputRequests ?? {}));
-      if (!isClosed(task)) continue;
-      await questions.ended();
-      return task;
-    }
-    await questions.ended();
-    throw new CommandFailure(
-      `detached; ${taskId} goes on. Come back with: ${session.hint('watch', taskId)}`,
-      EXIT.detached,
-    );
+    return await run(leaving, leave);
   } finally {
     process.off('SIGINT', leave);
-    view.pause();
+    view.hold();
   }
 }
 
-/** The open questions of a task: asked one by one in a terminal, else told how to be answered; each once. */
-class Questions {
-  readonly #seen = new Set<string>();
-  #open: Record<string, InputRequest> = {};
-  #current: { key: string; gone: AbortController } | undefined;
-  #running: Promise<void> | undefined;
-
-  constructor(
-    private readonly session: Session,
-    private readonly taskId: string,
-    private readonly view: View,
-    private readonly leave: () => void,
-    private readonly manner: 'prompt' | 'tell' | 'silent',
-  ) {}
-
-  get isAsking(): boolean {
-    return this.#current !== undefined;
-  }
-
-  /** Takes the questions that are open now. */
-  update(open: Record<string, InputRequest>): void {
-    this.#open = open;
-    if (this.#current && !(this.#current.key in open)) this.#current.gone.abort();
-    this.#running ??= this.#askAll().finally(() => (this.#running = undefined));
-  }
-
-  /** Resolves once no prompt is on the screen. */
-  async ended(): Promise<void> {
-    this.#open = {};
-    this.#current?.gone.abort();
-    await this.#running;
-  }
-
-  async #askAll(): Promise<void> {
-    for (;;) {
-      const next = Object.entries(this.#open).find(([key]) => !this.#seen.has(key));
-      if (!next) return;
-      this.#seen.add(next[0]);
-      if (this.manner === 'silent') continue;
-      if (this.manner === 'prompt' && next[1].method === 'elicitation/create') await this.#ask(...next);
-      else for (const line of howToAnswer(this.session, this.taskId, ...next)) this.view.say(line);
+/** Shows a task and asks its questions. @returns undefined once the signal has fired. @throws Unreachable, RpcError */
+export async function followTask(
+  asking: QuestionsOptions,
+  patience: PatienceOptions,
+): Promise<Task | undefined> {
+  const { session, taskId, view } = asking;
+  const questions = new Questions(asking);
+  try {
+    for await (const task of watchTask(session, taskId, patience)) {
+      view.show(task);
+      if (isClosed(task)) return task;
+      questions.update(task.inputRequests ?? {});
     }
+    return undefined;
+  } finally {
+    await questions.ended();
   }
+}
 
-  async #ask(key: string, question: InputRequest): Promise<void> {
-    const gone = new AbortController();
-    this.#current = { key, gone };
-    const { ask } = await import('./questions.js');
-    try {
-      while (!gone.signal.aborted) {
-        this.view.pause();
-        const response = await ask(question, gone.signal);
-        if (response === 'left') return this.leave();
-        if (response === 'gone') return this.view.say(`question ${key} is no longer open`);
-        try {
-          await this.session.request('tasks/update', {
-            taskId: this.taskId,
-            inputResponses: { [key]: response },
-          });
-          return;
-        } catch (error) {
-          this.view.say(toFailure(error, this.session.url).message);
-        }
-      }
-    } finally {
-      this.#current = undefined;
-    }
-  }
+/** How questions are asked here. */
+export function mannerOf(command: Command): Manner {
+  if (isJson(command)) return 'silent';
+  return canAsk() ? 'prompt' : 'tell';
+}
+
+/** @param why undefined when the server is back */
+export function sayTrouble(view: View, why: string | undefined): void {
+  view.say(
+    why === undefined ? 'the server is back' : `the server is gone (${why}); the work goes on, trying again`,
+  );
 }

@@ -15,8 +15,6 @@ export class LogWriter {
   /** Number of the line that the output stands in the middle of. */
   #openLine: number | undefined;
   #held = '';
-  /** Nobody reads any more: a pager that was left, `| head`. */
-  isGone = false;
   #isStyled = false;
 
   constructor(
@@ -75,7 +73,6 @@ export class LogWriter {
   }
 
   async #put(text: string): Promise<void> {
-    if (text !== '' && !this.isGone)
-      this.isGone = await new Promise((settle) => this.output.write(text, (error) => settle(Boolean(error))));
+    if (text !== '') await new Promise((settle) => this.output.write(text, settle));
   }
 }

@@ -55,7 +55,7 @@ export async function showLog(
   let pollMs = FIRST_POLL_MS;
   while (page !== undefined) {
     await writer.page(page);
-    if (page.cursor === undefined || writer.isGone) return;
+    if (page.cursor === undefined) return;
     if (page.is_at_end) {
       if (!isFollowed) return;
       pollMs = page.lines.length > 0 ? FIRST_POLL_MS : Math.min(pollMs * 2, LAST_POLL_MS);
@@ -101,7 +101,7 @@ export async function followLogs(
   }
   const chain = new Chain(request.step);
   let pollMs = FIRST_POLL_MS;
-  while (!signal.aborted && !writer.isGone) {
+  while (!signal.aborted) {
     const operation = await patience.answered(() => readSteps(session, request.token, { signal }));
     if (operation === undefined) return undefined;
     const next = chain.next(childrenOf(operation));

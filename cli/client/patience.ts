@@ -10,24 +10,25 @@ const GONE_LIMIT_MS = 15 * 60_000;
 
 export interface PatienceOptions {
   signal: AbortSignal;
-  /** Is what is waited for known to exist, so that even a first attempt is worth repeating? */
-  isKnown: boolean;
+  /** Is what is waited for known to exist, so that even a first attempt is worth repeating? Read at each failure. */
+  readonly isKnown: boolean;
   /** Told when the server is gone, with the reason, and without one when it is back. */
   onTrouble: (reason?: string) => void;
+  /** Called with each answer. */
+  onReached?: () => void;
 }
 
 export class Patience {
-  #isReached: boolean;
+  #isReached = false;
   #isTroubled = false;
   #contactMs = Date.now();
   #retryMs = FIRST_RETRY_MS;
 
-  constructor(private readonly options: PatienceOptions) {
-    this.#isReached = options.isKnown;
-  }
+  constructor(private readonly options: PatienceOptions) {}
 
   /** The server answered. */
   reached(): void {
+    this.options.onReached?.();
     if (this.#isTroubled) this.options.onTrouble();
     this.#isReached = true;
     this.#isTroubled = false;
@@ -37,8 +38,11 @@ export class Patience {
 
   /** @throws the error, when another attempt would be no use or it took too long already */
   failed(error: unknown): void {
+    // A refusal is an answer too.
+    if (isAnswer(error) && !isPassing(error)) this.reached();
     const isOver = Date.now() - this.#contactMs > GONE_LIMIT_MS;
-    if (!this.#isReached || !isPassing(error) || isOver) throw error;
+    const isWorthIt = this.#isReached || this.options.isKnown;
+    if (!isWorthIt || !isPassing(error) || isOver) throw error;
     if (!this.#isTroubled) this.options.onTrouble((error as Error).message);
     this.#isTroubled = true;
   }
@@ -76,8 +80,9 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function isPassing(error: unknown): boolean {
-  return (
-    error instanceof Unreachable ||
-    ((error instanceof RpcError || error instanceof ToolRefusal) && error.isRetryable)
-  );
+  return error instanceof Unreachable || (isAnswer(error) && error.isRetryable);
+}
+
+function isAnswer(error: unknown): error is RpcError | ToolRefusal {
+  return error instanceof RpcError || error instanceof ToolRefusal;
 }

@@ -28,14 +28,20 @@ const YES_OR_NO: Choice[] = [
  * Asks a question: whether to answer, then field by field.
  *
  * @param gone fires when the question is no longer open
+ * @param asker token of the operation that asks, to be shown where several may ask
  */
-export async function ask(question: InputRequest, gone: AbortSignal): Promise<InputResponse | NoResponse> {
+export async function ask(
+  question: InputRequest,
+  gone: AbortSignal,
+  asker?: string,
+): Promise<InputResponse | NoResponse> {
   const { isCancel, select } = await import('@clack/prompts');
   const schema = question.params?.requestedSchema ?? { type: 'object', properties: {} };
   const common = { output: process.stderr, signal: gone };
+  const message = harmlessLines(question.params?.message ?? 'The tool asks something.').join('\n');
   const action = await select({
     ...common,
-    message: harmlessLines(question.params?.message ?? 'The tool asks something.').join('\n'),
+    message: asker === undefined ? message : `${oneLine(asker)}: ${message}`,
     options: [
       { value: 'accept' as const, label: 'Answer' },
       { value: 'decline' as const, label: 'Decline', hint: 'the tool is told so' },

@@ -1,6 +1,7 @@
 /** Which server a command talks to, and the calls that it makes there. */
 import type { Command } from 'commander';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
+import { checkReadable } from '../../platform/home.js';
 import { programCommand, shellWord } from '../../platform/program.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { mcpUrl } from '../../stack/readiness.js';
@@ -14,12 +15,13 @@ import type { Task, ToolDeclaration } from './wire.js';
  * The MCP endpoint: --url or LONGHAUL_URL; the running stack of LONGHAUL_HOME; else what the settings say. A host or
  * port on the command line comes before the stack's.
  *
- * @throws CommandFailure when it is no http(s) URL, SettingsError
+ * @throws CommandFailure when it is no http(s) URL, SettingsError, HomeError
  */
 export async function serverUrlOf(command: Command): Promise<URL> {
   const { url, host, port } = command.optsWithGlobals<{ url?: string; host?: string; port?: string }>();
   if (url) return parseUrl(url);
   const settings = await settingsOf(command);
+  checkReadable(settings.home);
   const running = host === undefined && port === undefined ? readStackState(settings.home).mcpUrl : undefined;
   return parseUrl(running ?? mcpUrl(settings));
 }
@@ -55,12 +57,14 @@ export class Session {
   /**
    * A command line for people to go on with. Tokens that begin with a dash stand behind `--`.
    *
-   * @param rest what follows the token: operands and flags, unquoted
+   * @param tokens one or several
+   * @param rest what follows them: operands and flags, unquoted
    */
-  hint(name: string, token: string, rest: string[] = []): string {
-    const operands = [token, ...rest.filter((word) => !word.startsWith('--'))];
+  hint(name: string, tokens: string | readonly string[], rest: string[] = []): string {
+    const all = [tokens].flat();
+    const operands = [...all, ...rest.filter((word) => !word.startsWith('--'))];
     const flags = rest.filter((word) => word.startsWith('--'));
-    const words = token.startsWith('-')
+    const words = all.some((token) => token.startsWith('-'))
       ? [...this.#flags, ...flags, '--', ...operands]
       : [...operands, ...this.#flags, ...flags];
     return [programCommand(), name, ...words.map(shellWord)].join(' ');

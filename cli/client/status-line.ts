@@ -1,26 +1,48 @@
 /** The line that a terminal shows while a task runs: stage, bar, numbers, time. */
 import { oneLine } from './table.js';
+import { cutTo, widthOf } from './text-width.js';
 import { progressOf, type Task } from './wire.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
-const BAR_WIDTH = 24;
+/** Widths that the bar may have, in columns. */
+const BAR_WIDTHS = [24, 8];
+/** Columns that words need to be worth showing. */
+const LEAST_WORDS = 8;
 
 /**
+ * Never wider than the terminal: the bar gets narrower and goes first, then words are cut, then the stage.
+ *
  * @param frame counts up with each drawing; turns the spinner
- * @param columns width of the terminal; a longer line is cut
+ * @param columns width of the terminal
  */
 export function statusLine(task: Task, frame: number, nowMs: number, columns: number): string {
   const { progress, total, message, stage } = progressOf(task);
-  const parts = [FRAMES[frame % FRAMES.length]!, oneLine(stage ?? task.status)];
-  if (progress !== undefined && total !== undefined && total > 0) {
-    const share = Math.min(1, Math.max(0, progress / total));
-    const filled = Math.round(share * BAR_WIDTH);
-    parts.push('█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled), `${Math.floor(share * 100)}%`);
-  } else if (progress !== undefined) parts.push(String(progress));
-  const words = progress === undefined ? task.statusMessage : message;
-  if (words && words !== stage) parts.push(oneLine(words));
-  const line = [...parts, `(${elapsed(nowMs - Date.parse(task.createdAt))})`].join(' ');
-  return line.length < columns ? line : `${line.slice(0, Math.max(0, columns - 2))}…`;
+  const spinner = FRAMES[frame % FRAMES.length]!;
+  const name = oneLine(stage ?? task.status);
+  const share =
+    progress !== undefined && total !== undefined && total > 0
+      ? Math.min(1, Math.max(0, progress / total))
+      : undefined;
+  const number = share === undefined ? progress?.toString() : `${Math.floor(share * 100)}%`;
+  const said = progress === undefined ? task.statusMessage : message;
+  const words = said && said !== stage ? oneLine(said) : '';
+  const time = `(${elapsed(nowMs - Date.parse(task.createdAt))})`;
+  // The last column stays free: some terminals go to the next line once it is written.
+  const room = columns - 1;
+  let left = room - widthOf([spinner, name, number, time].filter(Boolean).join(' '));
+  if (left < 0) {
+    const end = [number, time].filter(Boolean).join(' ');
+    const kept = room - widthOf(`${spinner}  ${end}`);
+    return cutTo([spinner, ...(kept > 1 ? [cutTo(name, kept)] : []), end].join(' '), room);
+  }
+  const wordsWidth = Math.min(widthOf(words), LEAST_WORDS);
+  const barWidth =
+    share === undefined ? 0 : (BAR_WIDTHS.find((width) => width + 1 + wordsWidth + 1 <= left) ?? 0);
+  const filled = Math.round((share ?? 0) * barWidth);
+  const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
+  left -= barWidth ? barWidth + 1 : 0;
+  const shown = left > wordsWidth ? cutTo(words, left - 1) : '';
+  return [spinner, name, bar, number, shown, time].filter(Boolean).join(' ');
 }
 
 /** `7s`, `3m 20s`, `2h 05m`. */

@@ -1,34 +1,74 @@
 /** Columns of text. */
+import { columnsOf, padTo, widthOf } from './text-width.js';
+
+/** Columns that prose in the last column of a table needs to be readable. */
+const LEAST_PROSE = 20;
+/** Indent of the lines of a row after its first, where a row is a paragraph. */
+const HANGING = '    ';
 
 /**
- * Lines with padded columns, two spaces apart.
+ * Lines with padded columns, two spaces apart; the last column is wrapped between words. Where the columns don't fit beside
+ * each other, each row is a paragraph of its cells.
  *
- * @param width of the whole; the last column is broken between words to keep to it. Default: no limit
+ * @param width of the whole, in columns. Default: the terminal's; no limit for a file or a pipe
  */
-export function textTable(rows: string[][], width = Infinity): string {
+export function textTable(rows: string[][], width = columnsOf(process.stdout)): string {
   const widths: number[] = [];
   for (const row of rows)
-    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+    row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
-  const room = Math.max(20, width - before);
+  const room = width - before;
+  if (!isEnough(room, rows, widths.at(-1) ?? 0, width))
+    return rows.flatMap((row) => paragraph(row, width)).join('\n');
   return rows
     .flatMap((row) => {
-      const [first = '', ...more] = broken(row.at(-1) ?? '', room);
-      const cells = [...row.slice(0, -1), first].map((cell, column) => cell.padEnd(widths[column] ?? 0));
+      const [first = '', ...more] = wrapped(row.at(-1) ?? '', room);
+      const cells = [...row.slice(0, -1), first].map((cell, column) => padTo(cell, widths[column] ?? 0));
       return [cells.join('  ').trimEnd(), ...more.map((line) => ' '.repeat(before) + line)];
     })
     .join('\n');
 }
 
-/** A text in lines of at most `room` characters, broken between words. */
-function broken(text: string, room: number): string[] {
+/** Can the last column be wrapped into this room, with no word that only a paragraph has room for? */
+function isEnough(room: number, rows: string[][], lastWidth: number, width: number): boolean {
+  if (room < Math.min(lastWidth, LEAST_PROSE)) return false;
+  return rows.every((row) =>
+    (row.at(-1) ?? '').split(' ').every((word) => widthOf(word) <= room || widthOf(word) > width),
+  );
+}
+
+/** A text in lines of at most `room` columns, broken between words; a longer word is a line of its own. */
+function wrapped(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
-    if (line && line.length + 1 + word.length > room) {
+    if (line && widthOf(line) + 1 + widthOf(word) > room) {
       lines.push(line);
       line = word;
     } else line = line ? `${line} ${word}` : word;
+  }
+  return [...lines, line];
+}
+
+/** The cells of a row one after the other, each on one line if that is long enough. */
+function paragraph(row: string[], width: number): string[] {
+  const [indent] = /^ */.exec(row[0] ?? '')!;
+  const hanging = indent + HANGING;
+  const lines: string[] = [];
+  let line = indent;
+  const isEmpty = () => line.trim() === '';
+  const add = (text: string, gap: string) => {
+    const joined = isEmpty() ? line + text : line + gap + text;
+    if (widthOf(joined) <= width) return void (line = joined);
+    if (!isEmpty()) lines.push(line);
+    // The terminal breaks a word that is longer than its lines; without an indent it can be copied whole.
+    line = widthOf(hanging + text) <= width ? hanging + text : text;
+  };
+  for (const cell of row.map((one) => one.trim()).filter(Boolean)) {
+    const isWhole = widthOf(hanging + cell) <= width;
+    const [first = '', ...more] = isWhole ? [cell] : cell.split(' ');
+    add(first, '  ');
+    for (const word of more) add(word, ' ');
   }
   return [...lines, line];
 }

@@ -2,6 +2,7 @@
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import { choicesOf, expectationOf, typesOf } from './schema-values.js';
 import { textTable } from './table.js';
+import { columnsOf } from './text-width.js';
 import { toolFlags, type ToolFlag } from './tool-flags.js';
 import type { ToolDeclaration } from './wire.js';
 
@@ -17,17 +18,19 @@ const LIMITS = [
   'format',
 ];
 
+/** Width at most, in columns. */
 const WIDTH = 100;
 
 export function toolHelp(tool: ToolDeclaration): string {
   const flags = toolFlags(tool.inputSchema);
   const rows = flags.map((flag) => [`  ${usageOf(flag)}`, describe(flag)]);
+  const width = Math.min(WIDTH, columnsOf(process.stdout));
   return [
     `Usage: longhaul call ${tool.name} [flags]`,
     '',
     tool.description ?? tool.title ?? tool.name,
     '',
-    ...(rows.length ? ['Arguments:', textTable(rows, WIDTH)] : ['It takes no arguments.']),
+    ...(rows.length ? ['Arguments:', textTable(rows, width)] : ['It takes no arguments.']),
     '',
     "Longhaul's own flags, before or after the tool's name:",
     textTable([

@@ -3,6 +3,7 @@ import { say } from '../console.js';
 import { printJson } from './command.js';
 import { statusLine } from './status-line.js';
 import { oneLine } from './table.js';
+import { columnsOf } from './text-width.js';
 import { isClosed, progressOf, type Task } from './wire.js';
 
 const REDRAW_MS = 100;
@@ -14,19 +15,24 @@ export interface View {
   show(task: Task): void;
   /** A line that stays. */
   say(line: string): void;
-  /** Takes the live line away, for a prompt or for good; the next state brings it back. */
-  pause(): void;
+  /** Takes everything live away, for a prompt or for good; states are taken meanwhile. */
+  hold(): void;
+  /** Brings it back. */
+  release(): void;
 }
 
-/** @param json wanted by --json */
-export function createView(json: boolean): View {
+/**
+ * @param json wanted by --json
+ * @param taskIds the tasks that are watched; several are told apart by name
+ */
+export function createView(json: boolean, taskIds: string[] = []): View {
   if (json) return new JsonView();
-  return isTerminal() ? new TerminalView() : new PlainView();
+  return isTerminal() ? new TerminalView(taskIds) : new PlainView(taskIds.length > 1);
 }
 
 /** For waiting without a show; in a terminal there is a live line nevertheless. */
 export function createQuietView(json: boolean): View {
-  return isTerminal() && !json ? new TerminalView() : new QuietView();
+  return isTerminal() && !json ? new TerminalView([]) : new QuietView();
 }
 
 /** Can somebody be asked? */
@@ -38,15 +44,24 @@ function isTerminal(): boolean {
   return process.stderr.isTTY && process.env['TERM'] !== 'dumb';
 }
 
+/** A line for each open task, drawn again and again below everything else. */
 class TerminalView implements View {
-  #task: Task | undefined;
+  readonly #tasks = new Map<string, Task>();
+  readonly #labels: Map<string, string>;
   #frame = 0;
   #timer: NodeJS.Timeout | undefined;
+  #isHeld = false;
+  /** Lines on the screen; the cursor is in the last one. */
+  #drawn = 0;
+
+  constructor(taskIds: string[]) {
+    this.#labels = labelsOf(taskIds);
+  }
 
   show(task: Task): void {
-    if (isClosed(task)) return;
-    this.#task = task;
-    this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS);
+    if (isClosed(task)) this.#tasks.delete(task.taskId);
+    else this.#tasks.set(task.taskId, task);
+    this.#run();
   }
 
   say(line: string): void {
@@ -54,45 +69,87 @@ class TerminalView implements View {
     say(line);
   }
 
-  pause(): void {
+  hold(): void {
+    this.#isHeld = true;
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#clear();
-    this.#task = undefined;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#run();
+  }
+
+  #run(): void {
+    if (this.#isHeld || this.#tasks.size === 0) return;
+    this.#timer ??= setInterval(() => this.#draw(), REDRAW_MS);
   }
 
   #draw(): void {
-    if (!this.#task) return;
-    const line = statusLine(this.#task, this.#frame++, Date.now(), process.stderr.columns || 80);
-    process.stderr.write(`\r\u001b[2K${line}`);
+    const [columns, most] = [columnsOf(process.stderr), Math.max(1, (process.stderr.rows || 24) - 1)];
+    const frame = this.#frame++;
+    const all = [...this.#tasks.values()].map((task) => this.#line(task, frame, columns));
+    const lines =
+      all.length > most ? [...all.slice(0, most - 1), `... and ${all.length - most + 1} more`] : all;
+    this.#clear();
+    process.stderr.write(lines.join('\n'));
+    this.#drawn = lines.length;
+  }
+
+  #line(task: Task, frame: number, columns: number): string {
+    const label = this.#labels.get(task.taskId);
+    if (label === undefined) return statusLine(task, frame, Date.now(), columns);
+    const room = columns - label.length - 1;
+    return `${label} ${statusLine(task, frame, Date.now(), room)}`;
   }
 
   #clear(): void {
-    if (this.#task) process.stderr.write('\r\u001b[2K');
+    if (this.#drawn === 0) return;
+    const up = this.#drawn > 1 ? `\u001b[${this.#drawn - 1}A` : '';
+    process.stderr.write(`\r${up}\u001b[J`);
+    this.#drawn = 0;
   }
 }
 
+/** Shortest beginnings of at least 8 characters that tell tasks apart; none for a task alone. */
+function labelsOf(taskIds: string[]): Map<string, string> {
+  if (taskIds.length < 2) return new Map();
+  const longest = Math.max(...taskIds.map((taskId) => taskId.length));
+  let length = Math.min(8, longest);
+  while (length < longest && new Set(taskIds.map((taskId) => taskId.slice(0, length))).size < taskIds.length)
+    length += 1;
+  return new Map(
+    taskIds.map((taskId) => [taskId, taskId.slice(0, length).padEnd(Math.min(length, longest))]),
+  );
+}
+
 class PlainView implements View {
-  #stage = '';
-  #saidMs = 0;
-  #said = '';
+  readonly #last = new Map<string, { stage: string; saidMs: number; said: string }>();
+
+  constructor(private readonly isNamed: boolean) {}
 
   show(task: Task): void {
     if (isClosed(task)) return;
+    const last = this.#last.get(task.taskId);
     const { stage } = progressOf(task);
     const where = `${task.status} ${stage ?? ''}`;
     const line = oneLine([task.status, task.statusMessage ?? stage].filter(Boolean).join(': '));
-    const isDue = where !== this.#stage || Date.now() - this.#saidMs >= PLAIN_INTERVAL_MS;
-    if (!isDue || line === this.#said) return;
-    [this.#stage, this.#saidMs, this.#said] = [where, Date.now(), line];
-    say(line);
+    const isDue = where !== last?.stage || Date.now() - last.saidMs >= PLAIN_INTERVAL_MS;
+    if (!isDue || line === last?.said) return;
+    this.#last.set(task.taskId, { stage: where, saidMs: Date.now(), said: line });
+    say(this.isNamed ? `${task.taskId}: ${line}` : line);
   }
 
   say(line: string): void {
     say(line);
   }
 
-  pause(): void {
+  hold(): void {
+    // Nothing is live.
+  }
+
+  release(): void {
     // Nothing is live.
   }
 }
@@ -106,7 +163,11 @@ class JsonView implements View {
     say(line);
   }
 
-  pause(): void {
+  hold(): void {
+    // Nothing is live.
+  }
+
+  release(): void {
     // Nothing is live.
   }
 }
@@ -121,7 +182,11 @@ class QuietView implements View {
     say(line);
   }
 
-  pause(): void {
+  hold(): void {
+    // Nothing is live.
+  }
+
+  release(): void {
     // Nothing is live.
   }
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Settings } from '../../platform/config.js';
 import { clientCommand, isJson, printJson, telling } from '../client/command.js';
 import type { Finding } from '../client/doctor.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -19,27 +20,42 @@ export function registerDoctor(program: Command): void {
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, { serverUrlOf }, checks] = await Promise.all([
-    settingsOf(command),
-    import('../client/session.js'),
-    import('../client/doctor.js'),
-  ]);
+  const [settings, checks] = await Promise.all([settingsOf(command), import('../client/doctor.js')]);
   // A server that was named may be anywhere; what it stands on is not this machine's business.
   const isNamed = command.getOptionValueSource('url') !== undefined;
   const groups = await Promise.all([
     checks.checkSettings(settings, command.optsWithGlobals()),
     ...(isNamed
       ? []
-      : [checks.checkDisk(settings), checks.checkBinary(settings), checks.checkTemporal(settings)]),
-    checks.checkServer(await serverUrlOf(command)),
+      : [
+          checks.checkHome(settings),
+          checks.checkDisk(settings),
+          checks.checkBinary(settings),
+          checks.checkDatabase(settings),
+          checks.checkTemporal(settings),
+        ]),
+    checks.checkServer(await urlOf(command, settings)),
   ]);
   return [checks.checkNode(), ...groups.flat()];
 }
 
+/** A home that can't be read is a finding of its own; the server is then looked for where the settings say. */
+async function urlOf(command: Command, settings: Settings): Promise<URL> {
+  const [{ serverUrlOf }, { mcpUrl }] = await Promise.all([
+    import('../client/session.js'),
+    import('../../stack/readiness.js'),
+  ]);
+  return serverUrlOf(command).catch((error: Error) => {
+    if (error.name !== 'HomeError') throw error;
+    return new URL(mcpUrl(settings));
+  });
+}
+
 async function tell(findings: Finding[]): Promise<void> {
-  const { oneLine } = await import('../client/table.js');
-  for (const { status, check, detail, advice } of findings) {
-    print(`${status.padEnd(4)}  ${check.padEnd(15)}  ${oneLine(detail)}`);
-    if (advice) print(`${' '.repeat(23)}-> ${advice}`);
-  }
+  const { oneLine, textTable } = await import('../client/table.js');
+  const rows = findings.flatMap(({ status, check, detail, advice }) => [
+    [status, check, oneLine(detail)],
+    ...(advice ? [['', '', `-> ${oneLine(advice)}`]] : []),
+  ]);
+  print(textTable(rows));
 }

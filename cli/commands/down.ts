@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { checkReadable } from '../../platform/home.js';
 import { print } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -9,6 +10,7 @@ export function registerDown(program: Command): void {
     .description('end the stack that `longhaul up` or `longhaul stdio` started')
     .action(async (_flags: unknown, command: Command) => {
       const [{ home }, { down }] = await Promise.all([settingsOf(command), import('../../stack/down.js')]);
+      checkReadable(home);
       await down(home, print);
     });
 }

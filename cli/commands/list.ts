@@ -50,8 +50,11 @@ export function registerList(program: Command): void {
       operations.push(...page.operations);
       cursor = page.nextCursor;
     } while (cursor !== undefined && operations.length < limit);
-    // A tool that is no longer served may have operations.
-    if (tool !== undefined && operations.length === 0) await session.tool(tool);
+    if (tool !== undefined && operations.length === 0) {
+      // A tool that is no longer served may have operations, though none that fits.
+      const { operations: any } = await listOperations(session, { tool, limit: 1 });
+      if (any.length === 0) await session.tool(tool);
+    }
     if (isJson(command)) printJson({ operations });
     else {
       const { operationsTable } = await import('../client/describe.js');
@@ -62,6 +65,8 @@ export function registerList(program: Command): void {
   });
 }
 
+/** Longer ages than a century are slips. */
+const MOST_DAYS = 36_500;
 const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
 
 /** @returns an age in seconds, or a time, which the server checks. @throws InvalidArgumentError */
@@ -72,5 +77,8 @@ function since(text: string): number | string {
     throw new InvalidArgumentError(
       'expected a time such as 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d.',
     );
-  return Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
+  const seconds = Number(amount) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS];
+  if (seconds > MOST_DAYS * UNIT_SECONDS.d)
+    throw new InvalidArgumentError(`expected an age of at most ${MOST_DAYS}d.`);
+  return seconds;
 }

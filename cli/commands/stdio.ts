@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keepHomePrivate } from '../../platform/private-home.js';
+import { openHome } from '../../platform/home.js';
 import { say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -14,7 +14,7 @@ export function registerStdio(program: Command): void {
         import('../../stack/attach.js'),
         import('../../platform/log.js'),
       ]);
-      keepHomePrivate(settings.home, say);
+      openHome(settings.home, say);
       const stack = attachToStack(settings, say);
       stack.catch(() => undefined);
       const { serveStdio } = await import('../../mcp-server/index.js');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keepHomePrivate } from '../../platform/private-home.js';
+import { openHome } from '../../platform/home.js';
 import { print, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -13,7 +13,7 @@ export function registerTemporal(program: Command): void {
         settingsOf(command),
         import('../../stack/temporal-alone.js'),
       ]);
-      keepHomePrivate(settings.home, say);
+      openHome(settings.home, say);
       process.exit(await runTemporal(settings, print, say));
     });
 }

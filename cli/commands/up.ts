@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keepHomePrivate } from '../../platform/private-home.js';
+import { openHome } from '../../platform/home.js';
 import { print, say } from '../console.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -10,7 +10,7 @@ export function registerUp(program: Command): void {
     .description('run the whole stack: Temporal (unless TEMPORAL_ADDRESS names one), worker and MCP server')
     .action(async (_flags: unknown, command: Command) => {
       const [settings, { up }] = await Promise.all([settingsOf(command), import('../../stack/up.js')]);
-      keepHomePrivate(settings.home, say);
+      openHome(settings.home, say);
       process.exit(await up(settings, print, say));
     });
 }

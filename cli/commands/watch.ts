@@ -1,16 +1,29 @@
 import type { Command } from 'commander';
 import { clientCommand, isJson, runs } from '../client/command.js';
+import { usageFailure } from '../client/failures.js';
+
+const HELP = `
+Ctrl-C detaches: the work goes on.
+Of several operations each result follows a line "== TOKEN STATUS" as it comes; with --json each state is a line. The exit
+code is the first of 130, 3, 4, 1, 6, 5 and 0 that one of them has.
+`;
 
 /** `longhaul watch`. */
 export function registerWatch(program: Command): void {
   const command = clientCommand(
     program,
     'watch',
-    'wait for an operation, answer its questions, show its result',
+    'wait for operations, answer their questions, show their results',
   )
-    .argument('<token>')
-    .addHelpText('after', '\nCtrl-C detaches: the work goes on.\n');
-  runs(command, async (session, token: string) => {
+    .argument('<tokens...>', 'one operation or several')
+    .addHelpText('after', HELP);
+  runs(command, async (session, tokens: string[]) => {
+    const [token, ...others] = new Set(tokens);
+    if (token === undefined) throw usageFailure('expected a token; got none');
+    if (others.length > 0) {
+      const { followAll } = await import('../client/follow-all.js');
+      return followAll(session, command, [token, ...others]);
+    }
     const [{ follow }, { exitCodeOf, printOutcome }] = await Promise.all([
       import('../client/follow.js'),
       import('../client/outcome.js'),

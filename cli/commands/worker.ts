@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { keepHomePrivate } from '../../platform/private-home.js';
+import { openHome } from '../../platform/home.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul worker`. */
@@ -15,7 +15,7 @@ export function registerWorker(program: Command): void {
         import('../../worker/index.js'),
       ]);
       const logger = createLogger('worker', settings.logLevel);
-      keepHomePrivate(settings.home, (line) => logger.warn(line));
+      openHome(settings.home, (line) => logger.warn(line));
       process.exit(await runInForeground(() => startWorker(settings, logger)));
     });
 }

@@ -101,9 +101,15 @@ export const operationList = defineOperationTool({
 function timeOf(since: number | string): Date {
   const time = typeof since === 'number' ? Date.now() - since * 1000 : Date.parse(since);
   const date = new Date(time);
-  if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !ISO_TIME.test(since)))
+  if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !isTime(since)))
     refuse(
       `arguments.since: expected ISO 8601 such as 2026-11-21T12:00:00Z, or a number of seconds; got ${JSON.stringify(since)}`,
     );
   return date;
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isTime(text: string): boolean {
+  const day = text.slice(0, 10);
+  return ISO_TIME.test(text) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { Parts } from '../support/parts.js';
@@ -207,6 +207,28 @@ test('list takes the time from which on operations were started', async () => {
   expect(await since('2099-01-01T00:00:00Z')).toBe('No operations.\n');
 });
 
+test('list --tool of a tool that is no longer served finds its operations, and is no error when none fits', async () => {
+  const token = await detached('slow_compute', '--seconds', '0');
+  await run(parts, ['result', token, '--wait']);
+  const port = String(await freePort());
+  const server = parts.server({ LONGHAUL_PROJECT: resolve('test/cli/project'), LONGHAUL_PORT: port });
+  const list = (...args: string[]) => run(parts, ['list', '--port', port, '--tool', ...args]);
+  const served = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await eventually('the other server is ready', served);
+  await eventually('it is listed', async () => (await list('slow_compute')).stdout.includes(token));
+  const none = await list('slow_compute', '--since', '2099-01-01');
+  expect(none).toMatchObject({ code: 0, stdout: 'No operations.\n' });
+  expect(await list('no_such_tool', '--since', '1h')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('unknown tool "no_such_tool"'),
+  });
+  await server.end();
+});
+
 describe('exit codes', () => {
   test('1: the tool failed; what it says is on standard error', async () => {
     const { code, stdout, stderr } = await run(parts, ['call', 'failing_job']);
@@ -227,6 +249,10 @@ describe('exit codes', () => {
     [['list', '--tool', 'slow_copmute'], 'unknown tool "slow_copmute"; known are'],
     [['list', '--since', 'yesterday'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
     [['list', '--since', '2026-99-99'], 'since: expected ISO 8601'],
+    [['list', '--since', '2026-02-30'], 'since: expected ISO 8601'],
+    [['list', '--since', '2h30m'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
+    [['list', '--since=-1h'], 'expected a time such as 2026-11-21T12:00:00Z, or an age'],
+    [['list', '--since', '99999999999d'], 'expected an age of at most 36500d'],
     [['tools', '--url', 'ftp://x'], '--url: expected an address'],
   ])('2: called wrongly: %s', async (args, message) => {
     const { code, stderr, stdout } = await run(parts, args);

@@ -67,6 +67,12 @@ export function documents<Document = Record<string, unknown>>({ stdout }: Ended)
 
 export const KEYS = { enter: '\r', down: '\u001b[B', left: '\u001b[D', space: ' ', interrupt: '\u0003' };
 
+export interface TerminalOptions {
+  columns?: number;
+  rows?: number;
+  environment?: Record<string, string>;
+}
+
 /** A command in a pseudo-terminal (util-linux's `script`), and somebody who types. */
 export class Terminal {
   readonly #child;
@@ -74,9 +80,16 @@ export class Terminal {
   #output = '';
   #readTo = 0;
 
-  constructor(parts: Parts, args: string[]) {
-    const quoted = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
-    const command = `stty cols 100 rows 40; exec ${quoted}`;
+  constructor(
+    parts: Parts,
+    args: string[],
+    { columns = 100, rows = 40, environment = {} }: TerminalOptions = {},
+  ) {
+    // Shells set COLUMNS themselves.
+    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+    const words = ['env', ...variables, process.execPath, MAIN, ...args];
+    const quoted = words.map((word) => `'${word}'`).join(' ');
+    const command = `stty cols ${columns} rows ${rows}; exec ${quoted}`;
     this.#child = spawn('script', ['-q', '-e', '-f', '-c', command, '/dev/null'], {
       env: environmentOf(parts, { TERM: 'xterm' }),
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** Node in the versions that users run, from the npm registry, in the user's cache. */
+/** Node in the versions that users run, and one that is too old, from the npm registry, in the user's cache. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const FILES = ['package.json', 'package-lock.json'].map((name) => resolve('test/node-versions', name));
 
 /** @returns major version -> path of its executable */
-export async function installNodeVersions(): Promise<Record<'22' | '24', string>> {
+export async function installNodeVersions(): Promise<Record<'16' | '22' | '24', string>> {
   const folder = await installOnce('node-versions', FILES, async (folder) => {
     mkdirSync(folder, { recursive: true });
     for (const file of FILES) copyFileSync(file, join(folder, file.slice(file.lastIndexOf('/') + 1)));
@@ -20,5 +20,5 @@ export async function installNodeVersions(): Promise<Record<'22' | '24', string>
     });
   });
   const executable = (name: string) => join(folder, 'node_modules', name, 'bin/node');
-  return { '22': executable('node22'), '24': executable('node24') };
+  return { '16': executable('node16'), '22': executable('node22'), '24': executable('node24') };
 }

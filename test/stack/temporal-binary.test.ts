@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -44,7 +44,12 @@ function download(): typeof fetch {
 
 const find = (get: typeof fetch, madeBy?: string) =>
   findTemporalBinary(
-    { binFolder, madeBy, environment: { PATH: `${pathFolder}:/usr/bin:/bin` }, fetch: get },
+    {
+      binFolder,
+      database: madeBy === undefined ? undefined : { path: join(folder, 'temporal.db'), madeBy },
+      environment: { PATH: `${pathFolder}:/usr/bin:/bin` },
+      fetch: get,
+    },
     say,
   );
 
@@ -68,6 +73,32 @@ test('a temporal on PATH that is too old, or not the one that made the database,
   putTemporal(join(pathFolder, 'temporal'), '1.31.2');
   expect((await find(download(), '1.29.1')).path).toBe(cachedBinaryPath(binFolder));
 });
+
+test('a binary that is there and fits the database comes before the own copy that does not', async () => {
+  putTemporal(cachedBinaryPath(binFolder), '1.29.1');
+  putTemporal(join(pathFolder, 'temporal'), '1.30.0');
+  expect((await find(noNetwork, '1.30.0')).path).toBe(join(pathFolder, 'temporal'));
+});
+
+test.each(['1.27.9', '1.31.2'])(
+  'nothing is downloaded or built for a database that server %s has made',
+  async (madeBy) => {
+    putGo();
+    const requests: unknown[] = [];
+    const get: typeof fetch = (url) => {
+      requests.push(url);
+      return Promise.reject(new Error('asked'));
+    };
+    await expect(find(get, madeBy)).rejects.toThrow(
+      new RegExp(`temporal\\.db was made by Temporal server ${madeBy}.*Longhaul gets server 1\\.29\\.1`),
+    );
+    expect({ requests, said, isBuilt: existsSync(join(folder, 'go-arguments')) }).toEqual({
+      requests: [],
+      said: [],
+      isBuilt: false,
+    });
+  },
+);
 
 test('the download is kept, and announced with how long it takes', async () => {
   putGo();

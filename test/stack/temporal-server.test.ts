@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client';
 import { loadSettings, type Settings } from '../../platform/config.js';
 import { readStackState } from '../../platform/temporal-address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
+import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
 import { eventually, freePort, isRunning, kill } from './cli-process.js';
 
@@ -69,6 +70,7 @@ test('a database that another server version made is refused, with a word on how
   await (await start()).stop();
   const file = join(home, 'temporal.version');
   const made = JSON.parse(readFileSync(file, 'utf8')) as { server: string };
+  expect(made.server).toBe(TEMPORAL_SERVER_VERSION);
   writeFileSync(file, JSON.stringify({ ...made, server: '1.27.9' }));
   await expect(start()).rejects.toThrow(/made by Temporal server 1\.27\.9.*move temporal\.db\*/);
   expect(readFileSync(file, 'utf8')).toContain('1.27.9');

@@ -1,0 +1,106 @@
+/** Waiting for several tasks at once: each as durable as one alone, none held up by another. */
+import { setMaxListeners } from 'node:events';
+import type { Command } from 'commander';
+import { print, say } from '../console.js';
+import { CommandFailure } from '../failure.js';
+import { isJson, printJson } from './command.js';
+import { EXIT } from './exit-codes.js';
+import { toFailure } from './failures.js';
+import { followTask, mannerOf, sayTrouble, whileHere } from './follow.js';
+import { Turns } from './open-questions.js';
+import { exitCodeOf, printOutcome } from './outcome.js';
+import type { PatienceOptions } from './patience.js';
+import type { Session } from './session.js';
+import { createView, type View } from './views.js';
+import type { Task } from './wire.js';
+
+/** Exit codes from the worst on: an outcome that is unknown is worse than a bad one. */
+const WORST_FIRST: number[] = [
+  ...[EXIT.detached, EXIT.unreachable, EXIT.notFound],
+  ...[EXIT.failed, EXIT.timedOut, EXIT.canceled, EXIT.ok],
+];
+
+/**
+ * Waits until all tasks are closed, and prints each outcome as it comes: under a line `== TOKEN STATUS`; with --json every
+ * state of every task is a line. A task that doesn't exist doesn't stop the others.
+ *
+ * @returns the worst of the tasks' exit codes
+ * @throws CommandFailure `detached` after Ctrl-C; `unreachable` when no server answers, or none for 15 minutes
+ */
+export async function followAll(session: Session, command: Command, taskIds: string[]): Promise<number> {
+  const view = createView(isJson(command), taskIds);
+  const turns = new Turns();
+  const server = new SharedServer(view);
+  const codes = await whileHere(view, async (leaving, leave) => {
+    // Every task listens.
+    setMaxListeners(0, leaving.signal);
+    const one = async (taskId: string): Promise<number> => {
+      const patience = server.patienceFor(leaving.signal);
+      const asking = { session, taskId, view, manner: mannerOf(command), turns, isNamed: true, leave };
+      try {
+        const closed = await followTask(asking, patience);
+        if (!closed) return EXIT.detached;
+        if (!isJson(command)) await turns.take(() => showOutcome(view, closed));
+        return exitCodeOf(closed);
+      } catch (error) {
+        const failure = toFailure(error, session.url);
+        const exitCode = failure instanceof CommandFailure ? failure.exitCode : EXIT.failed;
+        if (exitCode === EXIT.unreachable) {
+          leave();
+          throw failure;
+        }
+        if (isJson(command)) printJson({ taskId, error: { message: failure.message, exitCode } });
+        await turns.take(() => view.say(`longhaul: ${failure.message}`));
+        return exitCode;
+      }
+    };
+    const ends = await Promise.allSettled(taskIds.map(one));
+    return ends.map((end) => {
+      if (end.status === 'rejected') throw end.reason;
+      return end.value;
+    });
+  });
+  const open = taskIds.filter((_taskId, index) => codes[index] === EXIT.detached);
+  if (open.length > 0) {
+    const who = open.length === 1 ? `${open[0]} goes on` : `${open.length} operations go on`;
+    throw new CommandFailure(
+      `detached; ${who}. Come back with: ${session.hint('watch', open)}`,
+      EXIT.detached,
+    );
+  }
+  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.failed;
+}
+
+function showOutcome(view: View, task: Task): void {
+  view.hold();
+  const header = `== ${task.taskId} ${task.status}`;
+  // In the stream that the outcome itself goes to.
+  if (task.status === 'completed') print(header);
+  else say(header);
+  printOutcome(task);
+  view.release();
+}
+
+/** One server for all: once it has answered any task it is waited for, and its going and coming are said once. */
+class SharedServer {
+  #isReached = false;
+  #troubled = 0;
+
+  constructor(private readonly view: View) {}
+
+  patienceFor(signal: AbortSignal): PatienceOptions {
+    const isReached = () => this.#isReached;
+    return {
+      signal,
+      get isKnown() {
+        return isReached();
+      },
+      onReached: () => (this.#isReached = true),
+      onTrouble: (why?: string) => {
+        const before = this.#troubled;
+        this.#troubled += why === undefined ? -1 : 1;
+        if (before === 0 || this.#troubled === 0) sayTrouble(this.view, why);
+      },
+    };
+  }
+}

@@ -1,0 +1,112 @@
+/** The open questions of a task: asked one by one in a terminal, else printed with how to answer them; each once. */
+import { howToAnswer } from './answers.js';
+import { toFailure } from './failures.js';
+import type { Session } from './session.js';
+import type { View } from './views.js';
+import type { InputRequest } from './wire.js';
+
+/** `prompt`: ask in the terminal. `tell`: print how to answer. `silent`: programs find the questions in the task. */
+export type Manner = 'prompt' | 'tell' | 'silent';
+
+/** Gives the terminal to one at a time: to a prompt, or to a result that is printed. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs after all that were taken before have ended. */
+  take<T>(run: () => T | Promise<T>): Promise<T> {
+    const turn = this.#last.then(run);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+export interface QuestionsOptions {
+  session: Session;
+  taskId: string;
+  view: View;
+  manner: Manner;
+  turns: Turns;
+  /** Are several tasks watched, so that each question has to name its own? */
+  isNamed: boolean;
+  /** Called when somebody leaves with Ctrl-C at a prompt. */
+  leave: () => void;
+}
+
+export class Questions {
+  readonly #seen = new Set<string>();
+  #open: Record<string, InputRequest> = {};
+  #current: { key: string; gone: AbortController } | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(private readonly options: QuestionsOptions) {}
+
+  /** Takes the questions that are open now. */
+  update(open: Record<string, InputRequest>): void {
+    this.#open = open;
+    if (this.#current && !(this.#current.key in open)) this.#current.gone.abort();
+    this.#running ??= this.#askAll().finally(() => (this.#running = undefined));
+  }
+
+  /** Resolves once no prompt is on the screen. */
+  async ended(): Promise<void> {
+    this.#open = {};
+    this.#current?.gone.abort();
+    await this.#running;
+  }
+
+  async #askAll(): Promise<void> {
+    const { manner, session, taskId } = this.options;
+    for (;;) {
+      const next = Object.entries(this.#open).find(([key]) => !this.#seen.has(key));
+      if (!next) return;
+      this.#seen.add(next[0]);
+      if (manner === 'silent') continue;
+      if (manner === 'prompt' && next[1].method === 'elicitation/create') await this.#ask(...next);
+      else {
+        const [question = '', ...how] = howToAnswer(session, taskId, ...next);
+        this.#say(question);
+        for (const line of how) this.options.view.say(line);
+      }
+    }
+  }
+
+  async #ask(key: string, question: InputRequest): Promise<void> {
+    const gone = new AbortController();
+    this.#current = { key, gone };
+    const { turns, view } = this.options;
+    try {
+      await turns.take(async () => {
+        if (gone.signal.aborted) return;
+        view.hold();
+        try {
+          await this.#prompt(key, question, gone.signal);
+        } finally {
+          view.release();
+        }
+      });
+    } finally {
+      this.#current = undefined;
+    }
+  }
+
+  async #prompt(key: string, question: InputRequest, gone: AbortSignal): Promise<void> {
+    const { session, taskId, isNamed, leave } = this.options;
+    const { ask } = await import('./questions.js');
+    while (!gone.aborted) {
+      const response = await ask(question, gone, isNamed ? taskId : undefined);
+      if (response === 'left') return leave();
+      if (response === 'gone') return this.#say(`question ${key} is no longer open`);
+      try {
+        await session.request('tasks/update', { taskId, inputResponses: { [key]: response } });
+        return;
+      } catch (error) {
+        this.#say(toFailure(error, session.url).message);
+      }
+    }
+  }
+
+  #say(line: string): void {
+    const { view, taskId, isNamed } = this.options;
+    view.say(isNamed && !line.startsWith(`${taskId}: `) ? `${taskId}: ${line}` : line);
+  }
+}

@@ -1,0 +1,40 @@
+/** Widths of text on a terminal, in columns: wide characters take two. */
+import stringWidth from 'fast-string-width';
+
+const ELLIPSIS = '…';
+const CHARACTERS = new Intl.Segmenter();
+/** Width of a terminal that doesn't say its own, in columns. */
+const USUAL_COLUMNS = 80;
+
+/** Columns that a text takes on one line. */
+export function widthOf(text: string): number {
+  return stringWidth(text);
+}
+
+/** The text, cut to at most `columns` columns; a cut one ends with `…`. */
+export function cutTo(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let [cut, width] = ['', 1];
+  for (const { segment } of CHARACTERS.segment(text)) {
+    width += widthOf(segment);
+    if (width > columns) break;
+    cut += segment;
+  }
+  return columns > 0 ? `${cut}${ELLIPSIS}` : '';
+}
+
+/** The text, filled up with spaces to at least `columns` columns. */
+export function padTo(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
+}
+
+/**
+ * Width of an output, in columns: the terminal's, or COLUMNS where that is less or the terminal doesn't say its own.
+ * Infinity for a file or a pipe, whose lines are never cut or wrapped.
+ */
+export function columnsOf(stream: NodeJS.WriteStream): number {
+  if (!stream.isTTY) return Infinity;
+  const wanted = Number(process.env['COLUMNS']);
+  const known = [stream.columns, wanted].filter((columns) => columns > 0);
+  return known.length ? Math.min(...known) : USUAL_COLUMNS;
+}

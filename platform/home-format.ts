@@ -1,0 +1,67 @@
+/** The form of what a home holds, so that an older Longhaul leaves alone what a newer one has written. */
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isNoRoom } from './disk.js';
+import { HomeError } from './home-error.js';
+import { ownPackage } from './package.js';
+
+/** Raised by a version whose homes earlier versions must not touch. */
+const FORMAT = 1;
+
+/** Content of `longhaul.version`. */
+interface HomeFormat {
+  format: number;
+  /** The Longhaul that wrote it, for people. */
+  longhaul: string;
+}
+
+/** Leaves the mark of this version in a home that has none. */
+export function markHome(home: string): void {
+  const { version } = ownPackage();
+  const written = `${formatFile(home)}.${process.pid}`;
+  try {
+    writeFileSync(written, `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`);
+    renameSync(written, formatFile(home));
+  } catch (error) {
+    rmSync(written, { force: true });
+    // The next start marks it.
+    if (!isNoRoom(error)) throw error;
+  }
+}
+
+/** @returns undefined for a home without the mark. @throws HomeError when it is newer than this Longhaul, or damaged */
+export function readHomeFormat(home: string): HomeFormat | undefined {
+  let text: string;
+  try {
+    text = readFileSync(formatFile(home), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const known = parsed(text);
+  if (!known)
+    throw new HomeError(
+      `${formatFile(home)}: expected {"format": NUMBER, "longhaul": VERSION}; got ${JSON.stringify(text.slice(0, 80))}. ` +
+        `If no newer Longhaul has used ${home}, delete this file`,
+    );
+  if (known.format <= FORMAT) return known;
+  throw new HomeError(
+    `home ${home}: expected format ${FORMAT} or lower; got format ${known.format}, written by Longhaul ${known.longhaul}. ` +
+      `Run that version or a newer one, or name another folder with --home or LONGHAUL_HOME`,
+  );
+}
+
+function parsed(text: string): HomeFormat | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<HomeFormat> | null;
+    return Number.isInteger(value?.format)
+      ? { format: value!.format!, longhaul: String(value!.longhaul) }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function formatFile(home: string): string {
+  return join(home, 'longhaul.version');
+}

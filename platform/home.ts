@@ -1,0 +1,108 @@
+/** The home: LONGHAUL_HOME, the folder of a stack's data. Whether it can be used is found out here, before anything is done in it. */
+import { accessSync, constants, lstatSync, mkdirSync, readlinkSync, statSync, type Stats } from 'node:fs';
+import { dirname, parse } from 'node:path';
+import { markHome, readHomeFormat } from './home-format.js';
+import { HomeError } from './home-error.js';
+import { keepPrivate } from './private-home.js';
+
+/**
+ * Makes a home ready for a process that writes into it: makes the folder, keeps it private, and leaves this version's mark.
+ *
+ * @param say takes warnings
+ * @throws HomeError when it can't be made, read or written, or a newer Longhaul has written it
+ */
+export function openHome(home: string, say: (line: string) => void): void {
+  makeFolder(home);
+  checkWritable(home);
+  const format = readHomeFormat(home);
+  keepPrivate(home, say);
+  if (!format) markHome(home);
+}
+
+/**
+ * Checks a home that is only read. One that isn't there yet is fine.
+ *
+ * @throws HomeError
+ */
+export function checkReadable(home: string): void {
+  if (exists(home)) requireAccess(home, home, constants.R_OK | constants.X_OK, 'read');
+}
+
+/**
+ * Checks a home that is to be written, without making it.
+ *
+ * @throws HomeError
+ */
+export function checkWritable(home: string): void {
+  let folder = home;
+  while (!exists(folder, home)) folder = dirname(folder);
+  requireAccess(home, folder, constants.R_OK | constants.W_OK | constants.X_OK, 'read and written');
+}
+
+/** Step by step: in /proc, Node.js repeats a recursive `mkdir` for ever. */
+function makeFolder(folder: string, home = folder): void {
+  if (exists(folder, home)) return;
+  makeFolder(dirname(folder), home);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw unusable(home, 'that can be made', `${reasonOf(error)} at ${dirname(folder)}`);
+  }
+}
+
+/** Is there such a folder? @throws HomeError when there is something else, on the way to it too */
+function exists(folder: string, home = folder): boolean {
+  let found: Stats;
+  try {
+    found = statSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && !isLink(folder)) return false;
+    if (code === 'ENOENT')
+      throw unusable(home, '', `a link at ${folder} to ${readlinkSync(folder)}, which is not there`);
+    // Which part of the path is meant, only its parent says.
+    if (folder !== parse(folder).root && (code === 'ENOTDIR' || code === 'EACCES'))
+      exists(dirname(folder), home);
+    const where = code === 'EACCES' ? dirname(folder) : folder;
+    throw unusable(home, '', `${reasonOf(error)} at ${where}`);
+  }
+  if (found.isDirectory()) return true;
+  throw unusable(home, '', `${found.isFile() ? 'a file' : 'something else'} at ${folder}`);
+}
+
+/** @param folder the home, or the nearest folder above it that is there */
+function requireAccess(home: string, folder: string, mode: number, what: string): void {
+  try {
+    accessSync(folder, mode);
+  } catch (error) {
+    const { mode: bits, uid } = statSync(folder);
+    const facts = `mode ${(bits & 0o777).toString(8).padStart(4, '0')}, owner ${uid}, this user ${process.getuid?.()}`;
+    throw unusable(home, `that can be ${what}`, `${reasonOf(error)} at ${folder} (${facts})`);
+  }
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+}
+
+const REASONS: Record<string, string> = {
+  EACCES: 'no permission',
+  EPERM: 'no permission',
+  EROFS: 'a read-only file system',
+  ENOENT: 'a file system without new folders',
+  ELOOP: 'links in a circle',
+  ENAMETOOLONG: 'a name that is too long',
+};
+
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return REASONS[code] ?? message;
+}
+
+function unusable(home: string, expected: string, came: string): HomeError {
+  return new HomeError(
+    `home ${home}: expected a folder${expected && ` ${expected}`}; got ${came}. Name another folder with --home or LONGHAUL_HOME, or correct this one`,
+  );
+}

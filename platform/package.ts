@@ -1,0 +1,17 @@
+/** Longhaul's own package.json. Reads nothing else: Node.js of any version that has modules loads it. */
+import { existsSync, readFileSync } from 'node:fs';
+
+interface Package {
+  version: string;
+  engines: { node: string };
+}
+
+/** The compiled code is one folder further down than the sources. */
+const FILES = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
+
+/** @throws when the installation has none */
+export function ownPackage(): Package {
+  const file = FILES.find((one) => existsSync(one));
+  if (file === undefined) throw new Error(`no package.json above ${import.meta.url}`);
+  return JSON.parse(readFileSync(file, 'utf8')) as Package;
+}

@@ -1,0 +1,221 @@
+/** `longhaul completion` in real shells. */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { Parts } from '../support/parts.js';
+import { run } from './commands.js';
+
+let parts: Parts;
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+beforeAll(async () => {
+  parts = await Parts.start();
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-completion-'));
+  environment = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    TERM: 'xterm',
+    LONGHAUL_PORT: String(parts.port),
+    LONGHAUL_HOME: join(folder, 'home'),
+  };
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout } = await run(parts, ['completion', shell]);
+    expect(code).toBe(0);
+    writeFileSync(join(folder, `completion.${shell}`), stdout);
+  }
+});
+afterAll(async () => {
+  await parts.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The values that bash has for a line, as its completion calls the function; its words are split as bash does. */
+function inBash(words: string[], changes: NodeJS.ProcessEnv = {}) {
+  const script = `source "$HOME/completion.bash"; COMP_WORDS=(longhaul "$@"); COMP_CWORD=$#; _longhaul; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', script, 'bash', ...words], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...environment, ...changes },
+  });
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  return stdout.split('\n').filter(Boolean);
+}
+
+/** Types into an interactive shell at a terminal, and gives what is on the screen. */
+async function typedIn(shell: string, lines: string[], shows: string): Promise<string> {
+  const child = spawn('script', ['-q', '-c', `stty cols 200; exec ${shell}`, '/dev/null'], {
+    cwd: folder,
+    env: environment,
+  });
+  let [output, screen] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    // eslint-disable-next-line no-control-regex
+    screen = output.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '');
+  });
+  try {
+    for (const line of lines.slice(0, -1)) {
+      child.stdin.write(`${line}; echo READ''Y${line.length}\n`);
+      await eventually(
+        () => `the shell is ready; it shows ${screen}`,
+        () => screen.includes(`READY${line.length}`),
+        30_000,
+      );
+    }
+    child.stdin.write(lines.at(-1)!);
+    await eventually(
+      () => `the shell shows ${shows}; it shows ${screen}`,
+      () => screen.includes(shows),
+      30_000,
+    );
+    return screen;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+describe('bash', () => {
+  test.each([
+    [['wat'], ['watch']],
+    [
+      ['list', '--sta'],
+      ['--status', '--status-per-minute'],
+    ],
+    [['help', 'wat'], ['watch']],
+    [
+      ['list', '--status', 'c'],
+      ['completed', 'canceled'],
+    ],
+    [
+      ['list', '--status', '=', 'c'],
+      ['completed', 'canceled'],
+    ],
+    [
+      ['--resource-links', ''],
+      ['auto', 'always', 'never'],
+    ],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['call', 'slow_'], ['slow_compute']],
+    [['list', '--tool', 'gre'], ['greet']],
+    [['call', 'slow_compute', '--se'], ['--seconds']],
+    [['call', '--json', 'slow_compute', '--lab'], ['--label']],
+    [['call', 'slow_compute', '--label', 'x', '--deta'], ['--detach']],
+    [['call', 'no_such_tool', '--se'], []],
+    [['no-such-command', ''], []],
+    [['check', ''], []],
+    [['--home', ''], []],
+  ])('%j', (words, values) => {
+    expect(inBash(words)).toEqual(values);
+  });
+
+  test('tokens are offered where they are of use, each once', async () => {
+    const [open, ended] = [
+      await parts.client.start('slow_compute', { seconds: 60, label: '' }),
+      await parts.client.start('slow_compute', { seconds: 0, label: '' }),
+    ];
+    await parts.client.until(ended, 'completed');
+    await eventually('both are listed', () => {
+      const found = inBash(['status', '']);
+      return found.includes(open) && found.includes(ended) && !inBash(['watch', '']).includes(ended);
+    });
+    expect(inBash(['cancel', ''])).toEqual([open]);
+    expect(inBash(['watch', open, ''])).not.toContain(open);
+    expect(inBash(['delete', ''])).toEqual([ended]);
+    expect(inBash(['status', open.slice(0, 12)])).toEqual([open]);
+    await run(parts, ['cancel', open]);
+  });
+
+  test('typed words are never run, and files of a folder neither', () => {
+    const made = join(folder, 'made');
+    writeFileSync(
+      join(folder, 'longhaul.config.js'),
+      `import('node:fs').then((fs) => fs.writeFileSync('${made}', ''));`,
+    );
+    try {
+      for (const word of [`$(touch ${made})`, `\`touch ${made}\``, `; touch ${made};`])
+        inBash(['call', word, '']);
+      inBash(['status', '']);
+      expect(existsSync(made)).toBe(false);
+    } finally {
+      rmSync(join(folder, 'longhaul.config.js'));
+    }
+  });
+
+  test('without a server, commands are completed and nothing is printed', async () => {
+    const nowhere = { LONGHAUL_PORT: String(await freePort()) };
+    expect(inBash(['wat'], nowhere)).toEqual(['watch']);
+    for (const words of [
+      ['status', ''],
+      ['call', ''],
+      ['list', '--tool', ''],
+    ])
+      expect(inBash(words, nowhere)).toEqual([]);
+    writeFileSync(join(folder, 'file'), '');
+    expect(inBash(['status', ''], { LONGHAUL_HOME: join(folder, 'file') })).toEqual([]);
+  });
+
+  test('a server that does not answer holds nobody up', async () => {
+    const server = createServer(() => undefined);
+    await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+    const { port } = server.address() as { port: number };
+    // The process's own start is not part of what a server can hold up, and takes long on a busy machine.
+    const timed = (words: string[]) => {
+      const startMs = Date.now();
+      expect(inBash(words, { LONGHAUL_PORT: String(port) })).toEqual(words[0] === 'wat' ? ['watch'] : []);
+      return Date.now() - startMs;
+    };
+    try {
+      expect(timed(['status', '']) - timed(['wat'])).toBeLessThan(3_000);
+    } finally {
+      server.close();
+    }
+  });
+
+  test('at a terminal, Tab completes a command and a file', async () => {
+    mkdirSync(join(folder, 'pipelines-here'));
+    const source = `source "$HOME/completion.bash"`;
+    await typedIn('bash --norc --noprofile -i', [source, 'longhaul wat\t'], 'longhaul watch ');
+    await typedIn('bash --norc --noprofile -i', [source, 'longhaul check pipelines-\t'], 'pipelines-here/');
+  });
+});
+
+const isThere = (shell: string) => spawnSync(shell, ['--version']).status === 0;
+const testIn = (shell: string) => (isThere(shell) ? test : test.skip);
+
+testIn('zsh')(
+  'zsh completes at a terminal: commands, tools with a description, values behind =',
+  async () => {
+    const source = 'autoload -Uz compinit; compinit -u; source "$HOME/completion.zsh"';
+    await typedIn('zsh -f -i', [source, 'longhaul wat\t'], 'longhaul watch ');
+    await typedIn('zsh -f -i', [source, 'longhaul call slow_\t'], 'slow_compute ');
+    await typedIn('zsh -f -i', [source, 'longhaul list --status=wo\t'], '--status=working');
+    const both = await typedIn('zsh -f -i', [source, 'longhaul d\t\t'], 'delete');
+    expect(both).toContain('check that everything that is needed is there');
+  },
+);
+
+testIn('fish')('fish completes: commands, tools with a description, values behind =, files', () => {
+  const candidates = (line: string) =>
+    spawnSync('fish', ['--no-config', '-c', `source "$HOME/completion.fish"; complete -C '${line}'`], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: environment,
+    }).stdout;
+  expect(candidates('longhaul wat')).toMatch(/^watch\twait for operations/);
+  expect(candidates('longhaul call gre')).toMatch(/^greet\tGreets somebody\.\n$/);
+  expect(candidates('longhaul list --status=wo')).toMatch(/^--status=working/);
+  expect(candidates('longhaul check completion.b')).toMatch(/^completion\.bash/);
+});
+
+test('another shell is refused', async () => {
+  const { code, stderr } = await run(parts, ['completion', 'csh']);
+  expect(stderr).toContain('Allowed choices are bash, zsh, fish');
+  expect(code).toBe(2);
+});

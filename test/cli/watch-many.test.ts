@@ -1,0 +1,144 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { Parts, type Part } from '../support/parts.js';
+import { documents, KEYS, run, start, Terminal } from './commands.js';
+
+let parts: Parts;
+let server: Part;
+const terminals: Terminal[] = [];
+beforeAll(async () => {
+  parts = await Parts.start();
+  server = parts.parts[0]!;
+});
+afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
+afterAll(() => parts.stop());
+
+/** Start a tool and give its token. */
+const compute = (seconds: number, label: string) => parts.client.start('slow_compute', { seconds, label });
+const confirm = (filename: string) => parts.client.start('confirm_delete', { filename });
+
+describe('watch of several operations', () => {
+  test('prints each result under its token as it ends; the exit code is the worst', async () => {
+    const [long, short, failing] = [
+      await compute(8, 'long'),
+      await compute(0, 'short'),
+      await parts.client.start('failing_job', {}),
+    ];
+    const { code, stdout, stderr } = await run(parts, ['watch', long, short, failing, long]);
+    const [, first, second] = stdout.split(/^== (?=\S+ completed$)/m);
+    expect(first).toMatch(new RegExp(`^${short} completed\n`));
+    expect(JSON.parse(first!.slice(first!.indexOf('\n')))).toMatchObject({ label: 'short' });
+    expect(second).toMatch(new RegExp(`^${long} completed\n`));
+    expect(JSON.parse(second!.slice(second!.indexOf('\n')))).toMatchObject({ label: 'long' });
+    expect(stdout.match(/^== /gm)).toHaveLength(2);
+    expect(stderr).toMatch(new RegExp(`^== ${failing} failed\n[^]*the second half exploded`, 'm'));
+    expect(stderr).toMatch(new RegExp(`^${long}: working: `, 'm'));
+    expect(code).toBe(1);
+    // Without the failing one, and with one that was canceled before.
+    const canceled = await compute(60, 'canceled');
+    await run(parts, ['cancel', canceled]);
+    expect((await run(parts, ['watch', short, long])).code).toBe(0);
+    expect((await run(parts, ['watch', canceled, long])).code).toBe(5);
+  });
+
+  test('one that does not exist is reported and does not stop the others', async () => {
+    const token = await compute(2, 'there');
+    const { code, stdout, stderr } = await run(parts, ['watch', 'no-such-token', token]);
+    expect(stderr).toContain('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
+    expect(stdout).toContain('"label": "there"');
+    expect(code).toBe(4);
+  });
+
+  test('--json prints every state of each on a line with its token, and errors too', async () => {
+    const tokens = [await compute(1, 'a'), await compute(1, 'b')];
+    const ended = await run(parts, ['watch', ...tokens, 'no-such-token', '--json']);
+    const lines = documents<{ taskId: string; status?: string; error?: { exitCode: number } }>(ended);
+    for (const token of tokens)
+      expect(lines.filter(({ taskId }) => taskId === token).at(-1)!.status).toBe('completed');
+    expect(lines.find(({ taskId }) => taskId === 'no-such-token')).toMatchObject({ error: { exitCode: 4 } });
+    expect(lines.every(({ taskId }) => [...tokens, 'no-such-token'].includes(taskId))).toBe(true);
+    expect(ended.code).toBe(4);
+  });
+
+  test('SIGINT leaves all of them running and says how to come back to those that are open', async () => {
+    const [done, ...open] = [await compute(0, 'done'), await compute(10, 'a'), await compute(10, 'b')];
+    const running = start(parts, ['watch', ...open, done]);
+    await eventually('it watches all', () =>
+      [...open.map((token) => `${token}: working`), `== ${done}`].every((text) =>
+        (running.stderr + running.stdout).includes(text),
+      ),
+    );
+    running.signal('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr).toMatch(
+      new RegExp(`detached; 2 operations go on. Come back with: \\S*longhaul watch ${open.join(' ')}\n$`),
+    );
+    expect((await run(parts, ['watch', ...open])).code).toBe(0);
+  });
+
+  test('without a server it ends with 3 and one line', async () => {
+    const url = `http://127.0.0.1:${await freePort()}/mcp`;
+    const { code, stderr } = await run(parts, ['watch', 'a', 'b', '--url', url]);
+    expect(stderr).toMatch(new RegExp(`^longhaul: no server at ${url}: .*\n$`));
+    expect(code).toBe(3);
+  });
+
+  test('tokens that begin with a dash are taken for tokens', async () => {
+    const [a, b] = [`-${'a'.repeat(26)}`, `-${'b'.repeat(26)}`];
+    const { code, stderr } = await run(parts, ['watch', a, 'c', b, '--json']);
+    for (const token of [a, 'c', b]) expect(stderr).toContain(`${token}: Failed to retrieve task`);
+    expect(code).toBe(4);
+  });
+
+  test('a server that restarts is waited for, which is said once for all', async () => {
+    const tokens = await Promise.all(Array.from({ length: 12 }, (_, index) => compute(12, String(index))));
+    const running = start(parts, ['watch', ...tokens]);
+    await eventually('it watches all', () =>
+      tokens.every((token) => running.stderr.includes(`${token}: working: count primes`)),
+    );
+    await server.end('SIGKILL');
+    parts.parts.splice(parts.parts.indexOf(server), 1);
+    await eventually('it is noticed', () => running.stderr.includes('the server is gone'));
+    server = parts.server();
+    const { code, stdout, stderr } = await running.ended;
+    expect(stderr.match(/the server is gone \(.*\); the work goes on, trying again\n/g)).toHaveLength(1);
+    expect(stderr.match(/the server is back\n/g)).toHaveLength(1);
+    expect(stderr).not.toContain('Warning');
+    for (const token of tokens) expect(stdout).toContain(`== ${token} completed\n`);
+    expect(code).toBe(0);
+  });
+});
+
+describe('at a terminal', () => {
+  function open(...args: string[]): Terminal {
+    const terminal = new Terminal(parts, args);
+    terminals.push(terminal);
+    return terminal;
+  }
+
+  test('each has a line, questions are asked in turn and named, results come as they end', async () => {
+    const asking = [await confirm('one.txt'), await confirm('two.txt')];
+    const computing = await compute(4, 'last');
+    for (const token of asking) await parts.client.until(token, 'input_required');
+    const terminal = open('watch', ...asking, computing);
+    // Which of the two asks first depends on the server.
+    for (const _turn of asking) {
+      await terminal.at(/◆ {2}\w+: Delete (one|two)\.txt\?/, KEYS.enter);
+      await terminal.at('Delete it?', KEYS.left, KEYS.enter);
+    }
+    for (const token of asking) expect(terminal.screen).toContain(`${token}: Delete `);
+    expect(await terminal.ended).toBe(0);
+    for (const token of [...asking, computing]) expect(terminal.screen).toContain(`== ${token} completed`);
+    expect(terminal.screen).toMatch(new RegExp(`${computing.slice(0, 8)} . count primes`));
+  });
+
+  test('Ctrl-C at a question detaches from all', async () => {
+    const tokens = [await confirm('one.txt'), await compute(30, 'b')];
+    const terminal = open('watch', ...tokens);
+    await terminal.at(/Delete one\.txt\?/, KEYS.interrupt);
+    await terminal.shows(`longhaul watch ${tokens.join(' ')}`);
+    expect(await terminal.ended).toBe(130);
+    for (const token of tokens) await run(parts, ['cancel', token]);
+  });
+});

@@ -1,0 +1,147 @@
+/** `longhaul doctor` on databases that are intact, written to, and damaged. */
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  closeSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { copyDatabase } from '../../stack/database-snapshot.js';
+import { FIXTURES } from '../support/parts.js';
+import { TestHome } from './cli-process.js';
+
+jest.setTimeout(240_000);
+
+let home: TestHome;
+/** Where copies are made. */
+let scratch: string;
+/** An intact database, without a log. */
+let intact: string;
+beforeAll(async () => {
+  home = await TestHome.create();
+  scratch = mkdtempSync(join(tmpdir(), 'longhaul-scratch-'));
+  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+}, 180_000);
+afterAll(async () => {
+  await home?.remove();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+async function doctor(): Promise<{ code: number | string; line: string; advice: string }> {
+  const run = home.run(['doctor'], { TMPDIR: scratch });
+  const code = await run.ended;
+  const [line = '', next = ''] =
+    run
+      .stdout()
+      .split(/^(?=\w+ +database )/m)[1]
+      ?.split('\n') ?? [];
+  return { code, line, advice: next.trim().startsWith('->') ? next.trim() : '' };
+}
+
+/** Everything in the home that is the database's, by content and time. */
+function state(): string[] {
+  return readdirSync(home.path)
+    .filter((name) => name.startsWith('temporal.db'))
+    .map((name) => {
+      const path = join(home.path, name);
+      const hash = createHash('sha256').update(readFileSync(path)).digest('hex');
+      return `${name} ${statSync(path).mtimeMs} ${hash}`;
+    });
+}
+
+describe('while the stack runs', () => {
+  test('it is intact, also while operations are written, and every one goes on', async () => {
+    const calls = Array.from({ length: 6 }, (_, index) =>
+      home.run(['call', 'slow_compute', '--seconds', '3', '--label', String(index)]),
+    );
+    for (let round = 1; round <= 3; round += 1)
+      expect((await doctor()).line).toMatch(/^ok +database +\S+\/temporal\.db, [\d.]+ MiB, intact$/);
+    expect(await Promise.all(calls.map(({ ended }) => ended))).toEqual(calls.map(() => 0));
+  });
+});
+
+describe('after its end', () => {
+  beforeAll(async () => {
+    await home.run(['down']).ended;
+    intact = join(home.path, 'intact.sqlite');
+    copyDatabase(join(home.path, 'temporal.db'), intact);
+    expect(statSync(intact).size).toBeGreaterThan(100_000);
+  });
+
+  function put(damage: (path: string) => void): void {
+    for (const name of readdirSync(home.path).filter((one) => one.startsWith('temporal.db')))
+      rmSync(join(home.path, name));
+    const path = join(home.path, 'temporal.db');
+    copyFileSync(intact, path);
+    damage(path);
+  }
+
+  function overwrite(path: string, at: number, bytes: Buffer): void {
+    const file = openSync(path, 'r+');
+    writeSync(file, bytes, 0, bytes.length, at);
+    closeSync(file);
+  }
+
+  test('one without damage is intact, and nothing of it has changed', async () => {
+    put(() => undefined);
+    const before = state();
+    expect((await doctor()).line).toMatch(/^ok +database .*intact$/);
+    expect(state()).toEqual(before);
+  });
+
+  test.each([
+    [
+      'an overwritten header',
+      (path: string) => overwrite(path, 0, Buffer.alloc(100)),
+      /begins with "SQLite format 3.*the header is damaged/,
+    ],
+    [
+      'another file',
+      (path: string) => writeFileSync(path, 'no database at all'),
+      /got "no database at a": the header/,
+    ],
+    [
+      'a page size that is none',
+      (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
+      /expected a page size .*got 7/,
+    ],
+    [
+      'a truncated file',
+      (path: string) => truncateSync(path, 40_960),
+      /expected \d+ bytes .*got 40960: the file is truncated/,
+    ],
+    ['an empty file', (path: string) => truncateSync(path, 0), /got an empty file/],
+    [
+      'pages of rubbish',
+      (path: string) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),
+      /temporal\.db: .*(page|malformed)/i,
+    ],
+  ])('%s is named, with the remedy, and left as it is', async (_name, damage, message) => {
+    put(damage);
+    const before = state();
+    const { code, line, advice } = await doctor();
+    expect(line).toMatch(/^fail +database +\S+\/temporal\.db: /);
+    expect(line).toMatch(message);
+    expect(advice).toMatch(/^-> end the stack, then restore temporal\.db\*.*from a backup, or move them out/);
+    expect(code).toBe(1);
+    expect(state()).toEqual(before);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  test('one that is not there is no failure', async () => {
+    put((path) => rmSync(path));
+    expect(existsSync(join(home.path, 'temporal.db'))).toBe(false);
+    expect((await doctor()).line).toMatch(/^ok +database +none yet in /);
+  });
+});
