@@ -163,7 +163,7 @@ describe('operation_get', () => {
     const token = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(token);
     const result = await caller.call('operation_get', { token, view: 'steps' });
-    expect(textOf(result)).toContain('only pipelines have');
+    expect(textOf(result)).toContain('only pipelines and tools with child workflows have');
     expect(result.structuredContent).not.toHaveProperty('children');
   });
 
