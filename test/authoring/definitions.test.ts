@@ -91,7 +91,7 @@ describe('a definition is refused, naming tool and field, when', () => {
     [
       'several options are wrong: all are told',
       { retries: 3, estimate: { seconds: 1, attempts: 2 } },
-      /retries: unknown option.*\n.*estimate\.attempts: unknown option/,
+      /estimate\.attempts: unknown option.*\n.*retries: unknown option/,
     ],
     [
       'there are no arguments',
