@@ -1,7 +1,10 @@
+/** Without a line from its worker for so long, a launcher ends its step: sooner than Temporal gives it up, after 120 s. */
+const SIGN_OF_LIFE_LIMIT_SECONDS = 90;
+
 /**
  * The launcher: a small bash between a worker and a step's script. It holds a pipe from the worker on its standard
- * input; when that closes, however the worker ended, it ends the step. It journals how the step ended in the run's
- * folder, and reports it on what was descriptor 2.
+ * input; when that closes, however the worker ended, or brings no line for 90 s, since the worker hangs, it ends the
+ * step. It journals how the step ended in the run's folder, and reports it on what was descriptor 2.
  *
  * - The step's output goes through a relay, not straight to the worker: once the worker is gone, writing would fail,
  *   and a step that takes no notice of that could go on with wrong results and even end well. The relay drains it
@@ -48,7 +51,7 @@ end_group() {
 }
 (
   unset TMOUT
-  while read -r _; do :; done <&3
+  while read -t ${SIGN_OF_LIFE_LIMIT_SECONDS} -r _; do :; done <&3
   PATH=$tools mv "$folder/running" "$folder/stopped"
   end_group "$grace"
 ) &

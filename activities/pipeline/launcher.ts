@@ -9,6 +9,9 @@ import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { LAUNCHER_FILE } from './launcher-script.js';
 import { endGroup, endMarked, STEP_MARKER } from './leftovers.js';
 
+/** How often the launcher hears from its worker, in milliseconds; after 90 s without, it ends the step. */
+const SIGN_OF_LIFE_MS = 15_000;
+
 /** How long a step has between SIGTERM and SIGKILL, in milliseconds. */
 export const STOP_GRACE_MS = 10_000;
 
@@ -82,6 +85,8 @@ export function launchStep({
     // Not waited for: a process that left the step's group may hold its output open.
     void launcher.then((result) => (result.code ? reject(result as unknown as Error) : resolve()));
   });
+  const signs = setInterval(() => launcher.stdin.write('\n'), SIGN_OF_LIFE_MS);
+  void exited.catch(() => undefined).then(() => clearInterval(signs));
   let kill: NodeJS.Timeout | undefined;
   let hasExited = false;
   const ended = exited.then(async () => {
@@ -105,6 +110,7 @@ export function launchStep({
     output: launcher.stdout,
     ended,
     stop() {
+      clearInterval(signs);
       launcher.stdin.destroy();
       // The launcher ends by itself; one that hangs must not keep the step alive.
       if (!hasExited) kill ??= setTimeout(() => launcher.kill('SIGKILL'), graceMs + LAUNCHER_LIMIT_MS);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, Line } from './hosts-support.js';
+import { Hosts, Line, type TestHost } from './hosts-support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;
@@ -15,36 +15,56 @@ afterAll(async () => {
   await hosts?.stop();
 }, 60_000);
 
-test('a host that is cut off ends its movable step before another one begins it, and is no trouble once it is back', async () => {
-  const near = await hosts.add('near', line.address);
-  const token = await hosts.startOn('repeatable', 'cut');
-  await eventually('it runs', () => hosts.lines('cut').includes('start two near'));
-  await hosts.add('far');
-  line.cut();
-  await eventually('it runs elsewhere', () => hosts.lines('cut').includes('start two far'), 420_000);
-  const beats = () =>
-    hosts.lines('cut.beats').map((text) => {
-      const [at, host] = text.split(' ') as [string, string];
-      return { at: Number(at), host };
-    });
-  await eventually('it is at work there', () => beats().some(({ host }) => host === 'far'));
-  const ofNear = beats().filter(({ host }) => host === 'near');
-  const ofFar = beats().filter(({ host }) => host === 'far');
-  expect(ofNear.at(-1)!.at).toBeLessThan(ofFar[0]!.at);
-  // It worked on for a while: an outage that is short ends nothing.
-  expect(ofNear.at(-1)!.at - ofNear[0]!.at).toBeGreaterThan(60_000);
+/** How a host loses Temporal, and finds it again. */
+const FAULTS: Record<string, { begin(host: TestHost): void; end(host: TestHost): void }> = {
+  'is cut off': { begin: () => line.cut(), end: () => line.mend() },
+  hangs: {
+    begin: ({ worker }) => void worker.process.kill('SIGSTOP'),
+    end: ({ worker }) => void worker.process.kill('SIGCONT'),
+  },
+};
 
-  const mendedAt = new Date();
-  line.mend();
-  await eventually('its worker polls again', () => hosts.isSeenSince(near, mendedAt), 120_000);
-  hosts.letGo('cut');
-  await hosts.parts.client.until(token, 'completed');
-  expect(hosts.lines('cut')).toEqual([
-    'one near',
-    'start two near',
-    'one far',
-    'start two far',
-    'end two far',
-  ]);
-  expect(beats().filter(({ host }) => host === 'near')).toHaveLength(ofNear.length);
-}, 600_000);
+test.each(Object.keys(FAULTS))(
+  'a host that %s ends its movable step before another one begins it, and is no trouble once it is back',
+  async (fault) => {
+    const ledger = fault.replaceAll(' ', '-');
+    const near = await hosts.add(`near-${ledger}`, line.address);
+    const token = await hosts.startOn('repeatable', ledger);
+    await eventually('it runs', () => hosts.lines(ledger).includes(`start two near-${ledger}`));
+    const far = await hosts.add(`far-${ledger}`);
+    FAULTS[fault]!.begin(near);
+    await eventually(
+      'it runs elsewhere',
+      () => hosts.lines(ledger).includes(`start two far-${ledger}`),
+      420_000,
+    );
+    const beats = () =>
+      hosts.lines(`${ledger}.beats`).map((text) => {
+        const [at, host] = text.split(' ') as [string, string];
+        return { at: Number(at), host };
+      });
+    const beatsOf = (name: string) => beats().filter(({ host }) => host === `${name}-${ledger}`);
+    await eventually('it is at work there', () => beatsOf('far').length > 0);
+    const ofNear = beatsOf('near');
+    expect(ofNear.at(-1)!.at).toBeLessThan(beatsOf('far')[0]!.at);
+    // It worked on for a while: an outage that is short ends nothing.
+    expect(ofNear.at(-1)!.at - ofNear[0]!.at).toBeGreaterThan(60_000);
+
+    const endedAt = new Date();
+    FAULTS[fault]!.end(near);
+    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), 120_000);
+    hosts.letGo(ledger);
+    await hosts.parts.client.until(token, 'completed');
+    expect(hosts.lines(ledger)).toEqual([
+      `one near-${ledger}`,
+      `start two near-${ledger}`,
+      `one far-${ledger}`,
+      `start two far-${ledger}`,
+      `end two far-${ledger}`,
+    ]);
+    expect(beatsOf('near')).toHaveLength(ofNear.length);
+    await near.worker.end();
+    await far.worker.end();
+  },
+  600_000,
+);

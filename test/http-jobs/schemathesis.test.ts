@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Connection } from '@temporalio/client';
+import { newNamespace } from '../support/namespace.js';
 import { Parts } from '../support/parts.js';
 import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
 
@@ -21,10 +20,8 @@ beforeAll(async () => {
   schemathesis = await installSchemathesis();
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
   // It cancels and deletes whatever it finds in the lists of a namespace.
-  const namespace = `schemathesis-${randomUUID()}`;
-  await registerNamespace(namespace);
   parts = await Parts.start({
-    TEMPORAL_NAMESPACE: namespace,
+    TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
     LONGHAUL_DATA_FOLDERS: data,
@@ -36,16 +33,6 @@ afterAll(async () => {
   await parts?.stop();
   rmSync(data, { recursive: true, force: true });
 });
-
-async function registerNamespace(namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });
-  try {
-    const workflowExecutionRetentionPeriod = { seconds: (72 * 3600) as never };
-    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
-  } finally {
-    await connection.close();
-  }
-}
 
 test(
   'of thousands of made-up requests none finds a defect, or an answer that the document does not have',
