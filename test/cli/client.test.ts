@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { newNamespace } from '../support/namespace.js';
 import { Parts } from '../support/parts.js';
 import { documents, run, start } from './commands.js';
 
@@ -15,7 +16,8 @@ interface Task {
 
 let parts: Parts;
 beforeAll(async () => {
-  parts = await Parts.start();
+  // Lists are of a whole namespace.
+  parts = await Parts.start({ TEMPORAL_NAMESPACE: await newNamespace('cli') });
 });
 afterAll(() => parts.stop());
 
