@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { newNamespace } from '../support/namespace.js';
 import { Parts } from '../support/parts.js';
 import { documents, run, start } from './commands.js';
 
@@ -16,8 +15,7 @@ interface Task {
 
 let parts: Parts;
 beforeAll(async () => {
-  // Lists are of a whole namespace.
-  parts = await Parts.start({ TEMPORAL_NAMESPACE: await newNamespace('cli') });
+  parts = await Parts.start();
 });
 afterAll(() => parts.stop());
 
