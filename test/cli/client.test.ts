@@ -201,7 +201,8 @@ test('list shows operations by tool and status', async () => {
 
 test('list takes the time from which on operations were started', async () => {
   const token = await detached('slow_compute', '--seconds', '0');
-  const since = async (time: string) => (await run(parts, ['list', '--since', time])).stdout;
+  const since = async (time: string) =>
+    (await run(parts, ['list', '--limit', '100', '--since', time])).stdout;
   await eventually('it is listed', async () => (await since('1h')).includes(token));
   expect(await since('2020-01-01')).toContain(token);
   expect(await since('2099-01-01T00:00:00Z')).toBe('No operations.\n');
