@@ -75,11 +75,15 @@ export async function listHosts(client: Client, taskQueue: string): Promise<Host
 /**
  * Gives a host up: its jobs start again on other hosts, or ask.
  *
- * @returns its jobs
+ * @returns its jobs, and the tokens of open pipelines that may have more there, since no worker answered for them
  * @throws LonghaulError `not_found` for an unknown host, `wrong_state` for one that is there
  */
-export async function dropHost(client: Client, taskQueue: string, name: string): Promise<HostedJob[]> {
-  const { hosts } = await listHosts(client, taskQueue);
+export async function dropHost(
+  client: Client,
+  taskQueue: string,
+  name: string,
+): Promise<{ jobs: HostedJob[]; unread: string[] }> {
+  const { hosts, unread } = await listHosts(client, taskQueue);
   const host = hosts.find((one) => one.name === name);
   if (!host) {
     const known = hosts.map((one) => one.name).join(', ') || 'none';
@@ -94,7 +98,7 @@ export async function dropHost(client: Client, taskQueue: string, name: string):
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       client.workflow.getHandle(workflowId).signal(DROP_HOST_SIGNAL, name),
     );
-  return host.jobs;
+  return { jobs: host.jobs, unread };
 }
 
 async function hostedJobs(

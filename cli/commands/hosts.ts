@@ -29,7 +29,7 @@ export function registerHosts(program: Command): void {
       if (isJson(hosts)) printJson(list);
       else {
         print(await tableOf(list.hosts));
-        for (const token of list.unread) say(`No worker could tell the hosts of ${token}.`);
+        sayUnread(list.unread);
       }
     }),
   );
@@ -41,15 +41,23 @@ export function registerHosts(program: Command): void {
   drop.action((name: string) =>
     connected(drop, async (client, taskQueue) => {
       const { dropHost } = await import('../../platform/hosts.js');
-      const jobs = await dropHost(client, taskQueue, name);
-      if (isJson(drop)) printJson({ dropped: name, jobs });
-      else if (jobs.length === 0) print(`No job of an open pipeline is on ${name}.`);
+      const { jobs, unread } = await dropHost(client, taskQueue, name);
+      if (isJson(drop)) printJson({ dropped: name, jobs, unread });
       else {
-        print(`Dropped ${name}. These jobs start again on other hosts, or ask:`);
+        if (jobs.length === 0) print(`No job of an open pipeline is on ${name}.`);
+        else print(`Dropped ${name}. These jobs start again on other hosts, or ask:`);
         for (const job of jobs) print(`  ${lineOf(job)}`);
+        sayUnread(unread);
       }
     }),
   );
+}
+
+function sayUnread(tokens: string[]): void {
+  for (const token of tokens)
+    say(
+      `No worker could tell the hosts of ${token}; its jobs are not counted. Try again once a worker runs.`,
+    );
 }
 
 async function connected(
@@ -60,10 +68,18 @@ async function connected(
     command,
     () => undefined,
     async () => {
-      const [settings, { Client, Connection }, { temporalConnectConfig }] = await Promise.all([
+      const [
+        settings,
+        { Client, Connection },
+        { temporalConnectConfig },
+        { dataConverterOf },
+        { storageOf },
+      ] = await Promise.all([
         settingsOf(command),
         import('@temporalio/client'),
         import('../../platform/temporal-address.js'),
+        import('../../platform/data-converter.js'),
+        import('../../platform/storage.js'),
       ]);
       const config = temporalConnectConfig(settings.home);
       if (!config)
@@ -82,7 +98,9 @@ async function connected(
         );
       });
       try {
-        await run(new Client({ connection, namespace }), settings.taskQueue);
+        // The record of a large pipeline is in storage, with a claim in its place.
+        const dataConverter = dataConverterOf(storageOf(settings));
+        await run(new Client({ connection, namespace, dataConverter }), settings.taskQueue);
       } finally {
         await connection.close();
       }
