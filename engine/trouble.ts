@@ -48,9 +48,8 @@ export async function troubleOf(
     if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
       const name = await nameOf(engine, workflowId, activity);
       const host = hostOfQueue(engine.taskQueue, activity.activityOptions?.taskQueue?.name ?? '');
-      const who = host === undefined ? 'no worker' : `host ${host}`;
-      const verb = host === undefined ? 'has taken' : 'has not taken';
-      return `${who} ${verb} ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
+      const missing = host === undefined ? 'no worker has taken' : `host ${host} has not taken`;
+      return `${missing} ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
     }
   }
   return undefined;

@@ -1,9 +1,10 @@
 /** The form of what a home holds, so that an older Longhaul leaves alone what a newer one has written. */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNoRoom } from './disk.js';
 import { HomeError } from './home-error.js';
 import { ownPackage } from './package.js';
+import { writeWhole } from './unfinished-files.js';
 
 /** Raised by a version whose homes earlier versions must not touch. */
 const FORMAT = 1;
@@ -18,12 +19,12 @@ interface HomeFormat {
 /** Leaves the mark of this version in a home that has none. */
 export function markHome(home: string): void {
   const { version } = ownPackage();
-  const written = `${formatFile(home)}.${process.pid}`;
   try {
-    writeFileSync(written, `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`);
-    renameSync(written, formatFile(home));
+    writeWhole(
+      formatFile(home),
+      `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`,
+    );
   } catch (error) {
-    rmSync(written, { force: true });
     // The next start marks it.
     if (!isNoRoom(error)) throw error;
   }

@@ -4,6 +4,10 @@ import proto from '@temporalio/proto';
 import { hostTaskQueue } from '../pipelines/run.js';
 
 const { TaskQueueType } = proto.temporal.api.enums.v1;
+const QUEUE_TYPES = {
+  workflows: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+  activities: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+};
 
 /** How long one call to Temporal may take, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
@@ -19,13 +23,17 @@ export interface Poller {
   polledAt: Date;
 }
 
-/** Workers that have polled a queue for activities within the last five minutes, the latest poll first. */
-export async function pollersOf(client: Client, queue: string): Promise<Poller[]> {
+/** Workers that have polled a queue within the last five minutes, the latest poll first. */
+export async function pollersOf(
+  client: Client,
+  queue: string,
+  work: 'workflows' | 'activities' = 'activities',
+): Promise<Poller[]> {
   const { pollers } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
     client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: queue },
-      taskQueueType: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+      taskQueueType: QUEUE_TYPES[work],
     }),
   );
   return (pollers ?? [])

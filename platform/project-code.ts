@@ -16,8 +16,8 @@ export interface LoadedFile<T> {
 }
 
 /** Loads the definition of every tool, each file whether or not the others can be loaded. */
-export function loadToolFiles(settings: Settings, modules: ProjectModules): Promise<LoadedFile<Tool>[]> {
-  return loadEach(filesOf('tools', settings), (path) => loadTool(path, modules));
+export function loadToolFiles(paths: string[], modules: ProjectModules): Promise<LoadedFile<Tool>[]> {
+  return loadEach(paths, (path) => loadTool(path, modules));
 }
 
 /** Loads the activities of all tools, each file whether or not the others can be loaded: every function that it exports. */

@@ -2,6 +2,7 @@
  * The three kinds of files that make tools: those that ship with Longhaul and those of the user's project. One
  * file a tool in `tools/`, `workflows/` and `activities/`, under the same name.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join } from 'node:path';
@@ -71,4 +72,10 @@ function ownFolder(kind: Kind, settings: Settings): string | undefined {
   // In Longhaul's own checkout the project's folders are the shipped ones, or their sources.
   const isOwn = folder === join(CODE_ROOT, kind) || settings.project === dirname(CODE_ROOT);
   return isOwn ? undefined : folder;
+}
+
+/** A file of the home about this project as it runs on this task queue, in the cache: `served-3f9c0a12b4d5e6f7.json`. */
+export function projectCacheFile({ home, project, taskQueue }: Settings, name: string): string {
+  const digest = createHash('sha256').update(`${project}\n${taskQueue}`).digest('hex').slice(0, 16);
+  return join(home, 'cache', `${name}-${digest}.json`);
 }

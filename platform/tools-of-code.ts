@@ -88,7 +88,7 @@ export class ToolsOfCode {
     const modules = new ProjectModules();
     const names = new Names('a tool');
     const files: ToolFile[] = [];
-    for (const { path, value, error } of await loadToolFiles(this.settings, modules)) {
+    for (const { path, value, error } of await loadToolFiles(filesOf('tools', this.settings), modules)) {
       const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
       const refused = error ?? taken;
       const served = refused ? before.get(path) : value;

@@ -3,9 +3,9 @@
  * leaves such a file behind; workers remove those.
  */
 import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { glob } from 'tinyglobby';
 
 const UNFINISHED = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
@@ -15,6 +15,18 @@ export const LEFT_BEHIND_MS = 24 * 3600_000;
 /** Where a file is written until it is whole. */
 export function unfinishedPath(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
+}
+
+/** Writes a file that appears whole, whoever else writes it at the same time. */
+export function writeWhole(path: string, text: string): void {
+  const unfinished = unfinishedPath(path);
+  try {
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
 }
 
 /** Is this the path of a file that isn't whole? */
@@ -29,6 +41,8 @@ export function isUnfinished(path: string): boolean {
  * @returns how many there were
  */
 export async function removeUnfinished(home: string, now = Date.now()): Promise<number> {
+  // Loaded by the one who needs it: whoever only writes a file starts without it.
+  const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
     cwd: home,
     dot: true,

@@ -4,12 +4,12 @@
  * long as none of the files that went into it has changed.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Settings } from '../platform/config.js';
 import { CODE_ROOT, filesOf, isOfProject, ownFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
-import { unfinishedPath } from '../platform/unfinished-files.js';
+import { writeWhole } from '../platform/unfinished-files.js';
 import type { BundleProblem } from './bundle-problems.js';
 import { compileBundle, type CompiledBundle } from './compile-bundle.js';
 
@@ -160,11 +160,4 @@ function isFile(path: string): boolean {
 
 function changedAt(path: string): number {
   return statSync(path).mtimeMs;
-}
-
-/** Two workers may bundle at once: each file appears whole. */
-export function writeWhole(path: string, text: string): void {
-  const unfinished = unfinishedPath(path);
-  writeFileSync(unfinished, text);
-  renameSync(unfinished, path);
 }

@@ -17,10 +17,9 @@ export async function missingWorkflows(
   broken: readonly ProjectProblem[],
 ): Promise<ProjectProblem[]> {
   const unknown = broken.map(({ path }) => basename(path, extname(path)));
-  const own = new Set(ownFilesOf('tools', settings));
-  const files = await loadToolFiles(settings, new ProjectModules());
+  const files = await loadToolFiles(ownFilesOf('tools', settings), new ProjectModules());
   return files.flatMap(({ path, value: tool }) => {
-    if (!tool || !own.has(path)) return [];
+    if (!tool) return [];
     const { name, workflow } = tool;
     if (exported.includes(workflow) || unknown.includes(workflow)) return [];
     const near = didYouMean(workflow, exported) || ';';

@@ -2,14 +2,14 @@
  * The bundle of workflows that a worker runs, made again after edits. A broken one, and one with which open operations would
  * not replay, is not taken up: the one before runs on until the files are corrected or those operations have ended.
  */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { filesOf, isOfProject } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
-import { BundleError, upToDateBundle, writeWhole, type WorkflowBundle } from './bundle.js';
+import { projectCacheFile } from '../platform/project.js';
+import { writeWhole } from '../platform/unfinished-files.js';
+import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
 import { bundleApart } from './bundle-process.js';
 import type { Misfit, ReplayCheck } from './replay-check.js';
 
@@ -133,9 +133,8 @@ export class WorkflowCode {
 }
 
 /** Where it is kept which workflows the last worker ran: name -> digest of the code behind it. */
-function servedPath({ home, project, taskQueue }: Settings): string {
-  const digest = createHash('sha256').update(`${project}\n${taskQueue}`).digest('hex').slice(0, 16);
-  return join(home, 'cache', `served-${digest}.json`);
+function servedPath(settings: Settings): string {
+  return projectCacheFile(settings, 'served');
 }
 
 function isSame(one: WorkflowBundle | undefined, other: WorkflowBundle): boolean {

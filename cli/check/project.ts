@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../platform/config.js';
-import { ownFilesOf, type Kind } from '../../platform/project.js';
+import { filesOf, ownFilesOf, type Kind } from '../../platform/project.js';
 import { loadActivityFiles, loadToolFiles, Names } from '../../platform/project-code.js';
 import { ProjectModules } from '../../platform/project-modules.js';
 import type { ProjectProblem } from '../../platform/project-problems.js';
@@ -56,7 +56,7 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
 async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const names = new Names('a tool');
   const { isOfMailbox, nameTaken } = await import('../../platform/tools-of-code.js');
-  const files = await loadToolFiles(settings, new ProjectModules());
+  const files = await loadToolFiles(filesOf('tools', settings), new ProjectModules());
   return files.flatMap(({ path, value, error }) => {
     if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
     if (value && settings.mailbox && isOfMailbox(value.name))

@@ -28,8 +28,6 @@ export interface Finding {
 }
 
 const ANSWER_LIMIT_MS = 5_000;
-/** A worker that polls does so once a minute at least. */
-const POLLER_SECONDS = 70;
 /** With less free space than this, in bytes, nothing can be relied upon, or soon can't. */
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
 
@@ -151,7 +149,10 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
   }
   const { address } = config.connectionOptions;
   const namespace = config.namespace ?? 'default';
-  const { Connection } = await import('@temporalio/client');
+  const [{ Client, Connection }, { POLL_INTERVAL_MS, pollersOf }] = await Promise.all([
+    import('@temporalio/client'),
+    import('../../platform/host-presence.js'),
+  ]);
   try {
     const connection = await Connection.connect({
       ...config.connectionOptions,
@@ -162,15 +163,8 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
         const { serverVersion } = await connection.workflowService.getSystemInfo({});
         await connection.workflowService.describeNamespace({ namespace });
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
-        const { pollers } = await connection.workflowService.describeTaskQueue({
-          namespace,
-          taskQueue: { name: taskQueue },
-          taskQueueType: 1,
-        });
-        const nowSeconds = Date.now() / 1000;
-        const live = (pollers ?? []).filter(
-          ({ lastAccessTime }) => nowSeconds - Number(lastAccessTime?.seconds ?? 0) < POLLER_SECONDS,
-        );
+        const pollers = await pollersOf(new Client({ connection, namespace }), taskQueue, 'workflows');
+        const live = pollers.filter(({ polledAt }) => Date.now() - polledAt.getTime() < POLL_INTERVAL_MS);
         return [{ check, status: 'ok', detail }, workerFinding(taskQueue, live.length)];
       });
     } finally {
