@@ -13,6 +13,8 @@ export const FIXTURES = resolve('test/fixtures/project');
 export interface Part {
   process: ChildProcess;
   output(): string;
+  /** False once a test has ended it. */
+  isWanted: boolean;
   /** Sends a signal and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
@@ -75,7 +77,9 @@ export class Parts {
     const part: Part = {
       process: child,
       output: () => output,
+      isWanted: true,
       async end(signal = 'SIGTERM') {
+        part.isWanted = false;
         if (child.exitCode === null) child.kill(signal);
         await closed;
       },
@@ -94,7 +98,7 @@ export class Parts {
 
   async ready(): Promise<void> {
     await eventually('the server is ready', async () => {
-      const dead = this.parts.find((part) => part.process.exitCode !== null);
+      const dead = this.parts.find((part) => part.isWanted && part.process.exitCode !== null);
       if (dead) throw new Error(`a part ended: ${dead.output()}`);
       return fetch(`${this.base}/readyz`).then(
         (response) => response.ok,
