@@ -28,21 +28,35 @@ module.exports = {
       },
     })),
     {
-      name: 'no-face-imports-another',
+      name: 'revisions-are-apart',
       severity: 'error',
-      from: { path: '^mcp-server/faces/([^/]+)/' },
-      to: { path: '^mcp-server/faces/', pathNot: '^mcp-server/faces/$1/' },
+      comment: 'a revision may mount any protocol; nothing but the process imports a revision',
+      from: { path: '^mcp-server/([^/]+)/' },
+      to: { path: '^mcp-server/revision-[^/]+/', pathNot: '^mcp-server/$1/' },
     },
     {
-      name: 'eras-are-apart',
+      name: 'protocols-are-apart',
       severity: 'error',
-      from: { path: '^mcp-server/([^/]+-era)/' },
-      to: { path: '^mcp-server/[^/]+-era/', pathNot: '^mcp-server/$1/' },
+      comment: 'the mailbox answers by the plain contract',
+      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/' },
+      to: {
+        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/',
+        pathNot: ['^mcp-server/$1/', '^mcp-server/plain/', '^mcp-server/mailbox/index\\.ts$'],
+      },
     },
     {
-      name: 'faces-know-nothing-of-temporal',
+      name: 'shared-is-below-protocols',
       severity: 'error',
-      from: { path: '^mcp-server/faces/' },
+      from: { path: '^mcp-server/(shared|lifecycle)/' },
+      to: {
+        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'protocols-know-nothing-of-temporal',
+      severity: 'error',
+      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox|revision-[^/]+)/' },
       to: { path: '@temporalio' },
     },
     {

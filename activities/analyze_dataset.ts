@@ -17,7 +17,7 @@ import {
   type QueryResult,
   type Reading,
 } from './analyze_dataset/index.js';
-import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from './shared/index.js';
+import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from './runtime/index.js';
 
 /** Finds out what the file is: format, columns, rows. */
 export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {

@@ -22,8 +22,8 @@ import { onceThereIsRoom, type RoomWait } from './pipeline/room.js';
 import { runStep } from './pipeline/run-step.js';
 import { secretsOf } from './pipeline/secrets.js';
 import { openWorkspace } from './pipeline/workspace.js';
-import { current } from './shared/context.js';
-import { cancellationSignal, report } from './shared/index.js';
+import { current } from './runtime/context.js';
+import { cancellationSignal, report } from './runtime/index.js';
 
 /** Makes a child's workspace ready, and checks what its steps will need. */
 export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {

@@ -9,7 +9,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import { PROVIDE_INPUT, type ProvidedInput } from '../operations/wire.js';
-import { CALL_DEADLINE_MS, isOutOfReach, type EngineTemporal } from './temporal.js';
+import { CALL_DEADLINE_MS, isOutOfReach, type TemporalClient } from './temporal.js';
 
 /**
  * @param read reads the operation, and checks whose it is
@@ -17,7 +17,7 @@ import { CALL_DEADLINE_MS, isOutOfReach, type EngineTemporal } from './temporal.
  * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
  */
 export async function answerOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
   read: () => Promise<OperationRecord>,
   key: string,
@@ -27,8 +27,8 @@ export async function answerOperation(
   if (isTerminal(record.status)) throw closed(record);
   const input: ProvidedInput = { key, answerId: randomUUID(), answer };
   try {
-    await engine.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-      engine.client.workflow
+    await temporal.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+      temporal.client.workflow
         .getHandle(workflowId)
         .executeUpdate(PROVIDE_INPUT, { args: [input], updateId: input.answerId }),
     );
@@ -45,7 +45,7 @@ export async function answerOperation(
   if (!asked) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
   const problems = answer.action === 'accept' ? check(asked.schema, answer.content, 'content') : [];
   if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
-  await engine.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT, input));
+  await temporal.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT, input));
   return 'queued';
 }
 

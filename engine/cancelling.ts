@@ -3,8 +3,8 @@ import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
-import type { EngineTemporal } from './temporal.js';
-import { nameOf } from './trouble.js';
+import type { TemporalClient } from './temporal.js';
+import { nameOf } from './blockage.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
@@ -22,7 +22,7 @@ export function isCancelling({ status, cancelRequestedAt }: OperationRecord): bo
  * @param trouble what keeps the work from ending, if anything does
  */
 export async function cancellingMessage(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   { pendingActivities, workflowExecutionInfo }: WorkflowExecutionDescription['raw'],
   { stage }: Pick<OperationRecord, 'stage'>,
   trouble: string | undefined,
@@ -31,7 +31,7 @@ export async function cancellingMessage(
   const running = (pendingActivities ?? []).filter(({ state }) => state !== PENDING_ACTIVITY_STATE_SCHEDULED);
   const [first] = running;
   if (!first) return 'being cancelled';
-  const latest = stage ?? (await nameOf(engine, workflowExecutionInfo?.execution?.workflowId ?? '', first));
+  const latest = stage ?? (await nameOf(temporal, workflowExecutionInfo?.execution?.workflowId ?? '', first));
   const others = running.length > 1 ? ` and ${running.length - 1} more` : '';
   return `being cancelled; still running: ${latest}${others}`;
 }

@@ -5,7 +5,7 @@ import type { OperationError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type Closing, type StateMemo } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 interface Ending {
   result?: unknown;
@@ -20,7 +20,7 @@ export function isPastKeepAlive({ closedAt, keepAliveSeconds }: OperationRecord)
 
 /** Completes the record of a closed operation. */
 export async function describeClosed(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   description: WorkflowExecutionDescription,
   state: StateMemo,
   record: OperationRecord,
@@ -34,7 +34,7 @@ export async function describeClosed(
     record.status = 'expired';
     return;
   }
-  const ending = await endingOf(engine, workflowId, runId);
+  const ending = await endingOf(temporal, workflowId, runId);
   if (ending.partial !== undefined) record.partial = ending.partial;
   switch (description.status.name) {
     case 'COMPLETED':
@@ -43,13 +43,13 @@ export async function describeClosed(
       record.statusMessage = 'completed';
       return;
     case 'CANCELLED': {
-      const request = await cancelRequestOf(engine, workflowId, runId);
+      const request = await cancelRequestOf(temporal, workflowId, runId);
       const reason = state.cancelReason ?? request.reason;
       record.status = 'canceled';
       record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.closedAt;
       record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
       if (reason) record.cancelReason = reason;
-      if (state.isPartialLarge) record.partial = await largePartialOf(engine, workflowId, runId);
+      if (state.isPartialLarge) record.partial = await largePartialOf(temporal, workflowId, runId);
       record.error = { kind: 'canceled', message: record.statusMessage, retryable: false };
       return;
     }
@@ -65,11 +65,11 @@ export async function describeClosed(
 }
 
 /** How a closed workflow ended: its close event, decoded by the SDK. */
-async function endingOf(engine: EngineTemporal, workflowId: string, runId: string): Promise<Ending> {
+async function endingOf(temporal: TemporalClient, workflowId: string, runId: string): Promise<Ending> {
   try {
-    const handle = (client: EngineTemporal['client']) =>
+    const handle = (client: TemporalClient['client']) =>
       client.workflow.getHandle(workflowId, runId, { followRuns: false });
-    return { result: await engine.call((client) => handle(client).result(), 10_000) };
+    return { result: await temporal.call((client) => handle(client).result(), 10_000) };
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     const failure = error.cause;
@@ -107,10 +107,10 @@ async function endingOf(engine: EngineTemporal, workflowId: string, runId: strin
 }
 
 /** Only the workflow itself still has it: a worker replays it. Without one, the record goes without. */
-async function largePartialOf(engine: EngineTemporal, workflowId: string, runId: string): Promise<unknown> {
+async function largePartialOf(temporal: TemporalClient, workflowId: string, runId: string): Promise<unknown> {
   try {
     return (
-      await engine.call((client) =>
+      await temporal.call((client) =>
         client.workflow.getHandle(workflowId, runId).query<StateMemo>(OPERATION_QUERY),
       )
     ).partial;

@@ -5,7 +5,7 @@
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
@@ -25,15 +25,15 @@ export type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
  * @throws LonghaulError `unavailable`
  */
 export async function currentRuns(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   infos: RunInfo[],
   keepListed = false,
 ): Promise<RunInfo[]> {
   const suspects = infos.filter((info) => info.status !== RUNNING || isRepeated(info, infos));
-  const listed = await listedRuns(engine, [...new Set(suspects.map(workflowIdOf))]);
+  const listed = await listedRuns(temporal, [...new Set(suspects.map(workflowIdOf))]);
   const described = new Map<string, Promise<RunInfo | undefined>>();
   const current = (workflowId: string) => {
-    const description = described.get(workflowId) ?? currentRun(engine, workflowId);
+    const description = described.get(workflowId) ?? currentRun(temporal, workflowId);
     described.set(workflowId, description);
     return description;
   };
@@ -56,15 +56,18 @@ function isRepeated(info: RunInfo, infos: RunInfo[]): boolean {
 }
 
 /** Run IDs by workflow ID, without those of runs that have continued as new. */
-async function listedRuns(engine: EngineTemporal, workflowIds: string[]): Promise<Map<string, Set<string>>> {
+async function listedRuns(
+  temporal: TemporalClient,
+  workflowIds: string[],
+): Promise<Map<string, Set<string>>> {
   const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
   if (workflowIds.length === 0) return runs;
   const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
   let nextPageToken: Uint8Array | undefined;
   do {
-    const page = await engine.call((client) =>
+    const page = await temporal.call((client) =>
       client.workflowService.listWorkflowExecutions({
-        namespace: engine.namespace,
+        namespace: temporal.namespace,
         query,
         pageSize: RUNS_PAGE_SIZE,
         ...(nextPageToken ? { nextPageToken } : {}),
@@ -77,9 +80,9 @@ async function listedRuns(engine: EngineTemporal, workflowIds: string[]): Promis
 }
 
 /** The current run; undefined when the workflow is gone. */
-async function currentRun(engine: EngineTemporal, workflowId: string): Promise<RunInfo | undefined> {
+async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {
   try {
-    return (await engine.describe(workflowId)).raw.workflowExecutionInfo ?? undefined;
+    return (await temporal.describe(workflowId)).raw.workflowExecutionInfo ?? undefined;
   } catch (error) {
     if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
     throw error;

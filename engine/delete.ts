@@ -15,7 +15,7 @@ import {
 } from '../platform/deletions.js';
 import { findWorkflow } from '../platform/find-workflow.js';
 import { markerOf } from './read.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 /** How long all of a deletion's calls may take, in milliseconds. Each has a limit of its own. */
 const DELETE_LIMIT_MS = 60_000;
@@ -27,14 +27,14 @@ const REFUSALS: readonly number[] = [7, 12];
  *   `unavailable`, not retryable when Temporal refuses to delete
  */
 export async function deleteOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   secret: Buffer,
   principal: string,
   token: string,
 ): Promise<void> {
   const workflowId = workflowIdOf(principal, token, secret);
-  const found = await engine.describe(workflowId);
-  if (isUnfinished(found, principal)) return complete(engine, found);
+  const found = await temporal.describe(workflowId);
+  if (isUnfinished(found, principal)) return complete(temporal, found);
   const { attempt } = markerOf(found, principal);
   if (!found.closeTime)
     throw new LonghaulError(
@@ -43,22 +43,22 @@ export async function deleteOperation(
     );
   const successor = tokenOfResumed(principal, token, attempt + 1, secret);
   const resumedAs = workflowIdOf(principal, successor, secret);
-  if (isOperation(await engine.call((client) => findWorkflow(client, resumedAs))))
+  if (isOperation(await temporal.call((client) => findWorkflow(client, resumedAs))))
     throw new LonghaulError(
       'wrong_state',
       `the operation was resumed as ${successor}, which reads its logs and files; delete that one first`,
     );
   try {
-    await engine.call(
+    await temporal.call(
       (client) => beginDeletion(client, workflowId, { principal, runId: found.runId, resumedAs }),
       DELETE_LIMIT_MS,
     );
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
-  const begun = await engine.describe(workflowId);
+  const begun = await temporal.describe(workflowId);
   // Somebody else may have deleted it meanwhile, or reset it in Temporal's UI.
-  if (isUnfinished(begun, principal)) return complete(engine, begun);
+  if (isUnfinished(begun, principal)) return complete(temporal, begun);
   markerOf(begun, principal);
   throw new LonghaulError('wrong_state', 'the operation was reset meanwhile and is open: cancel it first');
 }
@@ -69,10 +69,10 @@ function isUnfinished(found: WorkflowExecutionDescription, principal: string): b
 }
 
 /** Completes a deletion. @throws LonghaulError `unavailable` */
-export async function complete(engine: EngineTemporal, found: WorkflowExecutionDescription): Promise<void> {
+export async function complete(temporal: TemporalClient, found: WorkflowExecutionDescription): Promise<void> {
   try {
-    await engine.call(
-      (client) => completeDeletion(client, engine.storage, found, deletionIn(found) as Deletion),
+    await temporal.call(
+      (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),
       DELETE_LIMIT_MS,
     );
   } catch (error) {

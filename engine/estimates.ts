@@ -4,14 +4,14 @@ import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimat
 import type { Tool } from '../operations/tool.js';
 import { priorOf, type CallEstimate } from '../operations/tool-estimate.js';
 import {
-  MARKER_MEMO,
+  START_MEMO,
   SEARCH_ATTRIBUTES,
   STATE_MEMO,
-  type MarkerMemo,
+  type StartMemo,
   type StateMemo,
 } from '../operations/wire.js';
 import { quote } from '../platform/visibility-query.js';
-import { CALL_DEADLINE_MS, type EngineTemporal } from './temporal.js';
+import { CALL_DEADLINE_MS, type TemporalClient } from './temporal.js';
 
 /** How many past runs an estimate is made from. */
 const SAMPLE = 40;
@@ -51,7 +51,7 @@ export class Estimates {
 
   /** @param firstPatienceMs how long a tool's first call waits for its past runs at most, in milliseconds */
   constructor(
-    private readonly engine: EngineTemporal,
+    private readonly temporal: TemporalClient,
     private readonly firstPatienceMs = FIRST_PATIENCE_MS,
   ) {}
 
@@ -94,17 +94,17 @@ export class Estimates {
   }
 
   async #read(tool: Tool): Promise<KnownRun[]> {
-    const { searchAttributes } = await this.engine.facts();
+    const { searchAttributes } = await this.temporal.facts();
     const query = [
       searchAttributes
         ? `${SEARCH_ATTRIBUTES.tool} = ${quote(tool.name)}`
         : `WorkflowType = ${quote(tool.workflow)}`,
       `ExecutionStatus = 'Completed'`,
-      `TaskQueue = ${quote(this.engine.taskQueue)}`,
+      `TaskQueue = ${quote(this.temporal.taskQueue)}`,
     ].join(' AND ');
     // Kinds of calls share what is read.
     const wanted = tool.estimate.variants?.length ? MAX_PAGES * PAGE_RUNS : SAMPLE;
-    return this.engine.call(async (client) => {
+    return this.temporal.call(async (client) => {
       const found: KnownRun[] = [];
       let seen = 0;
       for await (const { startTime, closeTime, memo } of client.workflow.list({
@@ -128,7 +128,7 @@ function runOf(
   closeTime: Date | undefined,
   memo: Record<string, unknown> | undefined,
 ): KnownRun | undefined {
-  const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  const marker = memo?.[START_MEMO] as StartMemo | undefined;
   if (marker?.tool !== tool || marker.resumedFrom !== undefined || !closeTime) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const size = state.size ?? marker.size;

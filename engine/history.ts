@@ -1,7 +1,7 @@
 /** What only the history holds, read from its end. */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -26,12 +26,12 @@ export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
 
 /** When and why cancel was requested: Temporal keeps both in its event. */
 export async function cancelRequestOf(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
   runId?: string,
 ): Promise<{ at?: string; reason?: string }> {
   const event = await findLastEvent(
-    engine,
+    temporal,
     workflowId,
     runId,
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED,
@@ -45,20 +45,25 @@ export async function cancelRequestOf(
 
 /** Why the last workflow task failed. */
 export async function lastTaskFailure(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
 ): Promise<string | undefined> {
-  const event = await findLastEvent(engine, workflowId, undefined, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED);
+  const event = await findLastEvent(
+    temporal,
+    workflowId,
+    undefined,
+    EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
+  );
   return event?.workflowTaskFailedEventAttributes?.failure?.message ?? undefined;
 }
 
 async function findLastEvent(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
   runId: string | undefined,
   type: number,
 ): Promise<HistoryEvent | undefined> {
-  for await (const event of eventsFromEnd(engine, { workflowId, ...(runId ? { runId } : {}) }, 1))
+  for await (const event of eventsFromEnd(temporal, { workflowId, ...(runId ? { runId } : {}) }, 1))
     if (event.eventType === type) return event;
   return undefined;
 }
@@ -69,14 +74,14 @@ async function findLastEvent(
  * @returns undefined when it has none, or was scheduled more than {@link SUMMARY_PAGES} pages of history ago
  */
 export async function activitySummary(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
   activityId: string,
 ): Promise<string | undefined> {
-  for await (const event of eventsFromEnd(engine, { workflowId }, SUMMARY_PAGES)) {
+  for await (const event of eventsFromEnd(temporal, { workflowId }, SUMMARY_PAGES)) {
     if (event.activityTaskScheduledEventAttributes?.activityId !== activityId) continue;
     const { summary } = event.userMetadata ?? {};
-    const [text] = await decodeArrayFromPayloads(engine.dataConverter, summary ? [summary] : []);
+    const [text] = await decodeArrayFromPayloads(temporal.dataConverter, summary ? [summary] : []);
     return typeof text === 'string' ? text : undefined;
   }
   return undefined;
@@ -90,15 +95,15 @@ export async function activitySummary(
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function* eventsFromEnd(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   execution: { workflowId: string; runId?: string },
   maxPages: number,
 ): AsyncGenerator<HistoryEvent> {
   let nextPageToken: Uint8Array | undefined;
   for (let page = 0; page < maxPages; page += 1) {
-    const response = await engine.call((client) =>
+    const response = await temporal.call((client) =>
       client.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace: engine.namespace,
+        namespace: temporal.namespace,
         execution,
         maximumPageSize: PAGE_EVENTS,
         ...(nextPageToken ? { nextPageToken } : {}),

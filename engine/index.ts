@@ -26,7 +26,7 @@ import { answerOperation } from './answer.js';
 import { afterCancel } from './cancelling.js';
 import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
-import { tellEvents, type EventOptions, type OperationEvent } from './events/index.js';
+import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
@@ -35,7 +35,7 @@ import { mergeParts } from './parts.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
 import { Watches, type WatchOptions } from './watch.js';
 
@@ -43,7 +43,7 @@ export type { EventPosition, OperationEvent } from './events/index.js';
 export type { ListedOperation, OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
 export type { StartOptions } from './start.js';
-export { EngineTemporal } from './temporal.js';
+export { TemporalClient } from './temporal.js';
 
 /** What is stored, and how to read it. */
 export interface StoredFile {
@@ -65,7 +65,7 @@ export class Engine {
   readonly mailbox: Mailbox;
 
   constructor(
-    readonly temporal: EngineTemporal,
+    readonly temporal: TemporalClient,
     readonly tools: Tools,
     private readonly secret: Buffer,
     private readonly storage: Storage,
@@ -230,7 +230,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
-    return tellEvents(
+    return streamEvents(
       {
         temporal: this.temporal,
         storage: this.storage,

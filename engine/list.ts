@@ -4,17 +4,17 @@ import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
 import { isTerminal, type OperationStatus } from '../operations/record.js';
 import {
-  MARKER_MEMO,
+  START_MEMO,
   SEARCH_ATTRIBUTES,
   STATE_MEMO,
   tokenOf,
-  type MarkerMemo,
+  type StartMemo,
   type StateMemo,
 } from '../operations/wire.js';
 import { sealOf } from '../platform/seal.js';
 import { currentRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 import { justContinuedQuery, queryOf, statusOf, type ListFilter } from './visibility-query.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -63,12 +63,12 @@ export interface OperationPage {
 
 /** @throws LonghaulError `unavailable`, `invalid_arguments` for a cursor that isn't of this list */
 export async function listOperations(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   secret: Buffer,
   principal: string,
   filter: ListFilter,
 ): Promise<OperationPage> {
-  if (!(await engine.facts()).searchAttributes) {
+  if (!(await temporal.facts()).searchAttributes) {
     throw new LonghaulError(
       'unavailable',
       "this Temporal lacks Longhaul's search attributes, so lists don't work; tokens do",
@@ -87,7 +87,7 @@ export async function listOperations(
   const query = cursor?.query ?? queryOf(principal, filter);
   const again = cursor?.again ?? filtersOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
-  const list = { engine, principal, query, again };
+  const list = { temporal, principal, query, again };
   let page = await readPage(list, limit, cursor && Buffer.from(cursor.next, 'base64'));
   const missing = cursor ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
   if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
@@ -105,7 +105,7 @@ export async function listOperations(
 }
 
 interface List {
-  engine: EngineTemporal;
+  temporal: TemporalClient;
   principal: string;
   query: string;
   again: ListCursor['again'];
@@ -117,14 +117,14 @@ async function readPage(
   limit: number,
   from?: Uint8Array,
 ): Promise<{ operations: ListedOperation[]; next: Buffer | undefined }> {
-  const { engine, query } = list;
+  const { temporal, query } = list;
   const operations: ListedOperation[] = [];
   let nextPageToken = from;
   let next: Buffer | undefined;
   for (let read = 0; read === 0 || (next && operations.length < limit && read < READS_OF_PAGE); read += 1) {
-    const page = await engine.call((client) =>
+    const page = await temporal.call((client) =>
       client.workflowService.listWorkflowExecutions({
-        namespace: engine.namespace,
+        namespace: temporal.namespace,
         query,
         pageSize: limit - operations.length,
         ...(nextPageToken ? { nextPageToken } : {}),
@@ -145,11 +145,11 @@ async function missingOperations(
   filter: ListFilter,
   page: { operations: ListedOperation[]; next: Buffer | undefined },
 ): Promise<ListedOperation[]> {
-  const { engine, principal } = list;
+  const { temporal, principal } = list;
   if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
-  const { executions } = await engine.call((client) =>
+  const { executions } = await temporal.call((client) =>
     client.workflowService.listWorkflowExecutions({
-      namespace: engine.namespace,
+      namespace: temporal.namespace,
       query: justContinuedQuery(principal, filter),
       pageSize: JUST_CONTINUED_RUNS,
     }),
@@ -160,23 +160,23 @@ async function missingOperations(
 }
 
 async function listedOperations(
-  { engine, principal, again }: List,
+  { temporal, principal, again }: List,
   infos: RunInfo[],
   keepListed = false,
 ): Promise<ListedOperation[]> {
-  const runs = await currentRuns(engine, infos, keepListed);
-  const listed = await Promise.all(runs.map((run) => listedOperation(engine, principal, run)));
+  const runs = await currentRuns(temporal, infos, keepListed);
+  const listed = await Promise.all(runs.map((run) => listedOperation(temporal, principal, run)));
   return listed.filter((one) => one !== undefined).filter((one) => fits(one, again));
 }
 
 /** Undefined for a workflow that is no operation of this principal. */
 async function listedOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   principal: string,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
-  const memo = await decodeMapFromPayloads(engine.dataConverter, info.memo?.fields);
-  const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields);
+  const marker = memo?.[START_MEMO] as StartMemo | undefined;
   if (marker?.principal !== principal) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;

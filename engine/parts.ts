@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
 import { PART_MEMO, STATE_MEMO, type PartMemo, type StateMemo } from '../operations/wire.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 const { ParentClosePolicy } = proto.temporal.api.enums.v1;
 
@@ -26,7 +26,7 @@ export interface Part {
  * @throws LonghaulError `unavailable`
  */
 export async function openParts(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   { raw }: WorkflowExecutionDescription,
   limit = { left: DESCRIBED_LIMIT },
 ): Promise<Part[]> {
@@ -38,9 +38,10 @@ export async function openParts(
     .sort((one, other) => Number(one.initiatedId) - Number(other.initiatedId))
     .slice(0, limit.left);
   limit.left -= pending.length;
-  const found = await Promise.all(pending.map(({ workflowId }) => readPart(engine, workflowId!)));
+  const found = await Promise.all(pending.map(({ workflowId }) => readPart(temporal, workflowId!)));
   const parts = found.filter((part) => part !== undefined);
-  for (const part of parts) if (limit.left > 0) part.parts = await openParts(engine, part.description, limit);
+  for (const part of parts)
+    if (limit.left > 0) part.parts = await openParts(temporal, part.description, limit);
   return parts;
 }
 
@@ -50,9 +51,9 @@ export async function openParts(
  * @returns undefined for one that is no part, or is gone
  * @throws LonghaulError `unavailable`
  */
-export async function readPart(engine: EngineTemporal, workflowId: string): Promise<Part | undefined> {
+export async function readPart(temporal: TemporalClient, workflowId: string): Promise<Part | undefined> {
   try {
-    const description = await engine.describe(workflowId);
+    const description = await temporal.describe(workflowId);
     const part = description.memo?.[PART_MEMO] as PartMemo | undefined;
     const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
     return part && { name: part.name, description, state, parts: [] };

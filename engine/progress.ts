@@ -15,7 +15,7 @@ import { reportIn, reportInFailure, reportInResult } from '../operations/report.
 import type { StateMemo } from '../operations/wire.js';
 import { eventsFromEnd, toDate, UNTAKEN_EVENTS, type HistoryEvent } from './history.js';
 import { readPart, type Part } from './parts.js';
-import type { EngineTemporal } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
@@ -40,7 +40,7 @@ export interface Standing {
  * @param parts its open child workflows
  */
 export async function standingOf(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   description: WorkflowExecutionDescription,
   state: StateMemo,
   updatedAt: string,
@@ -49,13 +49,13 @@ export async function standingOf(
   const { raw, runId } = description;
   const running = await Promise.all(
     (raw.pendingActivities ?? []).map(async ({ heartbeatDetails, lastHeartbeatTime }) => {
-      const [details] = await decodeArrayFromPayloads(engine.dataConverter, heartbeatDetails?.payloads);
+      const [details] = await decodeArrayFromPayloads(temporal.dataConverter, heartbeatDetails?.payloads);
       return { progress: reportIn(details), time: lastHeartbeatTime };
     }),
   );
-  const { closed, closedParts, isIncomplete } = await untakenReports(engine, description);
+  const { closed, closedParts, isIncomplete } = await untakenReports(temporal, description);
   const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
-  const partial = await Promise.all([...closedParts, ...parts].map((part) => standingOfPart(engine, part)));
+  const partial = await Promise.all([...closedParts, ...parts].map((part) => standingOfPart(temporal, part)));
   const progress = mergeProgress(
     state,
     [...reports, ...partial].flatMap((report) => report.progress ?? []),
@@ -64,7 +64,7 @@ export async function standingOf(
     ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
     ...partial.map((standing) => standing.updatedAt),
   ];
-  return neverBack(engine, runId, {
+  return monotonic(temporal, runId, {
     ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
     updatedAt: [updatedAt, ...times].sort().at(-1)!,
   });
@@ -73,12 +73,12 @@ export async function standingOf(
 const ofParts = new WeakMap<Part, Promise<Standing>>();
 
 /** Reads how far a part is, once for each object that describes it. */
-export function standingOfPart(engine: EngineTemporal, part: Part): Promise<Standing> {
+export function standingOfPart(temporal: TemporalClient, part: Part): Promise<Standing> {
   const { description, state, parts } = part;
   const known = ofParts.get(part);
   if (known) return known;
   const updatedAt = state.updatedAt ?? description.startTime.toISOString();
-  const standing = standingOf(engine, description, state, updatedAt, parts);
+  const standing = standingOf(temporal, description, state, updatedAt, parts);
   ofParts.set(part, standing);
   return standing;
 }
@@ -98,7 +98,7 @@ interface Untaken {
 }
 
 async function untakenReports(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   { raw, runId, workflowId, historyLength, status }: WorkflowExecutionDescription,
 ): Promise<Untaken> {
   const { pendingWorkflowTask: task } = raw;
@@ -115,7 +115,7 @@ async function untakenReports(
   const children = new ClosedChildren(raw);
   let isTaken = false;
   let isIncomplete = false;
-  search: for await (const event of eventsFromEnd(engine, { workflowId, runId }, MAX_PAGES)) {
+  search: for await (const event of eventsFromEnd(temporal, { workflowId, runId }, MAX_PAGES)) {
     const isInDescription = Number(event.eventId) <= historyLength;
     if (isInDescription) children.see(event, isTaken);
     const scheduledEventId = scheduledEventOf(event);
@@ -137,9 +137,9 @@ async function untakenReports(
     }
   }
   const ids = [...children.untaken];
-  const closedParts = await Promise.all(ids.slice(0, CLOSED_PARTS_LIMIT).map((id) => readPart(engine, id)));
+  const closedParts = await Promise.all(ids.slice(0, CLOSED_PARTS_LIMIT).map((id) => readPart(temporal, id)));
   return {
-    closed: await Promise.all(untaken.map((event) => reportOf(engine, event))),
+    closed: await Promise.all(untaken.map((event) => reportOf(temporal, event))),
     closedParts: closedParts.filter((part) => part !== undefined),
     isIncomplete: isIncomplete || ids.length > CLOSED_PARTS_LIMIT,
   };
@@ -184,7 +184,7 @@ function scheduledEventOf(event: HistoryEvent): string | undefined {
   )?.scheduledEventId?.toString();
 }
 
-async function reportOf({ dataConverter }: EngineTemporal, event: HistoryEvent): Promise<ClosedReport> {
+async function reportOf({ dataConverter }: TemporalClient, event: HistoryEvent): Promise<ClosedReport> {
   const result = event.activityTaskCompletedEventAttributes?.result;
   const details = event.activityTaskCanceledEventAttributes?.details;
   const failure =
@@ -196,15 +196,15 @@ async function reportOf({ dataConverter }: EngineTemporal, event: HistoryEvent):
   return { progress, time: event.eventTime };
 }
 
-const furthest = new WeakMap<EngineTemporal, Map<string, Standing>>();
+const furthest = new WeakMap<TemporalClient, Map<string, Standing>>();
 
 /**
  * Holds what this process has read of a run against what it reads now: of two reads at once the later answer may be the
  * older one, and a clock may be set back.
  */
-function neverBack(engine: EngineTemporal, runId: string, now: Standing): Standing {
-  const runs = furthest.get(engine) ?? new Map<string, Standing>();
-  furthest.set(engine, runs);
+function monotonic(temporal: TemporalClient, runId: string, now: Standing): Standing {
+  const runs = furthest.get(temporal) ?? new Map<string, Standing>();
+  furthest.set(temporal, runs);
   const before = runs.get(runId);
   const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
   const progress = isBehind ? before.progress : now.progress;

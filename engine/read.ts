@@ -5,14 +5,14 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
-import { MARKER_MEMO, STATE_MEMO, type MarkerMemo, type StateMemo } from '../operations/wire.js';
+import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, UNTAKEN_EVENTS } from './history.js';
 import { flattened, openParts, recordOf, type Part } from './parts.js';
 import { standingOf, standingOfPart } from './progress.js';
-import type { EngineTemporal } from './temporal.js';
-import { retriesOf, troubleOf } from './trouble.js';
+import type { TemporalClient } from './temporal.js';
+import { retriesOf, describeBlockage } from './blockage.js';
 
 /** How long a closed operation's record is kept, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
@@ -35,13 +35,13 @@ const closedRecords = new Map<string, KeptRecord>();
  * @throws LonghaulError `not_found` alike for unknown, purged and other principals' operations; `unavailable`
  */
 export async function readOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   principal: string,
   token: string,
   workflowId: string,
   found?: WorkflowExecutionDescription,
 ): Promise<OperationRecord> {
-  const description = found ?? (await engine.describe(workflowId));
+  const description = found ?? (await temporal.describe(workflowId));
   const marker = markerOf(description, principal);
   const cacheKey = description.runId;
   const kept = closedRecords.get(cacheKey);
@@ -50,10 +50,10 @@ export async function readOperation(
     performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
     isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
   if (isFresh && description.status.name !== 'RUNNING') return kept.record;
-  const record = await toRecord(engine, description, marker, token).catch(async (error: unknown) => {
+  const record = await toRecord(temporal, description, marker, token).catch(async (error: unknown) => {
     // Deleted since it was described: what its history or storage held is gone, and then it isn't found either.
     if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
-      markerOf(await engine.describe(workflowId), principal);
+      markerOf(await temporal.describe(workflowId), principal);
     throw error;
   });
   if (record.closedAt) {
@@ -68,24 +68,24 @@ export async function readOperation(
 }
 
 /** @throws LonghaulError `not_found` for workflows that are no operations, or another principal's */
-export function markerOf(description: WorkflowExecutionDescription, principal: string): MarkerMemo {
-  const marker = description.memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+export function markerOf(description: WorkflowExecutionDescription, principal: string): StartMemo {
+  const marker = description.memo?.[START_MEMO] as StartMemo | undefined;
   if (marker?.version !== 1 || marker.principal !== principal)
     throw new LonghaulError('not_found', 'operation not found');
   return marker;
 }
 
 async function toRecord(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   description: WorkflowExecutionDescription,
-  marker: MarkerMemo,
+  marker: StartMemo,
   token: string,
 ): Promise<OperationRecord> {
   const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const createdAt = marker.createdAt ?? description.startTime.toISOString();
   const isOpen = description.status.name === 'RUNNING';
-  const parts = isOpen ? await openParts(engine, description) : [];
-  const standing = await standingOf(engine, description, state, state.updatedAt ?? createdAt, parts);
+  const parts = isOpen ? await openParts(temporal, description) : [];
+  const standing = await standingOf(temporal, description, state, state.updatedAt ?? createdAt, parts);
   const record: OperationRecord = {
     token,
     runId: description.runId,
@@ -106,13 +106,13 @@ async function toRecord(
     ...(state.answers === undefined ? {} : { answers: state.answers }),
     ...(state.partial === undefined ? {} : { partial: state.partial }),
   };
-  if (isOpen) await describeOpen(engine, description, state, flattened(parts), record);
-  else await describeClosed(engine, description, state, record);
+  if (isOpen) await describeOpen(temporal, description, state, flattened(parts), record);
+  else await describeClosed(temporal, description, state, record);
   return record;
 }
 
 async function describeOpen(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   { raw, workflowId }: WorkflowExecutionDescription,
   state: StateMemo,
   parts: { name: string; part: Part }[],
@@ -129,53 +129,53 @@ async function describeOpen(
   record.inputRequests = open;
 
   if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
-    const request = await cancelRequestOf(engine, workflowId);
+    const request = await cancelRequestOf(temporal, workflowId);
     record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.updatedAt;
     const reason = state.cancelReason ?? request.reason;
     if (reason) record.cancelReason = reason;
     if (record.status === 'input_required') record.status = 'working';
     record.inputRequests = {};
   }
-  const lines = await Promise.all(parts.map(({ part }) => lineOfPart(engine, part)));
+  const lines = await Promise.all(parts.map(({ part }) => lineOfPart(temporal, part)));
   if (parts.length > 0)
     record.children = parts.map(({ name, part }, index) => recordOf(name, part, lines[index]!.line));
   const inParts = parts.flatMap(({ name }, index) => {
     const { trouble } = lines[index]!;
     return trouble === undefined ? [] : `${name}: ${trouble}`;
   });
-  const trouble = (await troubleOf(engine, raw, workflowId)) ?? inParts[0];
+  const trouble = (await describeBlockage(temporal, raw, workflowId)) ?? inParts[0];
   const message =
-    (record.cancelRequestedAt ? await cancellingMessage(engine, raw, record, trouble) : trouble) ??
+    (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, trouble) : trouble) ??
     (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
     (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
-    (await liveLine(engine, raw, workflowId, record));
+    (await liveLine(temporal, raw, workflowId, record));
   if (message) record.statusMessage = message;
 }
 
 /** A part's status in one line; and what keeps it from going on, if anything does. */
 async function lineOfPart(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   part: Part,
 ): Promise<{ line: string | undefined; trouble?: string }> {
   const { description, state } = part;
   const { raw, workflowId } = description;
-  const trouble = await troubleOf(engine, raw, workflowId);
+  const trouble = await describeBlockage(temporal, raw, workflowId);
   if (trouble !== undefined) return { line: trouble, trouble };
   const asked = Object.values(state.inputRequests ?? {})[0]?.message.split('\n', 1)[0];
   if (asked !== undefined) return { line: asked };
-  const { progress } = await standingOfPart(engine, part);
-  return { line: await liveLine(engine, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }) };
+  const { progress } = await standingOfPart(temporal, part);
+  return { line: await liveLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }) };
 }
 
 /** Stage and progress, with the attempts of what is tried again: `profile: 3 of 10 (attempt 2)`. */
 async function liveLine(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   raw: WorkflowExecutionDescription['raw'],
   workflowId: string,
   record: Pick<OperationRecord, 'stage' | 'progress'>,
 ): Promise<string | undefined> {
   const live = line(record);
-  const retries = await retriesOf(engine, raw, workflowId);
+  const retries = await retriesOf(temporal, raw, workflowId);
   return retries ? `${live ?? 'working'} (${retries})` : live;
 }
 

@@ -8,8 +8,8 @@ import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
 import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
 import { markerOf } from './read.js';
-import { beginOperation } from './start.js';
-import type { EngineTemporal } from './temporal.js';
+import { startWorkflow } from './start.js';
+import type { TemporalClient } from './temporal.js';
 
 /** How long a worker may take to replay the closed workflow, in milliseconds. */
 const PLAN_DEADLINE_MS = 20_000;
@@ -29,7 +29,7 @@ export interface ResumeOptions {
  * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`
  */
 export async function resumeOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   secret: Buffer,
   { principal, token, status, tool }: OperationRecord,
   { leastKeepAliveSeconds = 0, ...options }: ResumeOptions,
@@ -46,14 +46,14 @@ export async function resumeOperation(
       'the operation has completed; name a step to run it again from there',
     );
   const workflowId = workflowIdOf(principal, token, secret);
-  const description = await engine.describe(workflowId);
+  const description = await temporal.describe(workflowId);
   const marker = markerOf(description, principal);
-  const input = await planOf(engine, tool, { workflowId, ...options });
+  const input = await planOf(temporal, tool, { workflowId, ...options });
   const { progressToken: _isOver, ...kept } = marker;
   const attempt = marker.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
-  const { searchAttributes, retentionSeconds } = await engine.facts();
-  return beginOperation(engine, {
+  const { searchAttributes, retentionSeconds } = await temporal.facts();
+  return startWorkflow(temporal, {
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,
@@ -71,10 +71,10 @@ export async function resumeOperation(
   });
 }
 
-async function planOf(engine: EngineTemporal, tool: string, request: ResumeRequest): Promise<unknown> {
+async function planOf(temporal: TemporalClient, tool: string, request: ResumeRequest): Promise<unknown> {
   let plan: ResumePlan;
   try {
-    plan = await engine.call(
+    plan = await temporal.call(
       (client) =>
         client.workflow
           .getHandle(request.workflowId)

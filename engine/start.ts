@@ -10,11 +10,11 @@ import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
-import { MARKER_MEMO, SEARCH_ATTRIBUTES, type MarkerMemo } from '../operations/wire.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { complete } from './delete.js';
 import { markerOf, readOperation } from './read.js';
-import { DiskFullError, type EngineTemporal } from './temporal.js';
+import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** How much later than the tool's own deadline Temporal would end the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
@@ -69,14 +69,14 @@ interface Start {
  *   has expired, `unavailable`
  */
 export async function startOperation(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   secret: Buffer,
   start: Start,
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
-  const { retentionSeconds, searchAttributes } = await engine.facts();
-  const record = await beginOperation(engine, {
+  const { retentionSeconds, searchAttributes } = await temporal.facts();
+  const record = await startWorkflow(temporal, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
@@ -111,7 +111,7 @@ export async function startOperation(
 }
 
 /** An operation as Temporal is asked for it. */
-export interface Beginning {
+export interface WorkflowStart {
   token: string;
   workflowId: string;
   /** Temporal's name of the workflow. */
@@ -119,7 +119,7 @@ export interface Beginning {
   input: unknown;
   /** One line for Temporal's UI. */
   summary: string;
-  marker: MarkerMemo & { createdAt: string };
+  marker: StartMemo & { createdAt: string };
   idempotencyKey?: string;
 }
 
@@ -127,22 +127,25 @@ export interface Beginning {
  * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function beginOperation(engine: EngineTemporal, beginning: Beginning): Promise<OperationRecord> {
-  if (await tryStart(engine, beginning)) return submitted(beginning);
-  let found = await engine.describe(beginning.workflowId);
+export async function startWorkflow(
+  temporal: TemporalClient,
+  start: WorkflowStart,
+): Promise<OperationRecord> {
+  if (await tryStart(temporal, start)) return submitted(start);
+  let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
-    await completeOldDeletion(engine, found);
+    await completeOldDeletion(temporal, found);
     // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
-    if (await tryStart(engine, beginning, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(beginning);
-    found = await engine.describe(beginning.workflowId);
+    if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(start);
+    found = await temporal.describe(start.workflowId);
   }
-  const { token, workflowId, marker } = beginning;
-  assertSame(found, beginning);
-  return readOperation(engine, marker.principal, token, workflowId, found);
+  const { token, workflowId, marker } = start;
+  assertSame(found, start);
+  return readOperation(temporal, marker.principal, token, workflowId, found);
 }
 
 /** The record of what has just been started. */
-function submitted({ token, marker }: Beginning): OperationRecord {
+function submitted({ token, marker }: WorkflowStart): OperationRecord {
   return {
     token,
     runId: '',
@@ -162,9 +165,9 @@ function submitted({ token, marker }: Beginning): OperationRecord {
 }
 
 /** Starts a workflow. @returns false when its ID is taken, so that nothing was started */
-async function tryStart(...args: Parameters<typeof startWorkflow>): Promise<boolean> {
+async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean> {
   try {
-    await startWorkflow(...args);
+    await callStart(...args);
     return true;
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
@@ -179,7 +182,7 @@ async function tryStart(...args: Parameters<typeof startWorkflow>): Promise<bool
  * @throws LonghaulError `unavailable` while somebody is deleting it
  */
 async function completeOldDeletion(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   deletion: WorkflowExecutionDescription,
 ): Promise<void> {
   if (deletion.closeTime) return;
@@ -188,7 +191,7 @@ async function completeOldDeletion(
       'unavailable',
       'the operation that had this token or key is being deleted; try again shortly',
     );
-  await complete(engine, deletion);
+  await complete(temporal, deletion);
 }
 
 function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): string {
@@ -207,9 +210,9 @@ function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secr
     : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
 }
 
-async function startWorkflow(
-  engine: EngineTemporal,
-  beginning: Beginning,
+async function callStart(
+  temporal: TemporalClient,
+  beginning: WorkflowStart,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
 ): Promise<void> {
   const { marker, idempotencyKey } = beginning;
@@ -222,12 +225,12 @@ async function startWorkflow(
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
   const start = () =>
-    engine.call((client) =>
+    temporal.call((client) =>
       client.workflow.start(beginning.workflow, {
         workflowId: beginning.workflowId,
-        taskQueue: engine.taskQueue,
+        taskQueue: temporal.taskQueue,
         args: [beginning.input],
-        memo: { [MARKER_MEMO]: marker },
+        memo: { [START_MEMO]: marker },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
@@ -250,7 +253,7 @@ async function startWorkflow(
  * Refuses another request under the same token, without a word on what is there. A start whose token has to be new is the
  * same one only if it is this very start, whose first answer was lost, or has the same idempotency key.
  */
-function assertSame(found: WorkflowExecutionDescription, { token, marker }: Beginning): void {
+function assertSame(found: WorkflowExecutionDescription, { token, marker }: WorkflowStart): void {
   try {
     const { argumentsDigest, startId } = markerOf(found, marker.principal);
     const isSameStart = marker.startId === undefined || startId === marker.startId;

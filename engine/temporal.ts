@@ -56,7 +56,7 @@ export class DiskFullError extends LonghaulError {
   }
 }
 
-export class EngineTemporal {
+export class TemporalClient {
   /** Decodes what describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;

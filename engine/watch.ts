@@ -7,7 +7,7 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { CLOSING_EVENTS } from './history.js';
-import { isOutOfReach, type EngineTemporal } from './temporal.js';
+import { isOutOfReach, type TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -51,7 +51,7 @@ interface Watcher {
 export class Watches {
   readonly #watches = new Map<string, Watch>();
 
-  constructor(private readonly engine: EngineTemporal) {}
+  constructor(private readonly temporal: TemporalClient) {}
 
   /**
    * The operation as it is now, then each time it reads differently, until it is closed.
@@ -144,7 +144,7 @@ export class Watches {
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {
-      watch = new Watch(this.engine, workflowId, () => this.#watches.delete(workflowId));
+      watch = new Watch(this.temporal, workflowId, () => this.#watches.delete(workflowId));
       this.#watches.set(workflowId, watch);
     }
     watch.add(watcher);
@@ -162,7 +162,7 @@ class Watch {
   #tickMs = FIRST_TICK_MS;
 
   constructor(
-    private readonly engine: EngineTemporal,
+    private readonly temporal: TemporalClient,
     private readonly workflowId: string,
     private readonly onUnused: () => void,
   ) {
@@ -197,10 +197,10 @@ class Watch {
     let nextPageToken: Uint8Array | undefined;
     do {
       try {
-        const { client } = this.engine;
+        const { client } = this.temporal;
         const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
           client.workflowService.getWorkflowExecutionHistory({
-            namespace: this.engine.namespace,
+            namespace: this.temporal.namespace,
             execution: { workflowId: this.workflowId },
             waitNewEvent: true,
             ...(nextPageToken ? { nextPageToken } : {}),

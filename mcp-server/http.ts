@@ -20,21 +20,21 @@ import { ANONYMOUS } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { bodyLimit } from './body-limit.js';
-import { BACK_AFTER_SECONDS, Closing, refusedByShutdown } from './closing.js';
-import { createCurrentServer } from './current-era/index.js';
-import { streamWhenSlow } from './current-era/slow-answers.js';
-import { Subscriptions } from './current-era/subscriptions.js';
-import { withTaskName } from './current-era/task-name-header.js';
-import { asRpcError, JsonRefusal, parseJson } from './json.js';
-import { createJobsApp, isJobsPath, Problem, renderProblem } from './faces/http-jobs/index.js';
-import { Cancellations } from './faces/sep-1391/index.js';
-import { HEARTBEAT_MS, onHeartbeat } from './heartbeat.js';
-import { createOlderEra } from './older-era/context.js';
-import { OlderHttp, SESSION_HEADER } from './older-era/http.js';
-import { listedUnder } from './older-era/session.js';
-import { withoutNesting } from './raw-call.js';
-import type { Serving } from './serving.js';
+import { bodyLimit } from './lifecycle/body-limit.js';
+import { BACK_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
+import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
+import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
+import { withTaskName } from './revision-2026-07-28/task-name-header.js';
+import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
+import { createJobsApp, isJobsPath, Problem, renderProblem } from './http-jobs/index.js';
+import { Cancellations } from './sep-1391/index.js';
+import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
+import { createOlderEra } from './revision-2025-11-25/context.js';
+import { OlderHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
+import { listedUnder } from './revision-2025-11-25/session.js';
+import { withoutNesting } from './shared/raw-call.js';
+import type { Serving } from './shared/serving.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -55,7 +55,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS, settings.resourceLinks);
   const secret = loadSecret(settings.home);
-  const closing = new Closing();
+  const closing = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
   const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing), {
     legacy: 'reject',

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { Engine, EngineTemporal } from '../engine/index.js';
+import { Engine, TemporalClient } from '../engine/index.js';
 import { SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
@@ -10,7 +10,7 @@ import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
 import { serveStdioFaces } from './stdio.js';
-import { answerUnreadRequests } from './unread-requests.js';
+import { answerUnreadRequests } from './http-jobs/unread-requests.js';
 
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
@@ -112,7 +112,7 @@ export async function createEngine(
 ): Promise<Engine> {
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
-  const temporal = new EngineTemporal(
+  const temporal = new TemporalClient(
     settings.home,
     storage,
     settings.taskQueue,

@@ -15,17 +15,17 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import type { Engine } from '../engine/index.js';
 import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
-import { Closing } from './closing.js';
-import type { Connection } from './current-era/call.js';
-import { createCurrentServer } from './current-era/index.js';
-import { Cancellations } from './faces/sep-1391/index.js';
-import { Subscriptions } from './current-era/subscriptions.js';
-import { createOlderEra } from './older-era/context.js';
-import { OlderStdio } from './older-era/stdio.js';
-import { withoutNesting } from './raw-call.js';
-import { checkedLines } from './stdio-lines.js';
-import type { ResourceLinksSetting } from './links-as-text.js';
-import type { Serving } from './serving.js';
+import { Shutdown } from './lifecycle/shutdown.js';
+import type { Connection } from './revision-2026-07-28/call.js';
+import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { Cancellations } from './sep-1391/index.js';
+import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
+import { createOlderEra } from './revision-2025-11-25/context.js';
+import { OlderStdio } from './revision-2025-11-25/stdio.js';
+import { withoutNesting } from './shared/raw-call.js';
+import { checkedLines } from './lifecycle/stdio-lines.js';
+import type { ResourceLinksSetting } from './shared/links-as-text.js';
+import type { Serving } from './shared/serving.js';
 
 /**
  * Serves until the client closes its end, or asks for the end with a signal. What needs no Temporal is answered at once.
@@ -48,7 +48,7 @@ export async function serveStdioFaces(
   // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
-  const closing = new Closing();
+  const closing = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks };
   const era = createOlderEra(engine, secret, logger, serving, closing);
   const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));

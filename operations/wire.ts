@@ -31,7 +31,7 @@ export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
 /** Memo key of what is fixed at the start. */
-export const MARKER_MEMO = 'longhaul';
+export const START_MEMO = 'longhaul';
 /** Memo key of what the shell keeps up to date. */
 export const STATE_MEMO = 'operation';
 
@@ -50,7 +50,7 @@ export function tokenOf(principal: string, workflowId: string): string {
 }
 
 /** Longhaul's marker: a workflow without it is none of ours. Written once, by the engine, with the start. */
-export interface MarkerMemo {
+export interface StartMemo {
   version: 1;
   tool: string;
   principal: string;

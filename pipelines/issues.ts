@@ -1,7 +1,7 @@
 /** What the schema finds, in words. */
 import type { z } from 'zod';
-import { insteadOfForm, insteadOfText } from './foreign-values.js';
-import { insteadOf } from './foreign.js';
+import { insteadOfForm, insteadOfText } from './unsupported-values.js';
+import { insteadOf } from './unsupported-keys.js';
 import { formatKeyPath, preview, type KeyPath, type Report } from './problems.js';
 import type { Level } from './schema.js';
 import { at, isMap } from './values.js';

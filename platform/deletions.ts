@@ -4,7 +4,7 @@
  * operation from every reader. It is open until everything of the operation is deleted; then it is deleted as well.
  */
 import { isGrpcServiceError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
-import { MARKER_MEMO } from '../operations/wire.js';
+import { START_MEMO } from '../operations/wire.js';
 import { executionsOf, type Run } from './executions.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { prefixesOf } from './storage-keys.js';
@@ -31,7 +31,7 @@ export interface Deletion {
 
 /** Is it an operation, and not a foreign workflow or a deletion? */
 export function isOperation(description: WorkflowExecutionDescription | undefined): boolean {
-  return description?.memo?.[MARKER_MEMO] !== undefined;
+  return description?.memo?.[START_MEMO] !== undefined;
 }
 
 /** What a run deletes; undefined for all other workflows. */

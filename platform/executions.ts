@@ -1,7 +1,7 @@
 /** The workflow executions that an operation consists of, read from their histories. */
 import { isGrpcServiceError, type Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { MARKER_MEMO } from '../operations/wire.js';
+import { START_MEMO } from '../operations/wire.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
@@ -41,7 +41,7 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
     for (const child of children) {
       const current = await findWorkflow(client, child.workflowId);
       const isOwn = current?.raw.workflowExecutionInfo?.parentExecution?.runId === run.runId;
-      if (current && isOwn && (!current.closeTime || current.memo?.[MARKER_MEMO])) continue;
+      if (current && isOwn && (!current.closeTime || current.memo?.[START_MEMO])) continue;
       // Another parent may have used the child's workflow ID again: then only this run is the operation's.
       queue.push(current && isOwn ? { workflowId: child.workflowId, runId: current.runId } : child);
       if (isOwn || !current) workflowIds.add(child.workflowId);

@@ -2,13 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
-import {
-  MARKER_MEMO,
-  OPERATION_QUERY,
-  tokenOf,
-  type MarkerMemo,
-  type StateMemo,
-} from '../operations/wire.js';
+import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo, type StateMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL } from '../pipelines/run.js';
 import { hostInIdentity, lastSeen, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
@@ -106,9 +100,9 @@ async function hostedJobs(
   taskQueue: string,
 ): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
   const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
-  const open: { workflowId: string; marker: MarkerMemo }[] = [];
+  const open: { workflowId: string; marker: StartMemo }[] = [];
   for await (const { workflowId, memo } of client.workflow.list({ query })) {
-    const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+    const marker = memo?.[START_MEMO] as StartMemo | undefined;
     if (marker) open.push({ workflowId, marker });
   }
   const jobs: (HostedJob & { host: string })[] = [];

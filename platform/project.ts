@@ -13,7 +13,7 @@ import type { Settings } from './config.js';
 export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
-/** Path of one of Longhaul's own modules, e.g. `workflows/shell/index`. */
+/** Path of one of Longhaul's own modules, e.g. `workflows/runtime/index`. */
 export function ownModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
@@ -21,8 +21,8 @@ export function ownModule(name: string): string {
 /** What users' code imports, and the module that it gets: always the running copy of Longhaul. */
 export const PACKAGE_ENTRIES: Record<string, string> = {
   longhaul: ownModule('index'),
-  'longhaul/workflow': ownModule('workflows/shell/index'),
-  'longhaul/activity': ownModule('activities/shared/index'),
+  'longhaul/workflow': ownModule('workflows/runtime/index'),
+  'longhaul/activity': ownModule('activities/runtime/index'),
 };
 
 /**

@@ -13,8 +13,8 @@ import {
   type Headers,
 } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { surroundings, type ActivitySurroundings } from '../activities/shared/context.js';
-import type { ActivityOutcome, ReportOutcome } from '../activities/shared/outcome.js';
+import { activityContext, type ActivityContext } from '../activities/runtime/context.js';
+import type { ActivityOutcome, ReportOutcome } from '../activities/runtime/outcome.js';
 import type { Progress } from '../operations/record.js';
 import { reportIn, withReport, type ActivityReport, type ReportedResult } from '../operations/report.js';
 import {
@@ -36,7 +36,7 @@ const KEEP_ALIVE_INTERVAL_MS = 2_000;
 const SHORTEST_QUEUED_MS = 200;
 
 export interface ActivityInterceptorsOptions extends Pick<
-  ActivitySurroundings,
+  ActivityContext,
   'settings' | 'storage' | 'contact'
 > {
   loggers: OperationLoggers;
@@ -74,7 +74,7 @@ async function execute(
 ): Promise<unknown> {
   const { isLocal, taskToken, workflowExecution } = context.info;
   const last: unknown = context.info.heartbeatDetails;
-  const around: ActivitySurroundings = {
+  const around: ActivityContext = {
     settings,
     storage,
     contact,
@@ -93,7 +93,7 @@ async function execute(
   // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
   const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
   try {
-    const work = surroundings.run(around, async () => {
+    const work = activityContext.run(around, async () => {
       const result = await run();
       const { progress } = around;
       if (!progress && queuedMs === undefined) return result;

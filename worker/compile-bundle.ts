@@ -31,7 +31,7 @@ export async function compileBundle(
   let compilation: Compilation | undefined;
   const bundling = bundleWorkflowCode({
     workflowsPath: entryPath,
-    workflowInterceptorModules: [ownModule('workflows/shell/interceptors')],
+    workflowInterceptorModules: [ownModule('workflows/runtime/interceptors')],
     logger: SILENT,
     webpackConfigHook: (config) => ({
       ...config,

@@ -12,7 +12,7 @@ import { connectTemporal } from '../platform/temporal-link.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
 import { bundleApart } from './bundle-process.js';
-import { startChores, temporalContact } from './chores.js';
+import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './own-activities.js';
 import { followEdits } from './follow-edits.js';
@@ -83,7 +83,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     host.stop();
   };
   const running = [...workers.map((worker) => worker.run()), host.done];
-  const endChores = startChores(settings, storage, { connection, namespace, reportOutcome }, logger);
+  const endChores = startBackgroundTasks(settings, storage, { connection, namespace, reportOutcome }, logger);
   const client = new Client({ connection, namespace, dataConverter });
   const replays = new ReplayCheck(client, settings.taskQueue, dataConverter);
   const run = (codePath: string) => host.run(codePath);

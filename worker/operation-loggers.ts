@@ -7,11 +7,11 @@ import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { workflowLogAttributes, type LoggerSinksDeprecated } from '@temporalio/workflow/lib/logs.js';
 import {
-  MARKER_MEMO,
+  START_MEMO,
   PART_MEMO,
   tokenOf,
   type LogContext,
-  type MarkerMemo,
+  type StartMemo,
   type PartMemo,
 } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
@@ -116,7 +116,7 @@ export class OperationLoggers {
 function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
   const part = memo?.[PART_MEMO] as PartMemo | undefined;
   if (part) return { ...part, part: part.name };
-  const marker = memo?.[MARKER_MEMO] as MarkerMemo | undefined;
+  const marker = memo?.[START_MEMO] as StartMemo | undefined;
   if (!marker) return undefined;
   return { operationId: workflowId, token: tokenOf(marker.principal, workflowId), tool: marker.tool };
 }

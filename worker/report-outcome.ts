@@ -15,7 +15,7 @@ import {
   walkRespondActivityTaskFailedRequest,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { NativeConnection } from '@temporalio/worker';
-import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/shared/outcome.js';
+import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
 import { isNoRoom } from '../platform/disk.js';
 import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';

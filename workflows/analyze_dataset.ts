@@ -7,7 +7,7 @@ import {
   type AnalyzeDatasetOutput,
   type ColumnProfile,
 } from '../tools/analyze_dataset.js';
-import { partial, progress, requestInput, stage, workSize } from './shell/index.js';
+import { partial, progress, requestInput, stage, workSize } from './runtime/index.js';
 
 const dataset = proxyActivities<typeof activities>({
   startToCloseTimeout: '6h',

@@ -13,7 +13,7 @@ import { listenToDrops } from './pipeline/hosts.js';
 import { runJobs } from './pipeline/jobs.js';
 import { partialOf, resultOf } from './pipeline/outputs.js';
 import { planResume, takeOver } from './pipeline/resume.js';
-import { children as showChildren, cleanup, partial, progress } from './shell/index.js';
+import { children as showChildren, cleanup, partial, progress } from './runtime/index.js';
 
 const resumeQuery = defineQuery<ResumePlan, [ResumeRequest]>(RESUME_QUERY);
 

@@ -15,7 +15,7 @@ import { learnCsv, learnJson, learnParquet } from './learn.js';
 import type { Learned } from './learn.js';
 import { locate } from './locate.js';
 import type { DatasetFile } from './locate.js';
-import { neverBack } from './progress.js';
+import { monotonic } from './progress.js';
 import type { OnProgress } from './progress.js';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
 import { withSession } from './session.js';
@@ -84,7 +84,7 @@ export async function withDataset<T>(
   sessionFiles: Omit<SessionFiles, 'read'> = {},
 ): Promise<T> {
   const file = await locate(givenPath, options.allowedFolders, options.signal);
-  const onProgress = neverBack(options.onProgress.bind(options));
+  const onProgress = monotonic(options.onProgress.bind(options));
   let reading = options.reading ?? (await firstLook(file, options.signal));
   if (reading.filesDigest !== filesDigestOf(file)) {
     throw new DatasetError(

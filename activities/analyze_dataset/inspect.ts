@@ -1,7 +1,7 @@
 import { withDataset } from './dataset.js';
 import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
-import { neverBack, percentOf } from './progress.js';
+import { monotonic, percentOf } from './progress.js';
 import type { Column } from '../../tools/analyze_dataset.js';
 import { shortType } from './values.js';
 
@@ -26,7 +26,7 @@ const COLUMNS_PER_BATCH: Record<DatasetFormat, number> = { parquet: 4, csv: 32, 
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
 export function inspect(path: string, options: ReadingOptions): Promise<Inspection> {
-  const onProgress = neverBack(options.onProgress.bind(options));
+  const onProgress = monotonic(options.onProgress.bind(options));
   const onLearned = percentOf(onProgress, `reading ${path}`)(0, 100);
   return withDataset(path, { ...options, onLearned }, ({ file, columns, reading, notes }) =>
     Promise.resolve({

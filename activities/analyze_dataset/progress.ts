@@ -7,7 +7,7 @@ export interface Progress {
 export type OnProgress = (progress: Progress) => void;
 
 /** Work that starts over with other types also reports from the start: callers only hear what is new. */
-export function neverBack(onProgress: OnProgress): OnProgress {
+export function monotonic(onProgress: OnProgress): OnProgress {
   let furthest = 0;
   return (report) => {
     furthest = Math.max(furthest, report.progress);

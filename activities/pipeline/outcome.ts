@@ -30,7 +30,7 @@ export interface StepEnd {
  *
  * @throws ApplicationFailure `StepFailed`, `StepTimedOut`, `StepInDoubt` or `StepLogLost`
  */
-export async function judge(step: RunStep, end: StepEnd): Promise<StepDone> {
+export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone> {
   const { exit, cause } = end;
   const { outputs, problem } = await maskedOutputs(end.folder, end.masking);
   const trouble: StepTrouble = { outputs, lastLines: end.lastLines };
@@ -93,16 +93,16 @@ export async function earlierResult(
   if (step.isTakenAsDone) return takenAsDone(attempts, asking.masking);
   const latest = attempts.findLast(({ round }) => round === step.round);
   if (!latest) return undefined;
-  const end = await endOf(step, latest, asking);
+  const end = await previousOutcome(step, latest, asking);
   const { start } = latest;
   // A failure that isn't later than the attempt that asks is one that nobody has heard of yet.
   const isReported = start.runId !== asking.runId || asking.attempt > start.attempt;
   if (isReported && end.exit && !end.exit.stopped && end.exit.exitCode !== 0) return undefined;
-  return judge(step, end);
+  return stepOutcome(step, end);
 }
 
 /** How an earlier run ended, once nothing of it runs any more. */
-export async function endOf(
+export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
   { storage, workflowId, masking }: Asking,

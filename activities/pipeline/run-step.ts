@@ -26,7 +26,7 @@ import type { ExitRecord } from './launcher-record.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
-import { earlierResult, isCanceled, judge } from './outcome.js';
+import { earlierResult, isCanceled, stepOutcome } from './outcome.js';
 import { onceThereIsRoom } from './room.js';
 import { forgetRunning, noteRunning } from './running.js';
 import { secretsOf } from './secrets.js';
@@ -44,7 +44,7 @@ const OUTPUT_LIMIT_MS = 2_000;
 const ROOM_LIMIT_MS = 5 * 60_000;
 
 /** What a step has around it. */
-export interface StepSurroundings {
+export interface StepContext {
   settings: Pick<Settings, 'home' | 'stepEnvironment'>;
   storage: Storage;
   workflowId: string;
@@ -80,7 +80,7 @@ export interface StepSurroundings {
  * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or what its surroundings lack
  * @throws CancelledFailure when it was cancelled; its processes are gone by then
  */
-export async function runStep(step: RunStep, around: StepSurroundings): Promise<StepDone> {
+export async function runStep(step: RunStep, around: StepContext): Promise<StepDone> {
   const { settings, workflowId, environment } = around;
   const secrets = secretsOf(step.secrets, hostId(settings.home), environment);
   const hidden = masking(Object.values(secrets));
@@ -102,7 +102,7 @@ export async function runStep(step: RunStep, around: StepSurroundings): Promise<
   }
 }
 
-async function run(step: RunStep, around: StepSurroundings, prepared: PreparedRun): Promise<StepDone> {
+async function run(step: RunStep, around: StepContext, prepared: PreparedRun): Promise<StepDone> {
   const forget = () => forgetRunning(around.settings.home, prepared.stepId);
   try {
     return await follow(step, around, prepared);
@@ -137,7 +137,7 @@ interface Preparing {
 }
 
 /** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error for lack of room: nothing has been started then */
-async function prepare(step: RunStep, around: StepSurroundings, preparing: Preparing): Promise<PreparedRun> {
+async function prepare(step: RunStep, around: StepContext, preparing: Preparing): Promise<PreparedRun> {
   const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = around;
   const { paths, attempts, secrets, hidden } = preparing;
   await stat(paths.workspace).catch(() => {
@@ -196,7 +196,7 @@ async function prepare(step: RunStep, around: StepSurroundings, preparing: Prepa
 }
 
 /** Starts the step and stays with it until nothing of it is left. */
-async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun): Promise<StepDone> {
+async function follow(step: RunStep, around: StepContext, run: PreparedRun): Promise<StepDone> {
   const { folder, log } = run;
   const launched = run.launch();
   let cause: StopCause | undefined;
@@ -218,7 +218,7 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
     : undefined;
   let exit: ExitRecord | undefined;
   try {
-    exit = await untilGone(launched, log);
+    exit = await waitForExit(launched, log);
   } catch (error) {
     await forgetStart(folder);
     await forgetRunning(around.settings.home, run.stepId);
@@ -232,11 +232,11 @@ async function follow(step: RunStep, around: StepSurroundings, run: PreparedRun)
   if (cause && exit && exit.exitCode !== 0) exit = { ...exit, stopped: true };
   if (isCanceled({ cause, exit })) throw cancelled(step);
   const lastLines = log.lastLines();
-  return judge(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
+  return stepOutcome(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
 }
 
 /** Hands the output to the log until the step has ended and all is read. */
-async function untilGone(launched: LaunchedStep, log: StepLog): Promise<ExitRecord | undefined> {
+async function waitForExit(launched: LaunchedStep, log: StepLog): Promise<ExitRecord | undefined> {
   let isBusy = false;
   let lastAt = performance.now();
   const drained = (async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { MARKER_MEMO, type MarkerMemo } from '../../operations/wire.js';
+import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
 import { readJson } from './files.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
@@ -35,6 +35,6 @@ export async function sweepWorkspaces(home: string, client: Client, now = Date.n
 async function isNeeded(workflowId: string, client: Client, now: number): Promise<boolean> {
   const found = await findWorkflow(client, workflowId);
   if (!found?.closeTime) return found !== undefined;
-  const { keepAliveSeconds = 0 } = (found.memo?.[MARKER_MEMO] ?? {}) as Partial<MarkerMemo>;
+  const { keepAliveSeconds = 0 } = (found.memo?.[START_MEMO] ?? {}) as Partial<StartMemo>;
   return found.closeTime.getTime() + keepAliveSeconds * 1000 > now;
 }

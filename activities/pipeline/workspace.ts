@@ -8,7 +8,7 @@ import { fetchArtifacts } from './fetch-artifacts.js';
 import { awaitEnd, findAttempts } from './journal.js';
 import { childPaths, operationFile, operationFolder, type ChildPaths, type OperationFile } from './layout.js';
 
-export interface WorkspaceSurroundings {
+export interface WorkspaceContext {
   home: string;
   storage: Storage;
   workflowId: string;
@@ -24,7 +24,7 @@ export interface WorkspaceSurroundings {
  */
 export async function openWorkspace(
   { child, createdAt, inputs, item, artifacts, takeOverFrom }: OpenWorkspace,
-  { home, storage, workflowId, namespace, signal }: WorkspaceSurroundings,
+  { home, storage, workflowId, namespace, signal }: WorkspaceContext,
 ): Promise<boolean> {
   const paths = childPaths(home, workflowId, child);
   const operation = operationFolder(home, workflowId);

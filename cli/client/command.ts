@@ -32,7 +32,7 @@ export function runs<Operands extends unknown[]>(
 ): void {
   command.action(async () => {
     let url: URL | undefined;
-    await telling(
+    await withErrorReporting(
       command,
       () => url,
       async () => {
@@ -51,7 +51,7 @@ export function runs<Operands extends unknown[]>(
 }
 
 /** Turns whatever goes wrong into one line; with --json it is a document on standard output as well. */
-export async function telling(
+export async function withErrorReporting(
   command: Command,
   url: () => URL | undefined,
   run: () => Promise<void>,

@@ -9,7 +9,7 @@ import { toFailure } from './failures.js';
 import { followTask, mannerOf, sayTrouble, whileHere } from './follow.js';
 import { Turns } from './open-questions.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
-import type { PatienceOptions } from './patience.js';
+import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { createView, type View } from './views.js';
 import type { Task } from './wire.js';
@@ -88,7 +88,7 @@ class SharedServer {
 
   constructor(private readonly view: View) {}
 
-  patienceFor(signal: AbortSignal): PatienceOptions {
+  patienceFor(signal: AbortSignal): ReconnectOptions {
     const isReached = () => this.#isReached;
     return {
       signal,

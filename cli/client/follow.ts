@@ -4,7 +4,7 @@ import { isJson } from './command.js';
 import type { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
 import { Questions, Turns, type Manner, type QuestionsOptions } from './open-questions.js';
-import type { PatienceOptions } from './patience.js';
+import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { canAsk, createView, type View } from './views.js';
 import { watchTask } from './watch.js';
@@ -59,7 +59,7 @@ export async function whileHere<T>(
 /** Shows a task and asks its questions. @returns undefined once the signal has fired. @throws Unreachable, RpcError */
 export async function followTask(
   asking: QuestionsOptions,
-  patience: PatienceOptions,
+  patience: ReconnectOptions,
 ): Promise<Task | undefined> {
   const { session, taskId, view } = asking;
   const questions = new Questions(asking);

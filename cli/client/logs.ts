@@ -12,7 +12,7 @@ import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import type { LogWriter } from './log-writer.js';
 import { readLog, readLogAfter, readSteps, ToolRefusal } from './operation-tools.js';
-import { pause, type Patience } from './patience.js';
+import { pause, type ReconnectPolicy } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import type { Child, LogAnswer, OperationSteps } from './wire.js';
 
@@ -31,15 +31,15 @@ export interface LogRequest {
 }
 
 /** One command's way to its server: asks until there is an answer, or nobody waits any more. */
-export interface Reach {
+export interface ServerLink {
   session: Session;
-  patience: Patience;
+  patience: ReconnectPolicy;
   signal: AbortSignal;
 }
 
 /** Reads a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
 export async function showLog(
-  { session, patience, signal }: Reach,
+  { session, patience, signal }: ServerLink,
   request: LogRequest,
   writer: LogWriter,
   isFollowed: boolean,
@@ -90,7 +90,7 @@ async function firstQuery(
  * @throws CommandFailure when there is no such step
  */
 export async function followLogs(
-  reach: Reach,
+  reach: ServerLink,
   request: LogRequest,
   writer: LogWriter,
 ): Promise<OperationSteps | undefined> {
@@ -120,7 +120,10 @@ export async function followLogs(
 }
 
 /** Is it the operation's own log that is asked for, rather than a step's? */
-async function isOwnLog({ session, patience, signal }: Reach, { token, step }: LogRequest): Promise<boolean> {
+async function isOwnLog(
+  { session, patience, signal }: ServerLink,
+  { token, step }: LogRequest,
+): Promise<boolean> {
   if (step !== undefined) return step === OPERATION_LOG;
   try {
     const page = await patience.answered(() => readLog(session, { token, tail: 1 }, { signal }));

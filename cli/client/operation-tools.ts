@@ -1,5 +1,5 @@
 /** Calling the server's tools about operations, which answer at once. */
-import { logUri } from '../../mcp-server/resource-links.js';
+import { logUri } from '../../mcp-server/shared/resource-links.js';
 import {
   ERROR_META_KEY,
   PARTS_META_KEY,

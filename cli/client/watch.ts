@@ -3,7 +3,7 @@
  * is waited for; nothing about that touches the work.
  */
 import { RpcError } from './connection.js';
-import { Patience, pause, type PatienceOptions } from './patience.js';
+import { ReconnectPolicy, pause, type ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { asTask } from './task.js';
 import { isClosed, type ProtocolTask, type Task } from './wire.js';
@@ -23,10 +23,10 @@ const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
 export async function* watchTask(
   session: Session,
   taskId: string,
-  options: PatienceOptions,
+  options: ReconnectOptions,
 ): AsyncGenerator<Task> {
   const { signal } = options;
-  const patience = new Patience(options);
+  const patience = new ReconnectPolicy(options);
   let last = '';
   while (!signal.aborted) {
     try {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
-import { clientCommand, isJson, printJson, telling } from '../client/command.js';
+import { clientCommand, isJson, printJson, withErrorReporting } from '../client/command.js';
 import type { Finding } from '../client/doctor.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
@@ -16,7 +16,7 @@ export function registerDoctor(program: Command): void {
     else await tell(findings);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   };
-  command.action(() => telling(command, () => undefined, run));
+  command.action(() => withErrorReporting(command, () => undefined, run));
 }
 
 async function examine(command: Command): Promise<Finding[]> {

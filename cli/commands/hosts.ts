@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Host, HostedJob } from '../../platform/hosts.js';
-import { isJson, printJson, telling } from '../client/command.js';
+import { isJson, printJson, withErrorReporting } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
@@ -64,7 +64,7 @@ async function connected(
   command: Command,
   run: (client: Client, taskQueue: string) => Promise<void>,
 ): Promise<void> {
-  await telling(
+  await withErrorReporting(
     command,
     () => undefined,
     async () => {

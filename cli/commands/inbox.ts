@@ -40,15 +40,15 @@ export function registerInbox(program: Command): void {
 }
 
 async function follow(session: Session, command: Command, name: string): Promise<number> {
-  const [{ callMailboxTool }, { Patience }] = await Promise.all([
+  const [{ callMailboxTool }, { ReconnectPolicy }] = await Promise.all([
     import('../client/mailbox.js'),
-    import('../client/patience.js'),
+    import('../client/reconnect-policy.js'),
   ]);
   const leaving = new AbortController();
   const { signal } = leaving;
   const onTrouble = (reason?: string) =>
     say(reason === undefined ? 'it is back' : `no messages just now (${reason}); trying again`);
-  const patience = new Patience({ signal, isKnown: false, onTrouble });
+  const patience = new ReconnectPolicy({ signal, isKnown: false, onTrouble });
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   let seen: string[] = [];

@@ -48,10 +48,10 @@ export function registerLogs(program: Command): void {
 }
 
 async function logs(session: Session, command: Command, request: LogRequest): Promise<number> {
-  const [{ followLogs, showLog }, { LogWriter }, { Patience }] = await Promise.all([
+  const [{ followLogs, showLog }, { LogWriter }, { ReconnectPolicy }] = await Promise.all([
     import('../client/logs.js'),
     import('../client/log-writer.js'),
-    import('../client/patience.js'),
+    import('../client/reconnect-policy.js'),
   ]);
   const { follow: isFollowed = false, numbers = false } = command.opts<LogFlags>();
   const writer = new LogWriter({ json: isJson(command), numbers, isTerminal: process.stdout.isTTY });
@@ -59,7 +59,7 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   const { signal } = leaving;
   const onTrouble = (reason?: string) =>
     say(reason === undefined ? 'it is back' : `no logs just now (${reason}); the work goes on, trying again`);
-  const reach = { session, signal, patience: new Patience({ signal, isKnown: false, onTrouble }) };
+  const reach = { session, signal, patience: new ReconnectPolicy({ signal, isKnown: false, onTrouble }) };
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   try {

@@ -11,7 +11,7 @@ import {
   type Progress,
 } from '../../operations/record.js';
 import type { Storage } from '../../platform/storage.js';
-import type { EngineTemporal } from '../temporal.js';
+import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { tellLogs, tellOwnLog, type LogTelling } from './logs.js';
 import { beginningOf, type EventPosition, type ToldState } from './position.js';
@@ -47,7 +47,7 @@ export interface EventOptions {
 
 /** What the events of one operation are made from. */
 export interface EventSources {
-  temporal: EngineTemporal;
+  temporal: TemporalClient;
   storage: Storage;
   watches: Watches;
   workflowId: string;
@@ -61,7 +61,7 @@ export interface EventSources {
  *
  * @throws LonghaulError `not_found`, once it is purged; `invalid_arguments` for a position in a log that isn't there any more
  */
-export async function* tellEvents(
+export async function* streamEvents(
   sources: EventSources,
   { signal, from }: EventOptions,
 ): AsyncGenerator<OperationEvent> {

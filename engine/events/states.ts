@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { CLOSING_EVENTS, toDate } from '../history.js';
-import type { EngineTemporal } from '../temporal.js';
+import type { TemporalClient } from '../temporal.js';
 import type { ToldState } from './position.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -35,7 +35,7 @@ export interface StateEvent {
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function stateEventsAfter(
-  engine: EngineTemporal,
+  temporal: TemporalClient,
   workflowId: string,
   runId: string,
   after: number,
@@ -43,10 +43,10 @@ export async function stateEventsAfter(
   const found: StateEvent[] = [];
   let nextPageToken: Uint8Array | undefined;
   do {
-    const page = await engine.call(
+    const page = await temporal.call(
       (client) =>
         client.workflowService.getWorkflowExecutionHistoryReverse({
-          namespace: engine.namespace,
+          namespace: temporal.namespace,
           execution: { workflowId, runId },
           maximumPageSize: after === 0 ? PAGE_EVENTS : 100,
           ...(nextPageToken ? { nextPageToken } : {}),
@@ -58,7 +58,7 @@ export async function stateEventsAfter(
       if (id <= after) return found.reverse();
       const type = event.eventType as number;
       const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
-      const memo = fields?.[STATE_MEMO] ? await shownOf(engine, fields[STATE_MEMO]) : undefined;
+      const memo = fields?.[STATE_MEMO] ? await shownOf(temporal, fields[STATE_MEMO]) : undefined;
       const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
       const isClose = CLOSING_EVENTS.has(type);
       // The first is the start, the fourth the one by which a worker has taken the work.
@@ -77,8 +77,8 @@ export async function stateEventsAfter(
 }
 
 /** The rest of it may be large. */
-async function shownOf(engine: EngineTemporal, payload: Payload): Promise<StateEvent['memo']> {
-  const decoded = await decodeMapFromPayloads(engine.dataConverter, { [STATE_MEMO]: payload });
+async function shownOf(temporal: TemporalClient, payload: Payload): Promise<StateEvent['memo']> {
+  const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [STATE_MEMO]: payload });
   const { stage, inputRequests } = decoded?.[STATE_MEMO] as StateMemo;
   return {
     ...(stage === undefined ? {} : { stage }),

@@ -46,13 +46,13 @@ import {
 } from '../../operations/mailbox-wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
-import type { EngineTemporal } from '../temporal.js';
+import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
 import { readMessage, storeText } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
-import type { Life } from './presence.js';
+import type { AgentSession } from './presence.js';
 import { Enlistments } from './enlist.js';
-import { noInbox, noSuchLife, takenOver } from './refusals.js';
+import { noInbox, agentNotFound, takenOver } from './refusals.js';
 import { Replies } from './replies.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
@@ -71,7 +71,7 @@ export class Mailbox {
   readonly #replies: Replies;
 
   constructor(
-    temporal: EngineTemporal,
+    temporal: TemporalClient,
     private readonly watches: Watches,
     private readonly secret: Buffer,
     private readonly storage: Storage,
@@ -317,14 +317,14 @@ export class Mailbox {
     }
   }
 
-  #lifeOf(principal: string, agentId: string): Life {
+  #lifeOf(principal: string, agentId: string): AgentSession {
     const life = openAgentId(principal, agentId, this.secret);
-    if (!life) throw noSuchLife();
+    if (!life) throw agentNotFound();
     return { principal, ...life };
   }
 
   /** A call of the agent is a sign of life, too. */
-  #sign(life: Life): void {
+  #sign(life: AgentSession): void {
     this.#workflows
       .describeInbox(life.principal, life.name)
       .then((memo) => {

@@ -11,14 +11,14 @@ const TICK_MS = 30_000;
 const LAST_SIGNS_MS = 2_000;
 
 /** One life of an agent. */
-export interface Life {
+export interface AgentSession {
   principal: string;
   name: string;
   epoch: number;
 }
 
 /** A life that has waits on this process, or had its last one a moment ago. */
-interface Present extends Life {
+interface Present extends AgentSession {
   openWaits: number;
   /** In epoch milliseconds, as the inbox showed it; not there before the first look at it. */
   signedAt?: number;
@@ -54,7 +54,7 @@ export class Presence {
   ) {}
 
   /** A wait is open until `leave` is called: meanwhile this agent gives signs of life. */
-  join({ principal, name, epoch }: Life): Attendance {
+  join({ principal, name, epoch }: AgentSession): Attendance {
     const key = JSON.stringify([principal, name, epoch]);
     const present = this.#lives.get(key) ?? { principal, name, epoch, openWaits: 0 };
     this.#lives.set(key, present);
@@ -79,7 +79,7 @@ export class Presence {
    *
    * @param memo of its inbox
    */
-  sign(life: Life, { signedAt, awayAt }: InboxMemo): void {
+  sign(life: AgentSession, { signedAt, awayAt }: InboxMemo): void {
     if (!this.#isOld(signedAt)) return;
     const { epoch } = life;
     // This shows no open wait: who was away still is.
@@ -159,7 +159,7 @@ export class Presence {
     this.#tick = undefined;
   }
 
-  #send({ principal, name }: Life, sign: Sign): Promise<void> {
+  #send({ principal, name }: AgentSession, sign: Sign): Promise<void> {
     return this.workflows.signalInbox(principal, name, SIGN, sign);
   }
 }

@@ -18,7 +18,7 @@ export function noInbox(name: string): LonghaulError {
 }
 
 /** `not_found`: the agent ID is none of this principal's, or its inbox doesn't know it. */
-export function noSuchLife(): LonghaulError {
+export function agentNotFound(): LonghaulError {
   return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
 }
 

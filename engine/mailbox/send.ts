@@ -51,7 +51,7 @@ export async function sendMessage(
     await put(workflows, principal, only, message);
     return { messageId, recipients: [only], refused: [] };
   }
-  const wanted = 'names' in to ? [...new Set(to.names)] : await thoseWhoFit(workflows, principal, to.all);
+  const wanted = 'names' in to ? [...new Set(to.names)] : await matchingAgents(workflows, principal, to.all);
   const names = await publish(workflows, principal, message, wanted);
   return { messageId, ...(await putAll(workflows, principal, names, message)) };
 }
@@ -181,7 +181,7 @@ async function putAll(
   return { recipients: names.filter((name) => recipients.includes(name)), refused };
 }
 
-async function thoseWhoFit(
+async function matchingAgents(
   workflows: MailboxWorkflows,
   principal: string,
   selector: Selector,

@@ -13,7 +13,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
 import { withJitter } from '../../platform/jitter.js';
-import { isOutOfReach, type EngineTemporal } from '../temporal.js';
+import { isOutOfReach, type TemporalClient } from '../temporal.js';
 import { Slots } from './slots.js';
 
 /** How long a call may take before it is sent again, in milliseconds: it waits for its turn at the worker. */
@@ -41,7 +41,7 @@ export class Updates {
   /** When something was answered last, on the process's own clock, in milliseconds. */
   #answeredAtMs = 0;
 
-  constructor(private readonly temporal: EngineTemporal) {}
+  constructor(private readonly temporal: TemporalClient) {}
 
   /**
    * Makes a call until it is answered. Repeats have to be harmless: one whose answer doesn't come is sent again.

@@ -18,8 +18,8 @@ import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../watch.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
-import { Presence, type Life, type PresenceOptions } from './presence.js';
-import { noSuchLife } from './refusals.js';
+import { Presence, type AgentSession, type PresenceOptions } from './presence.js';
+import { agentNotFound } from './refusals.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Pause before another look while Temporal or every worker is away, in milliseconds. */
@@ -42,7 +42,7 @@ export class Waits {
   }
 
   /** @throws LonghaulError `not_found` when there is no such life of an agent any more */
-  async receive(life: Life, options: ReceiveOptions): Promise<Received> {
+  async receive(life: AgentSession, options: ReceiveOptions): Promise<Received> {
     const { signal } = options;
     const { see, leave } = this.presence.join(life);
     if (signal.aborted) {
@@ -90,7 +90,7 @@ class Wait {
 
   constructor(
     private readonly workflows: MailboxWorkflows,
-    private readonly life: Life,
+    private readonly life: AgentSession,
     private readonly options: ReceiveOptions,
     private readonly storage: Storage,
   ) {
@@ -146,7 +146,7 @@ class Wait {
   async #lookOnce(): Promise<void> {
     const { principal, name, epoch } = this.life;
     const memo = await this.workflows.describeInbox(principal, name);
-    if (!memo || memo.epoch < epoch) throw noSuchLife();
+    if (!memo || memo.epoch < epoch) throw agentNotFound();
     if (memo.epoch > epoch) this.end({ kind: 'gone' });
     else if (memo.isBye) this.end({ kind: 'bye' });
     if (this.#isEnded) return;
@@ -198,7 +198,7 @@ class Wait {
 /** Puts a message back that didn't reach its agent. One that is elsewhere already stays there. */
 export async function releaseMessage(
   workflows: MailboxWorkflows,
-  { principal, name, epoch }: Life,
+  { principal, name, epoch }: AgentSession,
   { messageId, delivery }: { messageId: string; delivery: number },
 ): Promise<void> {
   const request: ReleaseRequest = { epoch, id: messageId, delivery };

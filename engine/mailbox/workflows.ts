@@ -24,7 +24,7 @@ import {
   type Publication,
   type Refusal,
 } from '../../operations/mailbox-wire.js';
-import type { EngineTemporal } from '../temporal.js';
+import type { TemporalClient } from '../temporal.js';
 import { FAILED_PRECONDITION, isGrpcError, Updates } from './updates.js';
 
 /** How long a query may take, in milliseconds: it waits for its turn at the worker. */
@@ -82,7 +82,7 @@ export class MailboxWorkflows {
   readonly #continueAfterChanges: number;
 
   constructor(
-    readonly temporal: EngineTemporal,
+    readonly temporal: TemporalClient,
     private readonly secret: Buffer,
     options: MailboxOptions = {},
   ) {

@@ -1,5 +1,5 @@
 /** Scripts: variables and commands of other systems, which would be empty, or do nothing, here. */
-import { foreignVariableMessage } from '../foreign-variables.js';
+import { foreignVariableMessage } from '../unsupported-variables.js';
 import type { Report } from '../problems.js';
 import { expandedVariables, isHandled } from '../shell.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';

@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolInput, type ToolOutput } from '../../index.js';
-import type { requestInput } from '../../workflows/shell/index.js';
-import { Parts } from '../support/parts.js';
+import type { requestInput } from '../../workflows/runtime/index.js';
+import { TestStack } from '../support/test-stack.js';
 
 const minimal = {
   name: 'x',
@@ -268,9 +268,9 @@ describe('a definition', () => {
 
 describe('a project that can not be served ends the process with 1 and one line that names the file:', () => {
   const folders: string[] = [];
-  let parts: Parts;
+  let parts: TestStack;
   beforeAll(async () => {
-    parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
+    parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
   }, 90_000);
   afterAll(async () => {
     await parts?.stop();

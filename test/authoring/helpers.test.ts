@@ -7,12 +7,12 @@ import { run } from '../cli/commands.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
-let parts: Parts;
+let parts: TestStack;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-authoring-'));
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/authoring/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
   });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const [, EXAMPLE = ''] =
   /\n### Long histories\n[^]*?```ts\n([^]*?)```/.exec(readFileSync('docs/writing-a-tool.md', 'utf8')) ?? [];
@@ -39,14 +39,14 @@ export async function dropImport(feed: string) {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-long-'));
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
   for (const [path, text] of Object.entries(PROJECT)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  parts = await Parts.start({ LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
 }, 120_000);
 afterAll(async () => {
   await parts?.stop();

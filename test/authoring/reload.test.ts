@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 // Each edit of a workflow takes a run of the bundler.
 jest.setTimeout(180_000);
@@ -22,7 +22,7 @@ jest.setTimeout(180_000);
 const root = mkdtempSync(join(tmpdir(), 'longhaul-reload-'));
 const project = join(root, 'project');
 const ledgers = join(root, 'ledgers');
-let parts: Parts;
+let parts: TestStack;
 let server: Part;
 let worker: Part;
 
@@ -116,7 +116,7 @@ beforeAll(async () => {
   writeTool('first', 'one');
   write('tools/broken_at_start.ts', 'export default {');
   write('workflows/broken_at_start.ts', 'export async function broken_at_start() { return {');
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
     LONGHAUL_HOME: join(root, 'home'),

@@ -9,14 +9,14 @@ import { run } from '../cli/commands.js';
 import { Caller, textOf } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-children-'));
 
-let parts: Parts;
+let parts: TestStack;
 let caller: Caller;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
   caller = new Caller(parts.client);
 }, 120_000);
 afterAll(async () => {

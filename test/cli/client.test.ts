@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { documents, run, start } from './commands.js';
 
 interface Task {
@@ -13,9 +13,9 @@ interface Task {
   inputRequests?: Record<string, unknown>;
 }
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts.stop());
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import type { Parts } from '../support/parts.js';
+import type { TestStack } from '../support/test-stack.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
@@ -19,13 +19,13 @@ export interface Running {
   ended: Promise<Ended>;
 }
 
-function environmentOf(parts: Parts, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function environmentOf(parts: TestStack, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...process.env, NODE_OPTIONS: '', LONGHAUL_PORT: String(parts.port), ...environment };
 }
 
 /** Starts a command that has no terminal. */
 export function start(
-  parts: Parts,
+  parts: TestStack,
   args: string[],
   { input = '', environment = {} }: { input?: string; environment?: NodeJS.ProcessEnv } = {},
 ): Running {
@@ -50,7 +50,7 @@ export function start(
 
 /** Runs a command that has no terminal to its end. */
 export async function run(
-  parts: Parts,
+  parts: TestStack,
   args: string[],
   options?: Parameters<typeof start>[2],
 ): Promise<Ended> {
@@ -81,7 +81,7 @@ export class Terminal {
   #readTo = 0;
 
   constructor(
-    parts: Parts,
+    parts: TestStack,
     args: string[],
     { columns = 100, rows = 40, environment = {} }: TerminalOptions = {},
   ) {

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { newNamespace } from '../support/namespace.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { run } from './commands.js';
 
-let parts: Parts;
+let parts: TestStack;
 let folder: string;
 let environment: NodeJS.ProcessEnv;
 beforeAll(async () => {
   // Tokens are offered of whatever the namespace lists.
-  parts = await Parts.start({ TEMPORAL_NAMESPACE: await newNamespace('completion') });
+  parts = await TestStack.start({ TEMPORAL_NAMESPACE: await newNamespace('completion') });
   folder = mkdtempSync(join(tmpdir(), 'longhaul-completion-'));
   environment = {
     PATH: process.env['PATH'],

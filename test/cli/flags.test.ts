@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { KEYS, run, Terminal } from './commands.js';
 
-let parts: Parts;
+let parts: TestStack;
 let terminal: Terminal | undefined;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/cli/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/cli/project') });
 });
 // One that a failed test leaves open keeps Jest running.
 afterEach(() => terminal?.kill());

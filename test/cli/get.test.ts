@@ -3,14 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-get-'));
-let parts: Parts;
+let parts: TestStack;
 let token: string;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
   token = await parts.client.start('survey', { parts: [{ name: 'north' }, { name: 'south' }] });
   await parts.client.until(token, 'completed');
 }, 120_000);

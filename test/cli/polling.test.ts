@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Parts } from '../support/parts.js';
+import type { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';
 
 interface Request {
@@ -11,7 +11,7 @@ interface Request {
 
 /** Another vendor's server: tasks, but no subscriptions, and nothing of Longhaul's own. */
 let other: Server;
-let parts: Parts;
+let parts: TestStack;
 const seen: string[] = [];
 const TASK = {
   taskId: 't1',
@@ -52,7 +52,7 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  parts = { port: (other.address() as AddressInfo).port } as Parts;
+  parts = { port: (other.address() as AddressInfo).port } as TestStack;
 });
 afterAll(() => void other.close());
 

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 import { documents, KEYS, run, start, Terminal } from './commands.js';
 
-let parts: Parts;
+let parts: TestStack;
 let server: Part;
 const terminals: Terminal[] = [];
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   server = parts.parts[0]!;
 });
 afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 import { extTasks, officialClient } from './drivers.js';
 import {
   closeClients,
@@ -14,11 +14,11 @@ import {
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 let otherUrl: string;
 let other: Part;
 beforeAll(async () => {
-  parts = await Parts.start(DATA_FOLDERS);
+  parts = await TestStack.start(DATA_FOLDERS);
   const port = await freePort();
   other = parts.server({ LONGHAUL_PORT: String(port) });
   otherUrl = `http://127.0.0.1:${port}/mcp`;

@@ -5,15 +5,15 @@ import {
   resultFromTaskOutcome,
   toolDeclarationFromMcpTool,
 } from '@modelcontextprotocol/ext-tasks/client';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { CLIENT_INFO, DATA_FOLDERS, expectMainResult, MAIN_JOB } from './support.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 const clients: Client[] = [];
 beforeAll(async () => {
-  parts = await Parts.start(DATA_FOLDERS);
+  parts = await TestStack.start(DATA_FOLDERS);
 });
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
 afterAll(() => parts?.stop());

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { linksFor } from '../../mcp-server/links-as-text.js';
-import { OlderClient, secondServer, VERSIONS } from '../older-era/wire.js';
+import { linksFor } from '../../mcp-server/shared/links-as-text.js';
+import { OlderClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 /** What the official Python SDK calls itself unless told otherwise, and so LangChain's adapters and many others. */
 const UNKNOWN = 'mcp';
@@ -19,10 +19,10 @@ const OPTED_IN = {
 const CALL = { path: 'some.csv', group_by: ['a'] };
 
 const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n3,4\n');
-  parts = await Parts.start({ LONGHAUL_DATA_FOLDERS: data });
+  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: data });
 });
 afterAll(async () => {
   await parts?.stop();

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { APPLIES, CHECKS_THAT_DO_NOT_APPLY, DOES_NOT_APPLY, REVISIONS } from './scenarios.js';
 import { installSuite, runScenario, serverScenarios } from './suite.js';
 
 await installSuite();
 const scenarios = await serverScenarios();
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Engine, EngineTemporal } from '../../engine/index.js';
+import { Engine, TemporalClient } from '../../engine/index.js';
 import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
@@ -8,7 +8,7 @@ import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const input = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
 const tools = new Map(
@@ -23,15 +23,15 @@ const tools = new Map(
   ]),
 );
 
-let parts: Parts;
+let parts: TestStack;
 let engine: Engine;
 const home = process.env['LONGHAUL_HOME']!;
 const secret = loadSecret(home);
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   const storage = storageOf({ home });
   engine = new Engine(
-    new EngineTemporal(home, storage, parts.taskQueue, createLogger('test', 'warn')),
+    new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn')),
     new Tools(tools, [], createLogger('test', 'warn')),
     secret,
     storage,

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
-import type { JsonRefusal } from '../../mcp-server/json.js';
-import { parseJson } from '../../mcp-server/json.js';
+import type { JsonRefusal } from '../../mcp-server/shared/json.js';
+import { parseJson } from '../../mcp-server/shared/json.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient } from '../older-era/wire.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import {
   bodyOf,
   lists,
@@ -19,9 +19,9 @@ import {
   type Send,
 } from './hostile-json.js';
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_MAILBOX: 'true' });
+  parts = await TestStack.start({ LONGHAUL_MAILBOX: 'true' });
 });
 afterAll(() => parts?.stop());
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 
 const STEPS = 5;
 let home: TestHome;

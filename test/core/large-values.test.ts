@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { artifactKey } from '../../platform/storage-keys.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const MB = 1_000_000;
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

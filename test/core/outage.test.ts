@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 
 /** How long Temporal stays away. */
 const OUTAGE_MS = 30_000;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { OlderClient, VERSIONS } from '../older-era/wire.js';
-import { Parts } from '../support/parts.js';
+import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

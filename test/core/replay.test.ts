@@ -8,10 +8,10 @@ import { join, resolve } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 
 const RECORDED = resolve('test/histories');
-let parts: Parts;
+let parts: TestStack;
 let codePath: string;
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     shutdownSignals: [],
   });
-  parts = await Parts.start();
+  parts = await TestStack.start();
   // The built code, as the workers of this run bundle it.
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/config.js');

@@ -9,13 +9,13 @@ import { folderStorage, storageOf, type Storage } from '../../platform/storage.j
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../operations/mailbox.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
-let parts: Parts;
+let parts: TestStack;
 let temporal: Client;
 let gone: string;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   temporal = await parts.temporal();
   gone = await purged();
 }, 120_000);

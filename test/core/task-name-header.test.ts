@@ -1,11 +1,11 @@
 /** The Mcp-Name header of the 2026-07-28 revision, on the wire. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RpcAnswer } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient } from '../older-era/wire.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const TOKENS = { experimental: { asyncTools: {} } };
 /** Ends like an address with a verb, and like a path of a job. */
@@ -22,10 +22,10 @@ const tokens = () => {
   ];
 };
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

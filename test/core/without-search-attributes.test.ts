@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';
 import { loadSettings } from '../../platform/config.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 /** As many as Temporal's own store has room for. */
 const TAKEN = Array.from({ length: 10 }, (_, index) => `Taken${index}`);
 
 let temporal: ReturnType<typeof spawn>;
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
   const { binFolder } = await loadSettings();
   const { path } = await findTemporalBinary({ binFolder }, () => undefined);
@@ -22,7 +22,7 @@ beforeAll(async () => {
       stdio: 'ignore',
     },
   );
-  parts = await Parts.start({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+  parts = await TestStack.start({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
 }, 120_000);
 afterAll(async () => {
   await parts?.stop();

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Estimates } from '../../engine/estimates.js';
-import { EngineTemporal } from '../../engine/temporal.js';
+import { TemporalClient } from '../../engine/temporal.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { storageOf } from '../../platform/storage.js';
@@ -12,17 +12,17 @@ import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(180_000);
 
 const project = resolve('test/estimates/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-estimates-'));
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 beforeAll(async () => {
   mkdirSync(join(folder, 'data'));
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
     LONGHAUL_DATA_FOLDERS: join(folder, 'data'),
@@ -150,7 +150,7 @@ test('pipelines, which share one workflow, are estimated each for itself', async
 test('of a server that has just started it is there at the first call', async () => {
   const home = process.env['LONGHAUL_HOME']!;
   const logger = createLogger('test', 'warn');
-  const temporal = new EngineTemporal(home, storageOf({ home }), parts.taskQueue, logger);
+  const temporal = new TemporalClient(home, storageOf({ home }), parts.taskQueue, logger);
   try {
     await eventually('it is connected', () => temporal.facts().catch(() => undefined));
     const slow = defineTool({

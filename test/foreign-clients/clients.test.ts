@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATA_FOLDERS } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { CLIENTS, type ForeignClient, type Way } from './clients.js';
 import { install, pinnedVersion } from './environments.js';
 import { selectClients } from './passed.js';
@@ -42,10 +42,10 @@ const { isWhole, recordPass } = selectClients();
 const driven = CLIENTS.filter(({ isSmoke }) => isWhole || isSmoke);
 const tested = new Set<string>();
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
   await Promise.all(driven.map(({ environment }) => install(environment)));
-  parts = await Parts.start(DATA_FOLDERS);
+  parts = await TestStack.start(DATA_FOLDERS);
 });
 afterAll(() => parts?.stop());
 

@@ -8,7 +8,7 @@ import { hostId } from '../../activities/pipeline/host.js';
 import { lastSeen } from '../../platform/host-presence.js';
 import { linesOf, writePipelines } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 export interface TestHost {
   home: string;
@@ -22,7 +22,7 @@ const ABSENCE_MINUTES = '2';
 export class Hosts {
   private constructor(
     readonly root: string,
-    readonly parts: Parts,
+    readonly parts: TestStack,
   ) {}
 
   /** A server without a worker. */
@@ -30,7 +30,7 @@ export class Hosts {
     const root = mkdtempSync(join(tmpdir(), 'longhaul-hosts-'));
     for (const folder of ['pipelines', 'storage', 'ledgers']) mkdirSync(join(root, folder));
     writePipelines(join(root, 'pipelines'), pipelines);
-    const parts = await Parts.serverAlone({
+    const parts = await TestStack.serverAlone({
       LONGHAUL_HOME: newHome(root, 'server'),
       LONGHAUL_PIPELINE_FOLDERS: join(root, 'pipelines'),
       LONGHAUL_SECRET: Buffer.alloc(32, 7).toString('base64'),

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNKNOWN = '0'.repeat(32);
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 let started: () => Promise<number>;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   jobs = new JobsClient(parts.base);
   const temporal = await parts.temporal();
   started = async () => {

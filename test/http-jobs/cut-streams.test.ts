@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import type { Part } from '../support/parts.js';
+import type { Part } from '../support/test-stack.js';
 import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
 import { JobsClient } from '../support/jobs.js';
 

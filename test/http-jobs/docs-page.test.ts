@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { PROBLEM_TABLE } from '../../mcp-server/faces/http-jobs/openapi.js';
-import { Parts } from '../support/parts.js';
+import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/openapi.js';
+import { TestStack } from '../support/test-stack.js';
 
 const PAGE = 'docs/http-jobs.md';
 const [BEGIN, END] = [
-  '<!-- problems: made from mcp-server/faces/http-jobs/problems.ts -->',
+  '<!-- problems: made from mcp-server/http-jobs/problems.ts -->',
   '<!-- end of problems -->',
 ];
 const page = () => readFileSync(PAGE, 'utf8');
 
 describe('the ten minutes', () => {
-  let parts: Parts;
+  let parts: TestStack;
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-http-reader-'));
   beforeAll(async () => {
-    parts = await Parts.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
+    parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
   });
   afterAll(async () => {
     await parts?.stop();

@@ -7,17 +7,17 @@ import { exampleOf } from '../../operations/documentation/example.js';
 import { ITEMS } from '../../operations/documentation/items.js';
 import { run } from '../cli/commands.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-lint-'));
 const SHIPPED = ['analyze_dataset', 'audit_npm_package', 'sign_packages', 'test_npm_package'];
 
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
   jobs = new JobsClient(parts.base);
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = 'Content-Type: application/json';
@@ -15,10 +15,10 @@ const WAYS: [name: string, headers: string[], body: string][] = [
   ['empty chunks and a JSON content type', ['Transfer-Encoding: chunked', JSON_TYPE], '0\r\n\r\n'],
 ];
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

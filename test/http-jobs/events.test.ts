@@ -7,8 +7,8 @@ import {
   eventStream,
   SLOW_READER_MS,
   type ServerSentEvent,
-} from '../../mcp-server/faces/http-jobs/event-stream.js';
-import { HEARTBEAT_MS } from '../../mcp-server/heartbeat.js';
+} from '../../mcp-server/http-jobs/event-stream.js';
+import { HEARTBEAT_MS } from '../../mcp-server/lifecycle/heartbeat.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());
@@ -106,7 +106,7 @@ test('a cancel is 202 while it lasts, 200 once canceled and again, and keeps its
 });
 
 test('a cancel while no worker runs is 202, and ends canceled once one does', async () => {
-  const alone = await Parts.start();
+  const alone = await TestStack.start();
   try {
     const client = new JobsClient(alone.base);
     await alone.parts[1]!.end('SIGKILL');

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { OlderClient } from '../older-era/wire.js';
-import { Parts } from '../support/parts.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
 const PROJECT = resolve('test/http-jobs/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-jobs-'));
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 let failed: any;
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
   });

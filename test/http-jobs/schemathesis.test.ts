@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newNamespace } from '../support/namespace.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
 
 const PROJECT = resolve('test/http-jobs/project');
@@ -14,13 +14,13 @@ const MOST_MS = 480_000;
 const SHOWN_CHARACTERS = 20_000;
 
 const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
-let parts: Parts;
+let parts: TestStack;
 let schemathesis: string;
 beforeAll(async () => {
   schemathesis = await installSchemathesis();
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
   // It cancels and deletes whatever it finds in the lists of a namespace.
-  parts = await Parts.start({
+  parts = await TestStack.start({
     TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),

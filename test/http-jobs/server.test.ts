@@ -7,7 +7,7 @@ import { chromium } from 'playwright-core';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { check } from '../../operations/schema.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
@@ -15,10 +15,10 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const PAGE = 'https://app.example.com';
 const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_KICKOFFS_PER_MINUTE: '3', LONGHAUL_STATUS_PER_MINUTE: '5' });
+  parts = await TestStack.start({ LONGHAUL_KICKOFFS_PER_MINUTE: '3', LONGHAUL_STATUS_PER_MINUTE: '5' });
   jobs = new JobsClient(parts.base);
 });
 afterAll(() => parts?.stop());

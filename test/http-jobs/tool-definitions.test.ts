@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import { run } from '../cli/commands.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
@@ -44,11 +44,11 @@ const ANTHROPIC = {
   additionalProperties: false,
 };
 
-let parts: Parts;
+let parts: TestStack;
 let jobs: JobsClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-agent-loop-'));
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
   jobs = new JobsClient(parts.base);
 }, 120_000);
 afterAll(async () => {

@@ -4,18 +4,18 @@ import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient, VERSIONS } from '../older-era/wire.js';
+import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const META = 'longhaul/idempotencyKey';
 const TOKENS = { experimental: { asyncTools: {} } };
 const JOBS = { experimental: { twoStage: {} } };
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

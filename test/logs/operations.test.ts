@@ -9,14 +9,14 @@ import { openEvents, toldLines } from '../http-jobs/sse.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
-let parts: Parts;
+let parts: TestStack;
 let caller: Caller;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/logs/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
     LONGHAUL_HOME: join(folder, 'home'),

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OFFERS_LIMIT } from '../../operations/mailbox.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, type Post } from './support.js';
 
-let parts: Parts;
+let parts: TestStack;
 let posts: Post[];
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   posts = await Promise.all([openPost(parts), openPost(parts)]);
 });
 afterAll(async () => {

@@ -6,17 +6,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { MAILBOX_TOOL_NAMES } from '../../operations/mailbox-tools.js';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../operations/mailbox.js';
-import { OlderClient } from '../older-era/wire.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
 jest.setTimeout(180_000);
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start(MAILBOX);
+  parts = await TestStack.start(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());

@@ -3,14 +3,14 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { documents, run, start } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start(MAILBOX);
+  parts = await TestStack.start(MAILBOX);
 });
 afterEach(closeAgents);
 afterAll(() => parts?.stop());

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Received } from '../../operations/mailbox.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
-let parts: Parts;
+let parts: TestStack;
 let post: Post;
 let other: Post;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   [post, other] = await Promise.all([openPost(parts), openPost(parts)]);
 });
 afterAll(async () => {

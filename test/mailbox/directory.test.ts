@@ -18,7 +18,7 @@ import {
 } from '../../operations/mailbox-wire.js';
 import { AgentList } from '../../workflows/mailbox/agents.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
@@ -37,11 +37,11 @@ const STORM = 150;
 /** Few enough for a test to need shards. */
 const HOME_AGENTS = 3;
 
-let parts: Parts;
+let parts: TestStack;
 let post: Post;
 let small: Post;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_MAILBOX: '1' });
+  parts = await TestStack.start({ LONGHAUL_MAILBOX: '1' });
   post = await openPost(parts);
   small = await openPost(parts, { homeAgents: HOME_AGENTS });
 });

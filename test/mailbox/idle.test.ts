@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
-import { longestWaitSeconds } from '../../mcp-server/known-clients.js';
-import { mailboxTools } from '../../mcp-server/mailbox-tools/index.js';
-import { OlderClient } from '../older-era/wire.js';
+import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
+import { mailboxTools } from '../../mcp-server/mailbox/index.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { MAILBOX, SOON } from './agents.js';
 
 jest.setTimeout(180_000);
@@ -24,12 +24,12 @@ interface Cycle {
   reply: string;
 }
 
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 let cycles: Promise<Cycle[]>;
 let heard: Promise<{ withProgress: string[]; without: string[] }>;
 beforeAll(async () => {
-  parts = await Parts.start(MAILBOX);
+  parts = await TestStack.start(MAILBOX);
   client = parts.client.with({});
   // Both take half a minute; they run at the same time.
   cycles = idleCycles(2);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { RETRY_MS } from '../../mcp-server/older-era/exchange.js';
-import { OlderClient } from '../older-era/wire.js';
+import { RETRY_MS } from '../../mcp-server/revision-2025-11-25/exchange.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
 import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';

@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { SIGN_INTERVAL_MS } from '../../operations/mailbox.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
-let parts: Parts;
+let parts: TestStack;
 let post: Post;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   post = await openPost(parts);
 });
 afterAll(async () => {
@@ -122,7 +122,7 @@ test('a second registration takes the name over: the wait of the first, in anoth
 });
 
 test('a wait outlasts its workers, and delivers once there is one again', async () => {
-  const alone = await Parts.start();
+  const alone = await TestStack.start();
   const lonely = await openPost(alone);
   try {
     const who = somebody();

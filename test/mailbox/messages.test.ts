@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../operations/mailbox.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
-let parts: Parts;
+let parts: TestStack;
 let post: Post;
 let other: Post;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   post = await openPost(parts);
   other = await openPost(parts);
 });

@@ -10,7 +10,7 @@ import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES, jsonBytes } from '../../operations/mailbox.js';
 import { eventually } from '../stack/cli-process.js';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
@@ -21,7 +21,7 @@ const BOUND = 1_200;
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
-let parts: Parts;
+let parts: TestStack;
 let post: Post;
 let codePath: string;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ beforeAll(async () => {
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
     shutdownSignals: [],
   });
-  parts = await Parts.start();
+  parts = await TestStack.start();
   post = await openPost(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/config.js');

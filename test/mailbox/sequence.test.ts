@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../operations/mailbox-tools.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 import {
   closeAgents,
   closeSharedAgents,

@@ -1,15 +1,15 @@
 /** Who is there: agents that wait, that have left, and pages of many. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
 
 const AWAY_AFTER_MS = 1_000;
 
-let parts: Parts;
+let parts: TestStack;
 let posts: Post[];
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   const open = () => openPost(parts, { awayAfterMs: AWAY_AFTER_MS });
   posts = await Promise.all([open(), open()]);
 });

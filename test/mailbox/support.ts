@@ -1,7 +1,7 @@
 /** Engines of a test's own over a real worker. */
 import { randomUUID } from 'node:crypto';
 import { Mailbox, type MailboxOptions } from '../../engine/mailbox/index.js';
-import { EngineTemporal } from '../../engine/temporal.js';
+import { TemporalClient } from '../../engine/temporal.js';
 import { Watches } from '../../engine/watch.js';
 import type { DeliveredMessage, ReceiveOptions, Received } from '../../operations/mailbox.js';
 import { mailboxPrefix } from '../../operations/agent-id.js';
@@ -9,7 +9,7 @@ import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { eventually } from '../stack/cli-process.js';
-import type { Parts } from '../support/parts.js';
+import type { TestStack } from '../support/test-stack.js';
 
 const home = process.env['LONGHAUL_HOME']!;
 export const secret = loadSecret(home);
@@ -17,15 +17,15 @@ export const secret = loadSecret(home);
 /** A mailbox as one server process has it: its own connection, its own long polls. */
 export interface Post {
   mailbox: Mailbox;
-  temporal: EngineTemporal;
+  temporal: TemporalClient;
 }
 
 export async function openPost(
-  { taskQueue }: Pick<Parts, 'taskQueue'>,
+  { taskQueue }: Pick<TestStack, 'taskQueue'>,
   options?: MailboxOptions,
 ): Promise<Post> {
   const storage = storageOf({ home });
-  const temporal = new EngineTemporal(home, storage, taskQueue, createLogger('test', 'warn'));
+  const temporal = new TemporalClient(home, storage, taskQueue, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };
 }
@@ -35,7 +35,7 @@ export function somebody(): string {
   return `somebody-${randomUUID()}`;
 }
 
-export function workflowId(parts: Parts, principal: string, what: string): string {
+export function workflowId(parts: TestStack, principal: string, what: string): string {
   return mailboxPrefix(principal, parts.taskQueue, secret) + what;
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Engine, EngineTemporal } from '../../engine/index.js';
+import { Engine, TemporalClient } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { createLogger } from '../../platform/log.js';
@@ -16,8 +16,8 @@ import { JobsClient } from '../support/jobs.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
 import { TASKS, WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
-import { OlderClient } from '../older-era/wire.js';
+import { TestStack } from '../support/test-stack.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { Caller, textOf } from './support.js';
 
 const PROJECT = resolve('test/operation-tools/project');
@@ -29,12 +29,12 @@ jest.setTimeout(300_000);
 const TEXT = 't'.repeat(300_000);
 const home = process.env['LONGHAUL_HOME']!;
 
-let parts: Parts;
+let parts: TestStack;
 let caller: Caller;
 let second: string;
 let storage: Storage;
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
   });
@@ -68,7 +68,7 @@ async function keysOf(...workflowIds: string[]): Promise<string[]> {
 /** An engine of this process, on a storage that may fail. */
 async function engineOn(own: Storage): Promise<Engine> {
   const logger = createLogger('test', 'error');
-  const temporal = new EngineTemporal(home, own, parts.taskQueue, logger);
+  const temporal = new TemporalClient(home, own, parts.taskQueue, logger);
   const engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), own);
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return engine;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Engine, EngineTemporal } from '../../engine/index.js';
+import { Engine, TemporalClient } from '../../engine/index.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const tool = defineTool({
   name: 'slow_compute',
@@ -16,15 +16,15 @@ const tool = defineTool({
   estimate: { seconds: 1 },
 });
 
-let parts: Parts;
+let parts: TestStack;
 let engine: Engine;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   const home = process.env['LONGHAUL_HOME']!;
   const storage = storageOf({ home });
   const logger = createLogger('test', 'warn');
   engine = new Engine(
-    new EngineTemporal(home, storage, parts.taskQueue, logger),
+    new TemporalClient(home, storage, parts.taskQueue, logger),
     new Tools(new Map([[tool.name, tool]]), [], logger),
     loadSecret(home),
     storage,

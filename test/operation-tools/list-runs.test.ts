@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const COUNT = 12;
 const ROUNDS = 8;
@@ -21,9 +21,9 @@ interface Page {
 /** A way to list operations. */
 type List = (filter?: { limit?: number; cursor?: string; status?: string }) => Promise<Page>;
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/operation-tools/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/operation-tools/project') });
 }, 120_000);
 afterAll(() => parts?.stop());
 

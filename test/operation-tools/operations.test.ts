@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { Caller, linksOf, textOf } from './support.js';
 
 /** A tool that nobody else has: cancelling all of its operations ends no other test's. */
@@ -16,13 +16,13 @@ description: Waits for an approval.
 jobs: { only: { steps: [{ name: go, run: 'true', approval: { message: Go? } }] } }
 `;
 
-let parts: Parts;
+let parts: TestStack;
 let caller: Caller;
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'longhaul-held-'));
   await writeFile(join(folder, 'held.yml'), HELD_PIPELINE);
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
   });
   caller = new Caller(parts.client);

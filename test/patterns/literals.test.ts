@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { Hono } from 'hono';
 import { filterCondition } from '../../activities/analyze_dataset/filters.js';
-import { preferencesOf } from '../../mcp-server/faces/http-jobs/headers.js';
+import { preferencesOf } from '../../mcp-server/http-jobs/headers.js';
 
 const app = new Hono()
   .get('/', (c) => c.json(preferencesOf(c)))

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 /** JavaScript's own engine takes years over these. */
 const HOSTILE = `${'a'.repeat(60)}b`;
 const HOSTILE_NAME = `${'b'.repeat(60)}c`;
 const HOSTILE_LINK = `http://${'a'.repeat(60)}!`;
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/patterns/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/patterns/project') });
 });
 afterAll(() => parts?.stop('SIGKILL'));
 

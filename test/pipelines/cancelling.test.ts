@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../cli/commands.js';
-import { OlderClient } from '../older-era/wire.js';
+import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
 import { PipelineProject, textOf } from './support.js';

@@ -10,7 +10,7 @@ import { operationFolder } from '../../activities/pipeline/layout.js';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { StepHome } from './steps-support.js';
 
 let client: Client;
@@ -34,7 +34,7 @@ describe('a host', () => {
 
   test('has a worker that polls the shared queue and the two of its own', async () => {
     const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
-    const parts = await Parts.start({ LONGHAUL_HOME: home, LONGHAUL_MAX_STEPS: '1' });
+    const parts = await TestStack.start({ LONGHAUL_HOME: home, LONGHAUL_MAX_STEPS: '1' });
     try {
       const host = await eventually('it has an ID', (): string | undefined =>
         existsSync(join(home, 'host-id')) ? hostId(home) : undefined,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { eventually, kill, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 import { linesOf, textOf, writePipelines } from './support.js';
 
 /** How long Temporal stays away: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { markedProcesses } from '../../activities/pipeline/leftovers.js';
 import { childPaths, type ChildPaths } from '../../activities/pipeline/layout.js';
 import { findAttempts } from '../../activities/pipeline/journal.js';
-import { runStep, type StepSurroundings } from '../../activities/pipeline/run-step.js';
+import { runStep, type StepContext } from '../../activities/pipeline/run-step.js';
 import { openWorkspace } from '../../activities/pipeline/workspace.js';
 import type { OpenWorkspace, RunStep, StepDone, StepTrouble } from '../../pipelines/run.js';
 import { logKey } from '../../platform/storage-keys.js';
@@ -46,7 +46,7 @@ export class StepHome {
     return childPaths(this.home, this.workflowId, CHILD);
   }
 
-  around(around: Partial<StepSurroundings> = {}): StepSurroundings {
+  around(around: Partial<StepContext> = {}): StepContext {
     return {
       settings: { home: this.home, stepEnvironment: [] },
       storage: this.storage,
@@ -63,16 +63,12 @@ export class StepHome {
     };
   }
 
-  run(run: string, step: Partial<RunStep> = {}, around: Partial<StepSurroundings> = {}): Promise<StepDone> {
+  run(run: string, step: Partial<RunStep> = {}, around: Partial<StepContext> = {}): Promise<StepDone> {
     return runStep(stepOf(run, step), this.around(around));
   }
 
   /** Runs a step that is to fail. */
-  async failed(
-    run: string,
-    step: Partial<RunStep> = {},
-    around: Partial<StepSurroundings> = {},
-  ): Promise<Failed> {
+  async failed(run: string, step: Partial<RunStep> = {}, around: Partial<StepContext> = {}): Promise<Failed> {
     return failureOf(this.run(run, step, around));
   }
 

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stepsFrom } from '../../cli/client/plain.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 export class PipelineProject {
   private constructor(
     /** A folder that steps may write into: what they did can be counted. */
     readonly ledgers: string,
     readonly folder: string,
-    readonly parts: Parts,
+    readonly parts: TestStack,
   ) {}
 
   /** @param pipelines name of the file, without extension -> text */
@@ -22,7 +22,7 @@ export class PipelineProject {
     const folder = join(root, 'pipelines');
     mkdirSync(folder);
     writePipelines(folder, pipelines);
-    const parts = await Parts.start({
+    const parts = await TestStack.start({
       LONGHAUL_PIPELINE_FOLDERS: folder,
       LONGHAUL_MAX_STEPS: '8',
       ...environment,

@@ -2,14 +2,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client';
 import { closeClients, connect } from '../clients/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { statusesAt } from './support.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterEach(closeClients);
 afterAll(() => parts?.stop());

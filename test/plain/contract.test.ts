@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { resolve } from 'node:path';
 import { check } from '../../operations/schema.js';
 import { TASKS, TASKS_AND_FORMS, type WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';
 
-let parts: Parts;
-let ours: Parts;
+let parts: TestStack;
+let ours: TestStack;
 let client: WireClient;
 beforeAll(async () => {
   [parts, ours] = await Promise.all([
-    Parts.start(),
-    Parts.start({ LONGHAUL_PROJECT: resolve('test/plain/project') }),
+    TestStack.start(),
+    TestStack.start({ LONGHAUL_PROJECT: resolve('test/plain/project') }),
   ]);
   client = parts.client.with({});
 });

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { withoutNulls } from '../../mcp-server/null-arguments.js';
+import { withoutNulls } from '../../mcp-server/shared/null-arguments.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { call, follow, textOf } from './support.js';
 
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   client = parts.client.with({});
 });
 afterAll(() => parts?.stop());

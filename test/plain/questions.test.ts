@@ -5,15 +5,15 @@ import { digestOf } from '../../operations/token.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 import { sealOf } from '../../platform/seal.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';
 
 const secret = randomBytes(32);
-let parts: Parts;
+let parts: TestStack;
 let mute: WireClient;
 let forms: WireClient;
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/plain/project'),
     LONGHAUL_SECRET: secret.toString('base64'),
   });

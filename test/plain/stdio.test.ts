@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 
 jest.setTimeout(180_000);
 

@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { call, follow, start, textOf } from './support.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-waits-'));
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   client = parts.client.with({});
 });
 afterAll(async () => {

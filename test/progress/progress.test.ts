@@ -4,24 +4,24 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Engine, EngineTemporal } from '../../engine/index.js';
+import { Engine, TemporalClient } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 
 const ANONYMOUS = 'anonymous';
 const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
-let parts: Parts;
+let parts: TestStack;
 /** What another server process would be: it has seen nothing before. */
 const fresh: Engine[] = [];
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
 });
 afterAll(async () => {
   await parts?.stop();
@@ -36,7 +36,7 @@ async function newEngine(): Promise<Engine> {
   const home = process.env['LONGHAUL_HOME']!;
   const storage = storageOf({ home });
   const engine = new Engine(
-    new EngineTemporal(home, storage, parts.taskQueue, logger),
+    new TemporalClient(home, storage, parts.taskQueue, logger),
     new Tools(new Map(), [], logger),
     loadSecret(home),
     storage,

@@ -2,19 +2,19 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 import { RoundRobinProxy } from './round-robin.js';
 
 export class TwoServers {
   readonly #servers = new Map<number, Part>();
 
   private constructor(
-    readonly parts: Parts,
+    readonly parts: TestStack,
     readonly proxy: RoundRobinProxy,
   ) {}
 
   static async start(environment: Record<string, string> = {}): Promise<TwoServers> {
-    const parts = await Parts.start(environment);
+    const parts = await TestStack.start(environment);
     const ports = [parts.port, await freePort()];
     const two = new TwoServers(parts, await RoundRobinProxy.start(ports));
     two.#servers.set(ports[0]!, parts.parts[0]!);

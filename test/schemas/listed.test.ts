@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonSchema } from '../../operations/schema.js';
 import { movedTo, recursiveReferences } from '../../operations/schema-references.js';
 import { run } from '../cli/commands.js';
-import { OlderClient, VERSIONS } from '../older-era/wire.js';
+import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
 
 const CAPABILITIES: [string, object][] = [
@@ -23,12 +23,12 @@ const CAPABILITIES: [string, object][] = [
 ];
 
 const data = mkdtempSync(join(tmpdir(), 'longhaul-schemas-'));
-let parts: Parts;
+let parts: TestStack;
 let python: string;
 beforeAll(async () => {
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n3,4\n');
   python = await installPythonClient();
-  parts = await Parts.start({
+  parts = await TestStack.start({
     // Nothing but what ships.
     LONGHAUL_PROJECT: data,
     LONGHAUL_DATA_FOLDERS: data,
@@ -41,7 +41,7 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-async function listings(of: Parts): Promise<[string, any[]][]> {
+async function listings(of: TestStack): Promise<[string, any[]][]> {
   const found: [string, any[]][] = [];
   for (const [protocol, capabilities] of CAPABILITIES) {
     const { result } = await of.client.with(capabilities).request('tools/list');
@@ -139,7 +139,7 @@ describe('of an author', () => {
   const project = resolve('test/schemas/project');
 
   test('a recursive schema is listed as it is, on every protocol, and its tool works', async () => {
-    const own = await Parts.start({ LONGHAUL_PROJECT: project });
+    const own = await TestStack.start({ LONGHAUL_PROJECT: project });
     try {
       for (const [listing, tools] of await listings(own)) {
         const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'tree');

@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, WITH_FORMS, type Wire } from './client.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: resolve('test/sep-1391/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/sep-1391/project') });
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());

@@ -1,9 +1,9 @@
 /** A client with both opt-ins: its operations (SEP-1391) are notified as two-stage jobs are. */
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { secondServer } from '../older-era/wire.js';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, toldOf } from '../two-stage/client.js';
 import { AsyncClient, connectStateless, connectStdio } from './client.js';
 
@@ -13,11 +13,11 @@ const PROJECT = resolve('test/sep-1391/project');
 const BOTH = { experimental: { asyncTools: {}, twoStage: {} } };
 const BOTH_WITH_FORMS = { ...BOTH, elicitation: {} };
 
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 let other: string;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: PROJECT });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
   url = parts.client.url;
   ({ url: other } = await secondServer(parts));
 });

@@ -6,16 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run as runCommand } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, OPTED_IN, type Wire } from './client.js';
 
 jest.setTimeout(120_000);
 
 const PROJECT = resolve('test/sep-1391/project');
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_PROJECT: PROJECT });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());

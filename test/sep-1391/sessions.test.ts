@@ -5,19 +5,19 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
-import { secondServer } from '../older-era/wire.js';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, OPTED_IN, WITH_FORMS } from './client.js';
 
 jest.setTimeout(120_000);
 
 const secret = randomBytes(32);
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 let other: string;
 beforeAll(async () => {
-  parts = await Parts.start({
+  parts = await TestStack.start({
     LONGHAUL_PROJECT: resolve('test/sep-1391/project'),
     LONGHAUL_SECRET: secret.toString('base64'),
   });

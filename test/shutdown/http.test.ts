@@ -2,21 +2,21 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { JobsClient } from '../support/jobs.js';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
-import { OlderClient, VERSIONS } from '../older-era/wire.js';
+import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
-import { Parts, type Part } from '../support/parts.js';
+import { TestStack, type Part } from '../support/test-stack.js';
 import { expectShortStopping, expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
 
 jest.setTimeout(180_000);
 
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 let server: Part;
 let token: string;
 beforeAll(async () => {
-  parts = await Parts.start(PROJECT);
+  parts = await TestStack.start(PROJECT);
   server = parts.parts[0]!;
   client = parts.client.with({});
   ({ token } = await start(client, 'nap', { idempotency_key: 'nap' }));

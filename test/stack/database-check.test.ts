@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { copyDatabase } from '../../stack/database-snapshot.js';
-import { FIXTURES } from '../support/parts.js';
+import { FIXTURES } from '../support/test-stack.js';
 import { TestHome } from './cli-process.js';
 
 jest.setTimeout(240_000);

@@ -7,7 +7,7 @@ import { artifactKey } from '../../platform/storage-keys.js';
 import { LogFile } from '../../stack/log-files.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
 import { WireClient } from '../support/mcp.js';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { eventually, isRunning, kill, readText, TestHome } from './cli-process.js';
 
 jest.setTimeout(240_000);
@@ -166,11 +166,11 @@ test('a step that runs on a full disk waits with its log and its end, and the pi
 });
 
 describe("a full disk of the worker's host, with Temporal elsewhere", () => {
-  let parts: Parts;
+  let parts: TestStack;
   const ledger = () => join(home.path, 'ledger');
   const letGo = (step: string) => writeFileSync(`${ledger()}.${step}`, '');
   beforeEach(async () => {
-    parts = await Parts.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelineFolder() });
+    parts = await TestStack.start({ LONGHAUL_HOME: disk, LONGHAUL_PIPELINE_FOLDERS: pipelineFolder() });
   });
   afterEach(() => parts?.stop());
 

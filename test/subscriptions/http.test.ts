@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { dirname, resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
 jest.setTimeout(120_000);
 
 const AIRPORTS = resolve('node_modules/vega-datasets/data/flights-airport.csv');
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start({ LONGHAUL_DATA_FOLDERS: dirname(AIRPORTS) });
+  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: dirname(AIRPORTS) });
 });
 afterAll(() => parts?.stop());
 
@@ -119,7 +119,7 @@ test('subscriptions at the same time are told apart by their IDs, and both hear 
 
 describe('when the server is asked to end', () => {
   test('each subscription gets its result before its stream closes', async () => {
-    const own = await Parts.start();
+    const own = await TestStack.start();
     try {
       const taskId = await own.client.start('confirm_delete', { filename: 'a' });
       const streams = await Promise.all([

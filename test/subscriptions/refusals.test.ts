@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TASKS, type WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 const LISTEN = 'subscriptions/listen';
 
-let parts: Parts;
+let parts: TestStack;
 let client: WireClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   ({ client } = parts);
 });
 afterAll(() => parts?.stop());

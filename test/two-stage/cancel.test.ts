@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, toldOf } from './client.js';
 
 jest.setTimeout(180_000);
 
-let parts: Parts;
+let parts: TestStack;
 let client: HttpClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   client = await HttpClient.open(parts.client.url);
   await client.listen();
 });

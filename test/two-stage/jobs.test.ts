@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, toldOf } from './client.js';
 
 jest.setTimeout(180_000);
 
-let parts: Parts;
+let parts: TestStack;
 let client: HttpClient;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   client = await HttpClient.open(parts.client.url);
   await client.listen();
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
-import { followJob, ToldJobs, type JobNotification } from '../../mcp-server/faces/two-stage/index.js';
+import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 
 const engine = { tools: { get: () => undefined } } as unknown as Engine;
@@ -24,7 +24,7 @@ const record = (progress: number, more: Partial<OperationRecord> = {}): Operatio
 const closed = (more: Partial<OperationRecord> = {}) =>
   record(100, { status: 'completed', closedAt: '2026-11-21T12:00:42Z', result: { files: 1 }, ...more });
 
-function listener(told?: ToldJobs) {
+function listener(told?: DeliveredJobs) {
   const sent: { at: number; method: string; params: any }[] = [];
   const send = async ({ method, params }: JobNotification) =>
     void sent.push({ at: performance.now(), method, params });
@@ -108,33 +108,33 @@ describe('progress', () => {
 
 describe('what a stream has told', () => {
   test('is known to the one that goes on with it', async () => {
-    const told = new ToldJobs();
+    const told = new DeliveredJobs();
     const first = listener(told);
     await first.follower.tell(closed());
     await first.follower.tell(record(70, { token: 'other' }));
     const position = JSON.parse(JSON.stringify(told.position));
-    const second = listener(new ToldJobs(position));
+    const second = listener(new DeliveredJobs(position));
     expect(await second.follower.tell(closed())).toBe(true);
     expect(second.sent).toEqual([]);
-    const third = listener(new ToldJobs(position));
+    const third = listener(new DeliveredJobs(position));
     await third.follower.tell(record(10, { token: 'other' }));
     expect(third.shares()).toEqual([0.7]);
   });
 
   test('includes all that ended before the time from which on it remembers', async () => {
     const { sent, follower } = listener(
-      new ToldJobs({ since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
+      new DeliveredJobs({ since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
     );
     expect(await follower.tell(closed())).toBe(true);
     expect(sent).toEqual([]);
   });
 
   test('fits a header, however many jobs there were', () => {
-    const told = new ToldJobs();
+    const told = new DeliveredJobs();
     for (let index = 0; index < 1_000; index += 1) told.tell(`job-${index}`, index % 2 ? true : 1 / 3);
     const { jobs } = told.position;
     expect(JSON.stringify(jobs).length).toBeLessThan(4_000);
-    expect(new ToldJobs(told.position).of('job-999')).toBe(true);
+    expect(new DeliveredJobs(told.position).of('job-999')).toBe(true);
   });
 });
 

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as current from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(120_000);
 
-let parts: Parts;
+let parts: TestStack;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
 });
 afterAll(() => parts?.stop());
 

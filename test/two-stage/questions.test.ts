@@ -5,19 +5,19 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { secondServer } from '../older-era/wire.js';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { FIXTURES, Parts } from '../support/parts.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, StdioClient, toldOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(180_000);
 
 const WITH_FORMS = { ...OPT_IN, elicitation: {} };
 
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());

@@ -1,20 +1,20 @@
 /** Who is told what, when, and by which process. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { secondServer } from '../older-era/wire.js';
+import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-import { Parts } from '../support/parts.js';
+import { TestStack } from '../support/test-stack.js';
 import { HttpClient, toldOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(180_000);
 
 const TWO_STAGE = { experimental: { twoStage: {} } };
 
-let parts: Parts;
+let parts: TestStack;
 let url: string;
 let other: Awaited<ReturnType<typeof secondServer>>;
 beforeAll(async () => {
-  parts = await Parts.start();
+  parts = await TestStack.start();
   url = parts.client.url;
   other = await secondServer(parts);
 });

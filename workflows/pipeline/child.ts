@@ -25,12 +25,12 @@ import {
   type PipelineRun,
   type StepDone,
 } from '../../pipelines/run.js';
-import { progress, stage } from '../shell/index.js';
-import { marker } from '../shell/state.js';
+import { progress, stage } from '../runtime/index.js';
+import { marker } from '../runtime/state.js';
 import { hostAnswered, onHost, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, misfitOf } from './outputs.js';
 import { awaitApproval } from './questions.js';
-import { rootOf, runStep, troubleOf, type StepOwner } from './step.js';
+import { rootOf, runStep, failureDetails, type StepOwner } from './step.js';
 
 /** How long a step that runs after a cancel may take when it has no time-out of its own, in minutes. */
 const LAST_STEPS_MINUTES = 5;
@@ -274,7 +274,7 @@ export class Child implements StepOwner {
 
   #failStep(step: Step, at: number, record: StepRecord, error: ActivityFailure | ApplicationFailure): void {
     const root = rootOf(error);
-    const trouble = troubleOf(root);
+    const trouble = failureDetails(root);
     record.status = root.type === STEP_TIMED_OUT ? 'timed_out' : 'failed';
     if (trouble?.exitCode !== undefined) record.exitCode = trouble.exitCode;
     if (trouble) this.#keepOutputs(trouble.outputs, at + 1);

@@ -4,7 +4,7 @@ import type { ChildStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Approval } from '../../pipelines/pipeline.js';
 import type { StepTrouble } from '../../pipelines/run.js';
-import { requestInput } from '../shell/index.js';
+import { requestInput } from '../runtime/index.js';
 
 /** How much of each output a question shows, in characters. */
 const OUTPUT_CHARACTERS = 1_000;

@@ -89,7 +89,7 @@ export async function runStep(
         continue;
       }
       const decision = await asking([child.record, record], () =>
-        askAboutDoubt(where, cause.message, troubleOf(cause)),
+        askAboutDoubt(where, cause.message, failureDetails(cause)),
       );
       if (decision === 'give_up') throw error;
       if (decision === 'run_again') request.round += 1;
@@ -135,6 +135,6 @@ export function rootOf(error: ActivityFailure | ApplicationFailure): Application
 }
 
 /** What is known of a step that failed. */
-export function troubleOf(failure: ApplicationFailure): StepTrouble | undefined {
+export function failureDetails(failure: ApplicationFailure): StepTrouble | undefined {
   return (failure.details?.[0] ?? undefined) as StepTrouble | undefined;
 }

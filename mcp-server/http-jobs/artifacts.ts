@@ -1,0 +1,131 @@
+/** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job has left. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { JobsFace } from './face.js';
+import {
+  artifactLinks,
+  artifactUri,
+  linksIn,
+  mimeTypeOf,
+  parseResourceUri,
+  resourceLink,
+} from '../shared/resource-links.js';
+import { assertJobId } from './headers.js';
+import { asProblem, type ProblemType } from './problems.js';
+import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
+import { rangeHeaders } from './result.js';
+import { assertKept, defined, jobPath } from './render.js';
+import { jobParams, json, responses } from './schemas.js';
+
+const artifact = z
+  .object({
+    name: z.string(),
+    content_type: z.string(),
+    bytes: z.int().optional(),
+    url: z.string().describe("Of a resumed job's, also an earlier job's."),
+  })
+  .openapi('Artifact');
+
+const binary = z.string().openapi({ format: 'binary' });
+const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
+
+export function registerArtifacts(face: JobsFace): void {
+  const { app, engine, principalOf, rates } = face;
+  const limit = rates.limit('status');
+  const middleware = [limit];
+  app.openapi(
+    createRoute({
+      method: 'get',
+      tags: ['Results'],
+      middleware,
+      path: '/v1/jobs/{id}/artifacts',
+      operationId: 'listArtifacts',
+      summary: 'The files that a job has left',
+      request: { params: jobParams },
+      responses: responses(
+        { 200: json(z.object({ artifacts: z.array(artifact) }), 'Those so far.') },
+        PROBLEM_TYPES,
+      ),
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      assertJobId(id);
+      const principal = principalOf(c);
+      const record = assertKept(await engine.readLive(principal, id));
+      const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
+      const addresses = new Set(links.map(({ uri }) => uri));
+      const others = (await engine.artifacts(principal, id))
+        .map(({ name, bytes }) => resourceLink(artifactUri(id, name), name, bytes))
+        .filter(({ uri }) => !addresses.has(uri));
+      const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => {
+        const token = parseResourceUri(uri)?.token ?? id;
+        const url = `${jobPath(token)}/artifacts/${encodeURIComponent(name)}`;
+        return { name, content_type: mimeType ?? mimeTypeOf(name), url, ...defined({ bytes: size }) };
+      });
+      return c.json({ artifacts }, 200, { 'Cache-Control': 'no-cache' });
+    },
+  );
+  app.openapi(
+    createRoute({
+      method: 'get',
+      tags: ['Results'],
+      middleware,
+      path: '/v1/jobs/{id}/artifacts/{name}',
+      operationId: 'getArtifact',
+      summary: 'A file that a job has left',
+      request: {
+        params: jobParams.extend({ name: z.string().openapi({ maxLength: 255 }) }),
+        headers: rangeHeaders,
+      },
+      responses: responses(
+        {
+          200: { description: 'All of it.', headers: BYTES_HEADERS, content: { '*/*': { schema: binary } } },
+          206: { description: 'The range.', headers: PART_HEADERS, content: { '*/*': { schema: binary } } },
+          304: { description: 'The client has it already.', headers: BYTES_HEADERS },
+        },
+        [...PROBLEM_TYPES, 'resource-not-found', 'range-not-satisfiable'],
+      ),
+    }),
+    (c) => {
+      const { id, name } = c.req.valid('param');
+      return sendArtifact(face, c, id, name);
+    },
+  );
+  // The same with slashes as they are.
+  app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
+    sendArtifact(face, c, c.req.param('id'), c.req.param('name')),
+  );
+}
+
+async function sendArtifact(
+  { engine, principalOf }: JobsFace,
+  c: Context,
+  id: string,
+  name: string,
+): Promise<Response> {
+  assertJobId(id);
+  const principal = principalOf(c);
+  assertKept(await engine.read(principal, id));
+  const file = await engine.artifact(principal, id, name).catch((error: unknown) => {
+    throw asProblem(error, 'not_found', 'resource-not-found');
+  });
+  return sendBytes(c, {
+    sizeBytes: file.sizeBytes,
+    etag: `"${file.version}"`,
+    contentType: mimeTypeOf(name),
+    stream: (range) => file.stream(range),
+    headers: {
+      // What a job has written is nothing to be shown as a page of this server.
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+    },
+  });
+}
+
+/** A name for a header (RFC 8187, section 3.2.1). */
+function encodeName(name: string): string {
+  return encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

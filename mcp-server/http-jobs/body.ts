@@ -1,0 +1,73 @@
+/** Bodies of requests: limits for all, and checks for addresses with a verb, which the OpenAPI library can't route. */
+import type { z } from '@hono/zod-openapi';
+import type { Context, MiddlewareHandler } from 'hono';
+import { JsonRefusal, parseJson } from '../shared/json.js';
+import { Problem, type RequestError } from './problems.js';
+
+/** Longest text on one problem, in characters: it may name thousands of unknown fields. */
+const LONGEST_DETAIL = 500;
+/** Is it the media type of JSON? */
+const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
+
+/**
+ * Refuses JSON that no route takes, before the OpenAPI library parses it.
+ *
+ * @throws Problem `too-large`, `invalid-request`
+ */
+export const refuseJson: MiddlewareHandler = async (c, next) => {
+  if (JSON_TYPE.test(c.req.header('content-type') ?? '') && c.req.raw.body !== null) {
+    try {
+      parseJson(await c.req.text());
+    } catch (error) {
+      if (!(error instanceof JsonRefusal)) throw error;
+      const { kind, message, path } = error;
+      if (kind === 'too_large') throw new Problem('too-large', `body: ${message}`, { cause: error });
+      // Text that is no JSON is left to the route, which may expect none.
+      if (kind === 'surrogate') throw invalidRequest('json', [{ path: [...path], message }]);
+    }
+  }
+  return next();
+};
+
+/**
+ * The body, checked. None counts as an empty object.
+ *
+ * @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request`
+ */
+export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  const text = await c.req.text();
+  const type = c.req.header('content-type');
+  if (type === undefined ? text !== '' : !JSON_TYPE.test(type))
+    throw new Problem(
+      'unsupported-media-type',
+      `Content-Type: expected application/json; got ${type ?? 'none'}`,
+    );
+  let body: unknown = {};
+  try {
+    if (text !== '' || type !== undefined) body = JSON.parse(text);
+  } catch (error) {
+    throw new Problem('invalid-json', `body: expected JSON; ${(error as Error).message}`, { cause: error });
+  }
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  throw invalidRequest('json', parsed.error.issues);
+}
+
+/**
+ * What a request's schema found, by place: `query.limit`.
+ *
+ * @param target the part of the request, as the library calls it
+ */
+export function invalidRequest(
+  target: string,
+  issues: readonly { path: PropertyKey[]; message: string }[],
+): Problem {
+  const where = target === 'json' ? 'body' : target;
+  const errors: RequestError[] = issues.map(({ path, message }) => ({
+    at: [where, ...path.map(String)].join('.'),
+    detail: message.length > LONGEST_DETAIL ? `${message.slice(0, LONGEST_DETAIL)}...` : message,
+  }));
+  return new Problem('invalid-request', errors.map(({ at, detail }) => `${at}: ${detail}`).join('\n'), {
+    errors,
+  });
+}

@@ -1,0 +1,275 @@
+/**
+ * What a tool publishes about itself on this face: the ten things that callers need to plan around a long call, whole. As
+ * data for programs and as Markdown for people; /openapi.json has both.
+ */
+import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
+import { ITEMS, type Item } from '../../operations/documentation/items.js';
+import { parametersOf, type Parameter } from '../../operations/documentation/parameters.js';
+import { ERROR_KINDS, isRetryable } from '../../operations/errors.js';
+import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operations/status-names.js';
+import type { Tool } from '../../operations/tool.js';
+import { fixedEstimateSeconds, kindOf, sizeInArguments } from '../../operations/tool-estimate.js';
+import { LONGEST_KEY } from './headers.js';
+import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
+import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
+import { jobPath } from './render.js';
+import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+
+/** What is allowed a minute, to each caller, on each server process. */
+export interface Limits {
+  kickoffsPerMinute: number;
+  statusPerMinute: number;
+}
+
+/** A request and its answer. */
+export interface Exchange {
+  request: string;
+  response: string;
+}
+
+export interface JobDocumentation extends Record<Item, unknown> {
+  operation: {
+    name: string;
+    title: string;
+    description: string;
+    /** How a job is started. */
+    kickoff: Endpoint;
+  };
+  parameters: Parameter[];
+  states: { status: JobStatus; terminal: boolean; meaning: string }[];
+  following: { polling: Following; events: Following };
+  cancel: { endpoints: string[]; rules: string; cleanup: string | null };
+  timeout: {
+    max_duration_seconds: number;
+    /** Advice: how long a client should allow for the job. */
+    client_budget_seconds: { from: number; to: number };
+    rules: string;
+    cleanup: string | null;
+  };
+  idempotency: { header: 'Idempotency-Key'; rules: string };
+  errors: {
+    kinds: { kind: string; retryable: boolean }[];
+    /** Types of the tool's own failures after which a new job may succeed. */
+    retryable_types: string[];
+    problems: { type: string; status: number; retryable: boolean }[];
+    rules: string;
+  };
+  rates: { kickoffs_per_minute: number; status_per_minute: number; rules: string };
+  example: Exchange[];
+}
+
+interface Endpoint {
+  endpoint: string;
+  rules: string;
+}
+
+interface Following extends Endpoint {
+  example: string;
+}
+
+const MEANINGS: Record<JobStatus, string> = {
+  queued: 'accepted, not started yet',
+  running: 'being worked on; with input_required it waits for an answer',
+  succeeded: 'done: the result can be read',
+  failed: 'ended with an error',
+  canceled: 'ended by a cancel; what was finished by then is in partial',
+  timed_out: 'ended by the maximum duration; what was finished by then is in partial',
+};
+
+/** The ID of the job in examples. */
+const JOB = 'b63d7a1d66f10126687f3170f91758e0';
+
+/** All ten things, from the tool's definition. */
+export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
+  const [from, to] = clientBudgetSeconds(tool.deadlineSeconds);
+  const cleanup = tool.cleanup ?? null;
+  return {
+    operation: {
+      name: tool.name,
+      title: tool.title,
+      description: tool.summary,
+      kickoff: kickoffOf(tool),
+    },
+    parameters: parametersOf(tool.inputSchema),
+    states: JOB_STATUSES.map((status) => ({
+      status,
+      terminal: (JOB_FINAL_STATUSES as readonly string[]).includes(status),
+      meaning: MEANINGS[status],
+    })),
+    following: followingOf(tool),
+    cancel: {
+      endpoints: ['DELETE /v1/jobs/{job_id}', 'POST /v1/jobs/{job_id}:cancel'],
+      rules:
+        'Answers 202 while it is being canceled, 200 once it is, again and again alike, and 409 when it has ended in another way. What was finished stays, as partial result, logs and files.',
+      cleanup,
+    },
+    timeout: {
+      max_duration_seconds: tool.deadlineSeconds,
+      client_budget_seconds: { from, to },
+      rules:
+        'Waits for answers do not count. At the end the job is timed_out; what was finished stays in partial.',
+      cleanup,
+    },
+    idempotency: {
+      header: 'Idempotency-Key',
+      rules: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE} It is kept for at least ${LEAST_KEEP_ALIVE_SECONDS} s. A repeated kickoff has Idempotent-Replayed: true, and answers 200 once the job has ended.`,
+    },
+    errors: {
+      kinds: ERROR_KINDS.map((kind) => ({ kind, retryable: isRetryable(kind) })),
+      retryable_types: tool.retryableErrors,
+      problems: PROBLEM_TYPES.map((type) => ({
+        type: problemUri(type),
+        status: PROBLEMS[type].status,
+        retryable: PROBLEMS[type].retryable,
+      })),
+      rules:
+        "A job's error is {kind, message, retryable, type?}; retryable is what counts. A request that is refused answers with a problem document (RFC 9457).",
+    },
+    rates: {
+      kickoffs_per_minute: limits.kickoffsPerMinute,
+      status_per_minute: limits.statusPerMinute,
+      rules:
+        'For each caller and server process. Beyond them requests answer 429 with Retry-After; every answer has RateLimit headers.',
+    },
+    example: traceOf(tool),
+  };
+}
+
+function kickoffOf({ name, wait }: Tool): Endpoint {
+  const modes = wait
+    ? `Waits for the end, for ${DEFAULT_WAIT_SECONDS} s or what Prefer: wait=SECONDS says (${LONGEST_WAIT_SECONDS} at most), and answers 200 with the ended job, its result in it; else 202 with the job. Prefer: respond-async: 202 at once.`
+    : 'Answers 202 with the job at once, its address in Location; the work goes on whether or not anybody waits.';
+  return {
+    endpoint: `POST /v1/tools/${name}/jobs`,
+    rules: `The body is the arguments, a JSON object. ${modes}`,
+  };
+}
+
+function followingOf(tool: Tool): JobDocumentation['following'] {
+  const retryAfter = retryAfterOf(tool);
+  return {
+    polling: {
+      endpoint: 'GET /v1/jobs/{job_id}',
+      rules: `Look again after Retry-After seconds, here ${retryAfter}, until the status is terminal; ?wait=${LONGEST_WAIT_SECONDS} waits for the end or a question. If-None-Match with the last ETag answers 304 while nothing has changed.`,
+      example: JSON.stringify({
+        job_id: JOB,
+        status: 'running',
+        progress: { progress: 2, total: 5, percentage: 40 },
+      }),
+    },
+    events: {
+      endpoint: 'GET /v1/jobs/{job_id}/events',
+      rules:
+        'Server-sent events: status, progress, log, input_required and, as the last, result. Last-Event-ID goes on where another stream broke off, on any server process.',
+      example: `id: ...\nevent: status\ndata: ${JSON.stringify({ job_id: JOB, status: 'running' })}`,
+    },
+  };
+}
+
+function retryAfterOf(tool: Tool): number {
+  return Math.ceil(pollIntervalMs(estimateOf(tool)) / 1000);
+}
+
+function estimateOf(tool: Tool): number {
+  const args = tool.example?.input ?? {};
+  const { line } = kindOf(tool.estimate, args);
+  return fixedEstimateSeconds(line, sizeInArguments(line, args));
+}
+
+/** Kickoff, poll, result. */
+function traceOf(tool: Tool): Exchange[] {
+  const path = jobPath(JOB);
+  const retryAfter = `Retry-After: ${retryAfterOf(tool)}`;
+  const answer = (status: string, headers: string[], body: object) =>
+    [`HTTP/1.1 ${status}`, ...headers, 'Content-Type: application/json', '', JSON.stringify(body)].join('\n');
+  return [
+    {
+      request: [
+        `POST /v1/tools/${tool.name}/jobs`,
+        'Content-Type: application/json',
+        'Prefer: respond-async',
+        'Idempotency-Key: 4a8c1f7e-3d6a-4f3b-9a8e-1f9c7d2b4a8c',
+        '',
+        tool.example ? JSON.stringify(tool.example.input) : '{...}',
+      ].join('\n'),
+      response: answer('202 Accepted', [`Location: ${path}`, retryAfter], {
+        job_id: JOB,
+        status: 'queued',
+        status_url: path,
+        estimated_duration_seconds: estimateOf(tool),
+      }),
+    },
+    {
+      request: `GET ${path}`,
+      response: answer('200 OK', [retryAfter], { job_id: JOB, status: 'running' }),
+    },
+    {
+      request: `GET ${path}`,
+      response: answer('200 OK', [], {
+        job_id: JOB,
+        status: 'succeeded',
+        ...(tool.example?.output === undefined ? {} : { result: tool.example.output }),
+      }),
+    },
+  ];
+}
+
+/** The same as Markdown, a heading for each of the ten. */
+export function documentationText(documentation: JobDocumentation): string {
+  return (Object.keys(ITEMS) as Item[])
+    .map((item) => {
+      const title = item === 'operation' ? `# ${documentation.operation.name}` : `## ${ITEMS[item]}`;
+      return `${title}\n\n${TEXT[item](documentation)}`;
+    })
+    .join('\n\n');
+}
+
+const NOTHING_SAID = 'not stated by its author';
+
+const TEXT: Record<Item, (documentation: JobDocumentation) => string> = {
+  operation: ({ operation: { description, kickoff } }) =>
+    `${description}\n\n\`${kickoff.endpoint}\`: ${kickoff.rules}`,
+  parameters: ({ parameters }) =>
+    parameters
+      .map(({ name, type = 'any', required, description, ...rest }) => {
+        const given = 'default' in rest ? `, default \`${JSON.stringify(rest.default)}\`` : '';
+        return `- \`${name}\` (${type}, ${required ? 'required' : 'optional'}${given})${description ? `: ${description}` : ''}`;
+      })
+      .join('\n') || 'None: the body is {}.',
+  states: ({ states }) =>
+    states
+      .map(({ status, terminal, meaning }) => `- \`${status}\`${terminal ? ' (terminal)' : ''}: ${meaning}`)
+      .join('\n'),
+  following: ({ following }) =>
+    [following.polling, following.events]
+      .map(({ endpoint, rules, example }) => `\`${endpoint}\`: ${rules}\n\n${fenced(example, 'text')}`)
+      .join('\n\n'),
+  cancel: ({ cancel }) =>
+    `${cancel.endpoints.map((endpoint) => `\`${endpoint}\``).join(' or ')}. ${cancel.rules}\n\nCleanup: ${cancel.cleanup ?? NOTHING_SAID}`,
+  timeout: ({ timeout }) =>
+    `At most ${timeout.max_duration_seconds} seconds; allow ${timeout.client_budget_seconds.from} to ${timeout.client_budget_seconds.to} seconds. ${timeout.rules}\n\nCleanup: ${timeout.cleanup ?? NOTHING_SAID}`,
+  idempotency: ({ idempotency }) => `Header \`${idempotency.header}\`: ${idempotency.rules}`,
+  errors: ({ errors }) => {
+    const listed = (isMeant: boolean) =>
+      errors.kinds
+        .filter(({ retryable }) => retryable === isMeant)
+        .map(({ kind }) => `\`${kind}\``)
+        .join(', ');
+    const types = errors.retryable_types.map((type) => `\`${type}\``).join(', ') || 'none';
+    const problems = errors.problems.filter(({ retryable }) => retryable);
+    return [
+      errors.rules,
+      '',
+      `- Retryable: ${listed(true)}; of the tool's own failures: ${types}; of the problems: ${problems.map(({ type, status }) => `\`${type}\` (${status})`).join(', ')}`,
+      `- Not retryable: ${listed(false)}, and all other problems`,
+    ].join('\n');
+  },
+  rates: ({ rates }) =>
+    `${rates.kickoffs_per_minute} kickoffs and ${rates.status_per_minute} looks a minute. ${rates.rules}`,
+  example: ({ example }) =>
+    example.map(({ request, response }) => fenced(`${request}\n\n${response}`)).join('\n\n'),
+};
+
+function fenced(text: string, language = 'http'): string {
+  return `\`\`\`${language}\n${text}\n\`\`\``;
+}

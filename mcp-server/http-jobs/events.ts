@@ -1,0 +1,155 @@
+/** `GET /v1/jobs/{id}/events`: what happens in a job, as server-sent events that any server process goes on with. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { EventPosition, OperationEvent } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { STATUS_NAMES } from '../../operations/status-names.js';
+import { sealOf, type Seal } from '../../platform/seal.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
+import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
+import { eventStream, type ServerSentEvent } from './event-stream.js';
+import { signalOf, type JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { Problem } from './problems.js';
+import { RATE_HEADERS } from './rates.js';
+import { assertKept, defined, jobOf } from './render.js';
+import { jobParams, responses } from './schemas.js';
+
+const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from behind that one, on any server process: each status, input_required and log event comes once and in order. Events:
+
+- status: {job_id, status, stage?, cancel_requested, input_required, at}
+- input_required: {job_id, key, message, schema, expires_at?, at}
+- progress: {job_id, progress, total?, message?}; has no id and is never told again
+- log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
+- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job goes on: come back with the ID of the event before. Has no id.
+- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker could say which logs there are. The last one: the stream ends, and coming back answers 204.
+
+A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is cut off and can come back.`;
+
+/** One of them; the stream itself has no schema in OpenAPI 3.1. */
+const streamEvent = z
+  .object({
+    id: z.string().optional().describe('To be given back as Last-Event-ID.'),
+    event: z.enum(['status', 'input_required', 'progress', 'log', SERVER_STOPPING, 'result']).optional(),
+    data: z.string().optional().describe('JSON.'),
+  })
+  .openapi('JobEvent');
+
+export function registerEvents(face: JobsFace): void {
+  const route = createRoute({
+    method: 'get',
+    path: '/v1/jobs/{id}/events',
+    operationId: 'streamJobEvents',
+    tags: ['Jobs'],
+    summary: 'What happens in a job, as it happens',
+    description: DESCRIPTION,
+    middleware: [face.rates.limit('status')],
+    request: {
+      params: jobParams,
+      query: z.strictObject({}),
+      headers: z.object({
+        'last-event-id': z.string().optional().describe('ID of the last event that the reader has.'),
+      }),
+    },
+    responses: responses(
+      {
+        200: {
+          description: 'The events.',
+          content: { 'text/event-stream': { schema: streamEvent } },
+          headers: RATE_HEADERS,
+        },
+        204: {
+          description: 'Last-Event-ID is of the last event: there is nothing more.',
+          headers: RATE_HEADERS,
+        },
+      },
+      ['job-not-found', 'job-expired', 'invalid-event-id', 'rate-limited'],
+    ),
+  });
+  face.app.openapi(route, async (c) => {
+    const { id } = c.req.valid('param');
+    assertJobId(id);
+    const principal = face.principalOf(c);
+    const record = assertKept(await face.engine.read(principal, id));
+    // Those of another job, or caller, don't open.
+    const ids = sealOf<EventPosition>(face.secret, `job events ${principal} ${id}`);
+    const from = positionOf(ids, c.req.header('last-event-id'));
+    if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
+    const over = new AbortController();
+    const signal = AbortSignal.any([signalOf(face, c), over.signal]);
+    const events = face.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
+    c.header('Content-Type', 'text/event-stream');
+    c.header('Cache-Control', 'no-cache');
+    c.header('X-Accel-Buffering', 'no');
+    return c.body(
+      eventStream(shown(face, id, events, ids), () => over.abort()),
+      200,
+    );
+  });
+}
+
+/** @throws Problem `invalid-event-id` */
+function positionOf(ids: Seal<EventPosition>, lastEventId: string | undefined): EventPosition | undefined {
+  if (!lastEventId) return undefined;
+  const position = ids.open(lastEventId);
+  if (position) return position;
+  throw new Problem(
+    'invalid-event-id',
+    'Last-Event-ID: expected the id of an event of this job, unchanged; got another text',
+  );
+}
+
+async function* shown(
+  face: JobsFace,
+  jobId: string,
+  events: AsyncGenerator<OperationEvent>,
+  ids: Seal<EventPosition>,
+): AsyncGenerator<ServerSentEvent> {
+  try {
+    for await (const event of events) {
+      const id = 'position' in event ? { id: ids.seal(event.position) } : {};
+      yield { ...id, event: event.kind, data: dataOf(jobId, event) };
+      if (event.kind === 'result') return;
+    }
+    if (face.closing.hasBegun)
+      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: BACK_AFTER_SECONDS } };
+  } catch (error) {
+    // It has been purged meanwhile: whoever comes back is told.
+    if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
+    face.logger.error({ err: error }, 'a stream of events failed');
+    throw error;
+  }
+}
+
+function dataOf(jobId: string, event: OperationEvent): object {
+  const job = { job_id: jobId };
+  switch (event.kind) {
+    case 'status':
+      return {
+        ...job,
+        status: STATUS_NAMES[event.status].job,
+        ...defined({ stage: event.stage }),
+        cancel_requested: event.isCancelRequested,
+        input_required: event.status === 'input_required',
+        at: event.at,
+      };
+    case 'input_required': {
+      const { message, schema, expiresAt } = event.request;
+      return { ...job, key: event.key, message, schema, ...defined({ expires_at: expiresAt }), at: event.at };
+    }
+    case 'progress':
+      return { ...job, ...event.progress };
+    case 'log':
+      return {
+        ...job,
+        step: event.step,
+        ...defined({ name: event.name }),
+        lines: event.lines.map(({ number, text, isContinued, isUnfinished }) => ({
+          number,
+          text,
+          ...defined({ is_continued: isContinued, is_unfinished: isUnfinished }),
+        })),
+      };
+    case 'result':
+      return { ...jobOf(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
+  }
+}

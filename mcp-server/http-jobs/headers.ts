@@ -1,0 +1,109 @@
+/** Headers and path parts of requests, read and checked. */
+import type { Context } from 'hono';
+import { isToken } from '../../operations/token.js';
+import type { JobsFace } from './face.js';
+import { Problem } from './problems.js';
+
+/** Visible ASCII characters, with spaces between them. */
+export const VISIBLE = /^[!-~]([ -~]*[!-~])?$/;
+export const LONGEST_KEY = 255;
+export const LONGEST_SESSION = 200;
+
+/** @throws Problem `job-not-found` for a text that is no job's ID: it is none of the caller's either */
+export function assertJobId(id: string): void {
+  if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
+}
+
+/** Is it a text of visible ASCII characters, with spaces between them, 1 to so many? */
+export function isVisible(text: string, most: number): boolean {
+  return text.length <= most && VISIBLE.test(text);
+}
+
+/**
+ * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a text in quotes as the draft has it, or bare, as most
+ * clients send it; both mean the same.
+ *
+ * @throws Problem `invalid-idempotency-key`
+ */
+export function idempotencyKeyOf(c: Context): string | undefined {
+  const header = c.req.header('idempotency-key');
+  if (header === undefined) return undefined;
+  const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header.trim());
+  const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, '$1') : header;
+  if (!isVisible(key, LONGEST_KEY))
+    throw new Problem(
+      'invalid-idempotency-key',
+      `Idempotency-Key: expected 1 to ${LONGEST_KEY} visible ASCII characters; got ${key.length}${key.length > 0 && key.length <= LONGEST_KEY ? ', not all of them visible ASCII' : ''}`,
+    );
+  return key;
+}
+
+/**
+ * What the job is to be listed under: what the caller calls its session, else its MCP session.
+ *
+ * @throws Problem `invalid-session`
+ */
+export function sessionOf(face: JobsFace, c: Context): string | undefined {
+  const named = c.req.header('longhaul-session');
+  if (named !== undefined) {
+    if (isVisible(named, LONGEST_SESSION)) return named;
+    throw new Problem(
+      'invalid-session',
+      `Longhaul-Session: expected 1 to ${LONGEST_SESSION} visible ASCII characters; got ${named.length}`,
+    );
+  }
+  const mcp = c.req.header('mcp-session-id');
+  if (mcp === undefined) return undefined;
+  const [session] = face.mcpSessionOf(mcp, face.principalOf(c)) ?? [];
+  if (session === undefined)
+    throw new Problem(
+      'invalid-session',
+      'Mcp-Session-Id: expected an open MCP session of yours; got another text',
+    );
+  return session;
+}
+
+/** What a client prefers (RFC 7240), as far as it is known here. */
+export interface Preferences {
+  respondAsync: boolean;
+  /** Seconds. */
+  wait?: number;
+}
+
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const WORD = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
+const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
+// Only one place each takes the spaces between two semicolons, and the rest after an unclosed quote: no backtracking.
+const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
+
+/**
+ * Reads `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and of repeated ones the first counts.
+ *
+ * @throws Problem `invalid-prefer` for a header of another form, and for values that a known preference can't have
+ */
+export function preferencesOf(c: Context): Preferences {
+  const preferences: Preferences = { respondAsync: false };
+  const header = c.req.header('prefer');
+  if (header === undefined) return preferences;
+  const fail = (expected: string, came: string): never => {
+    throw new Problem(
+      'invalid-prefer',
+      `Prefer: expected ${expected}; got ${JSON.stringify(came.slice(0, 100))}`,
+    );
+  };
+  if (header.trim() === '') fail('at least one preference', header);
+  const parts = header.match(/(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g) ?? [];
+  for (const part of parts.map((one) => one.trim()).filter(Boolean)) {
+    const [, name, word] = PREFERENCE.exec(part) ?? fail('preferences of the form name or name=value', part);
+    const value = word?.replace(/^"(.*)"$/, '$1');
+    if (name?.toLowerCase() === 'respond-async') {
+      if (value) fail('respond-async without a value', part);
+      preferences.respondAsync = true;
+    }
+    if (name?.toLowerCase() === 'wait') {
+      if (!/^\d{1,9}$/.test(value ?? '')) fail('wait=SECONDS, a whole number', part);
+      preferences.wait ??= Number(value);
+    }
+  }
+  return preferences;
+}

@@ -1,0 +1,110 @@
+/**
+ * Tools as jobs over plain HTTP, for clients without MCP: kick off, look, answer, cancel, collect. Beside /mcp in the same
+ * process; a job is an operation, and its ID the operation's token.
+ */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { cors } from 'hono/cors';
+import { bodyLimit } from '../lifecycle/body-limit.js';
+import { registerArtifacts } from './artifacts.js';
+import { invalidRequest, refuseJson } from './body.js';
+import { registerCancel } from './cancel.js';
+import { registerDelete } from './delete.js';
+import { registerDocsPage } from './docs-page.js';
+import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './face.js';
+import { registerEvents } from './events.js';
+import { registerFallback } from './fallback.js';
+import { registerInput } from './input.js';
+import { registerKickoff } from './kickoff.js';
+import { registerList } from './list.js';
+import { registerLogs } from './logs.js';
+import { registerOpenApi } from './openapi.js';
+import { Problem, PROBLEMS } from './problems.js';
+import { Rates } from './rates.js';
+import { registerResult } from './result.js';
+import { registerResume } from './resume.js';
+import { registerTools } from './tools.js';
+import { problemOf, renderProblem } from './render-problem.js';
+import { warnOfRetention } from './retention.js';
+import { registerStatus } from './status.js';
+import { registerSteps } from './steps.js';
+
+export { isJobsPath } from './fallback.js';
+export { Problem } from './problems.js';
+export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
+
+/** Largest body of a request, in bytes: 4 MiB. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** What pages of other origins may read of answers, if they may call at all. */
+const EXPOSED_HEADERS = [
+  'Location',
+  'Retry-After',
+  'ETag',
+  'Link',
+  'Preference-Applied',
+  'Idempotent-Replayed',
+  WAIT_ENDED_HEADER,
+  'RateLimit',
+  'RateLimit-Policy',
+  'Content-Range',
+  'Accept-Ranges',
+];
+
+/** Every route file; those with verbs in addresses first, for to the others a verb looks like a part of an ID. */
+const ROUTES: RegisterRoutes[] = [
+  registerCancel,
+  registerResume,
+  registerDelete,
+  registerKickoff,
+  registerList,
+  registerStatus,
+  registerEvents,
+  registerTools,
+  registerInput,
+  registerResult,
+  registerSteps,
+  registerLogs,
+  registerArtifacts,
+  registerOpenApi,
+  registerDocsPage,
+];
+
+export interface JobsApp {
+  app: OpenAPIHono;
+}
+
+export function createJobsApp(options: JobsOptions): JobsApp {
+  const { engine, settings, logger, principalOf, closing } = options;
+  const app = new OpenAPIHono({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidRequest(result.target, result.error.issues);
+    },
+  });
+  const limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
+  const face: JobsFace = {
+    ...options,
+    app,
+    rates: new Rates(limits, principalOf),
+  };
+  if (settings.corsOrigins.length)
+    for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
+      app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
+  app.use('/v1/*', (_c, next) => closing.during(next()));
+  app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
+  app.on('POST', '/v1/*', refuseJson);
+  for (const register of ROUTES) register(face);
+  registerFallback(app);
+  app.onError((error, c) => {
+    const problem = problemOf(error);
+    if (PROBLEMS[problem.type].status === 500) logger.error({ err: error }, 'a request failed');
+    return renderProblem(c, problem);
+  });
+  void warnOfRetention(engine, logger, closing.signal);
+  return { app };
+}
+
+function refuseBody(c: Parameters<typeof renderProblem>[0]): Response {
+  return renderProblem(
+    c,
+    new Problem('too-large', `body: expected at most ${BODY_LIMIT_BYTES} bytes; got more`),
+  );
+}

@@ -1,0 +1,95 @@
+/** `POST /v1/jobs/{id}/input`: answering what a job asks. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { LonghaulError } from '../../operations/errors.js';
+import type { Answer } from '../../operations/record.js';
+import type { JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { Problem } from './problems.js';
+import { assertKept, jobHeaders, jobOf } from './render.js';
+import { job, jobParams, json, responses } from './schemas.js';
+
+const body = z
+  .strictObject({
+    key: z.string().min(1).max(200).describe("The question's key in input_required.requests."),
+    value: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("The answer, as the question's schema says."),
+    action: z
+      .enum(['accept', 'decline', 'cancel'])
+      .optional()
+      .describe(
+        'accept: with a value. decline: the work is told that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+      ),
+  })
+  .openapi('Answer');
+
+const answered = z
+  .object({
+    key: z.string(),
+    action: z.enum(['accept', 'decline', 'cancel']),
+    state: z.enum(['accepted', 'queued']),
+    job,
+  })
+  .openapi('Answered');
+
+export function registerInput({ app, engine, principalOf }: JobsFace): void {
+  const route = createRoute({
+    method: 'post',
+    path: '/v1/jobs/{id}/input',
+    operationId: 'answerJob',
+    tags: ['Jobs'],
+    summary: 'Answer a question of a job',
+    description: 'Of two answers to one question exactly one counts; the other meets 409.',
+    request: {
+      params: jobParams,
+      body: { required: true, content: { 'application/json': { schema: body } } },
+    },
+    responses: responses(
+      {
+        200: json(answered, 'The job has the answer.'),
+        202: json(answered, 'No worker was there to take it: it counts once one is. Do not send it again.'),
+      },
+      [
+        'invalid-json',
+        'invalid-answer',
+        'job-not-found',
+        'job-expired',
+        'wrong-state',
+        'too-large',
+        'unsupported-media-type',
+      ],
+    ),
+  });
+  app.openapi(route, async (c) => {
+    const { id } = c.req.valid('param');
+    const { key, value, action = 'accept' } = c.req.valid('json');
+    assertJobId(id);
+    if ((value !== undefined) !== (action === 'accept'))
+      throw new Problem(
+        'invalid-request',
+        `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
+      );
+    const principal = principalOf(c);
+    const before = assertKept(await engine.read(principal, id));
+    const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
+    const state = await engine.answer(principal, id, key, answer).catch((error: unknown) => {
+      throw inOurWords(error, before.inputRequests[key]?.schema);
+    });
+    const record = await engine.read(principal, id);
+    return c.json({ key, action, state, job: jobOf(record) }, state === 'accepted' ? 200 : 202, {
+      'Cache-Control': 'no-store',
+      ...jobHeaders(record),
+    });
+  });
+}
+
+/** The engine calls an answer's value its content. */
+function inOurWords(error: unknown, schema: object | undefined): unknown {
+  return error instanceof LonghaulError && error.kind === 'invalid_answer'
+    ? new Problem('invalid-answer', error.message.replaceAll(/^content\b/gm, 'body.value'), {
+        ...(schema ? { members: { schema } } : {}),
+        cause: error,
+      })
+    : error;
+}

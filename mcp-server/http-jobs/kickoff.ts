@@ -1,0 +1,178 @@
+/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: starting a job. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import type { Tool } from '../../operations/tool.js';
+import { withBudget } from '../shared/budget.js';
+import { agreedKey, takeIdempotencyKey } from '../shared/idempotency-key.js';
+import { signalOf, waitHeaders, type JobsFace } from './face.js';
+import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
+import {
+  DEFAULT_WAIT_SECONDS,
+  IDEMPOTENCY_RULE,
+  KICKOFF_PATH,
+  KICKOFF_PROBLEMS,
+  kickoffArguments,
+  kickoffHeaders,
+  kickoffQuery,
+  kickoffResponses,
+} from './kickoff-contract.js';
+import { jobHeaders, jobOf, jobPath } from './render.js';
+import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+
+const ofTool = {
+  method: 'post',
+  path: KICKOFF_PATH,
+  operationId: 'startJobOfTool',
+  summary: 'Start a job',
+  description:
+    "The body is the tool's arguments. Its schema is under the tool's own path, and at GET /v1/tools/{tool}.",
+} as const;
+
+const ofAny = {
+  method: 'post',
+  path: '/v1/jobs',
+  operationId: 'startJob',
+  summary: 'Start a job of the tool that the body names',
+} as const;
+
+export function registerKickoff(face: JobsFace): void {
+  const middleware = [face.rates.limit('kickoff')];
+  const shared = { tags: ['Jobs'], middleware, responses: responses(kickoffResponses, KICKOFF_PROBLEMS) };
+  face.app.openapi(
+    createRoute({
+      ...ofTool,
+      ...shared,
+      request: {
+        params: z.object({ tool: z.string().openapi({ maxLength: 64 }) }),
+        query: kickoffQuery,
+        headers: kickoffHeaders,
+        body: { content: { 'application/json': { schema: kickoffArguments } } },
+      },
+    }),
+    (c) => {
+      const { keep_alive_seconds: keepAlive } = c.req.valid('query');
+      return kickOff(face, c, c.req.valid('param').tool, c.req.valid('json'), keepAlive);
+    },
+  );
+  face.app.openapi(
+    createRoute({
+      ...ofAny,
+      ...shared,
+      request: {
+        query: kickoffQuery,
+        headers: kickoffHeaders,
+        body: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: z.strictObject({ tool: z.string(), arguments: kickoffArguments.optional() }),
+            },
+          },
+        },
+      },
+    }),
+    (c) => {
+      const { tool, arguments: given = {} } = c.req.valid('json');
+      const { keep_alive_seconds: keepAlive } = c.req.valid('query');
+      return kickOff(face, c, tool, given, keepAlive);
+    },
+  );
+}
+
+async function kickOff(
+  face: JobsFace,
+  c: Context,
+  toolName: string,
+  given: Record<string, unknown>,
+  keepAliveSeconds: number | undefined,
+): Promise<Response> {
+  const { engine } = face;
+  const tool = engine.tool(toolName);
+  const preferences = preferencesOf(c);
+  const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
+  const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
+  const session = sessionOf(face, c);
+  const started = await engine.start(face.principalOf(c), tool.name, args, {
+    keepAliveSeconds: Math.max(LEAST_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(session === undefined ? {} : { session }),
+  });
+  const waitSeconds = waitOf(tool, preferences);
+  const record = waitSeconds > 0 ? await waitForEnd(face, c, started, waitSeconds) : started;
+  return kickoffResponse(c, record, {
+    // Of what has just been started, no run was read.
+    replayed: started.runId !== '',
+    ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
+    applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
+    headers: waitSeconds > 0 ? waitHeaders(face, record) : {},
+  });
+}
+
+/**
+ * The answer to what has started a job, or would have.
+ *
+ * @throws Problem `job-expired`
+ */
+export function kickoffResponse(
+  c: Context,
+  record: OperationRecord,
+  {
+    key,
+    replayed,
+    applied = '',
+    headers = {},
+  }: { key?: string; replayed: boolean; applied?: string; headers?: Record<string, string> },
+): Response {
+  const path = jobPath(record.token);
+  const body = {
+    ...jobOf(record),
+    estimated_duration_seconds: record.estimateSeconds ?? 0,
+    idempotency: {
+      ...(key === undefined ? {} : { key }),
+      replayed,
+      kept_seconds_after_end: record.keepAliveSeconds,
+      rule: IDEMPOTENCY_RULE,
+    },
+  };
+  const isOver = isTerminal(record.status);
+  return c.json(body, isOver ? 200 : 202, {
+    Location: path,
+    'Cache-Control': 'no-store',
+    ...(isOver ? { 'Content-Location': path } : {}),
+    ...(applied ? { 'Preference-Applied': applied } : {}),
+    ...(replayed ? { 'Idempotent-Replayed': 'true' } : {}),
+    ...jobHeaders(record),
+    ...headers,
+  });
+}
+
+/** How long this kickoff waits for the end, in seconds: only short tools' do (RFC 7240, sections 4.1 and 4.3). */
+function waitOf(tool: Tool, { respondAsync, wait }: Preferences): number {
+  if (!tool.wait) return 0;
+  return Math.min(wait ?? (respondAsync ? 0 : DEFAULT_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
+}
+
+/** Preference-Applied (RFC 7240, section 3). */
+function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isOver: boolean): string {
+  return [
+    ...(respondAsync && !isOver ? ['respond-async'] : []),
+    ...(wait !== undefined && waitSeconds > 0 ? [`wait=${waitSeconds}`] : []),
+  ].join(', ');
+}
+
+/** Waits until the job has ended, asks something (then it can't end within a wait), or the time is over. */
+async function waitForEnd(
+  face: JobsFace,
+  c: Context,
+  started: OperationRecord,
+  seconds: number,
+): Promise<OperationRecord> {
+  if (isTerminal(started.status)) return started;
+  return withBudget(seconds, signalOf(face, c), async (signal) => {
+    let record = started;
+    for await (record of face.engine.watch(face.principalOf(c), started.token, { signal }))
+      if (isTerminal(record.status) || record.status === 'input_required') break;
+    return record;
+  });
+}

@@ -1,0 +1,198 @@
+/** `GET /v1/jobs`: finding a job again. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { isTerminal, type OperationStatus } from '../../operations/record.js';
+import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
+import type { JobsFace } from './face.js';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import { Problem } from './problems.js';
+import { defined, jobPath } from './render.js';
+import { integer, job, json, responses } from './schemas.js';
+
+const DEFAULT_LIMIT = 20;
+/** How many open jobs of a page are read at once. */
+const AT_ONCE = 10;
+
+/** Lists don't tell queued from running: Temporal's do not, and each job is read for it. */
+const LISTED: Record<JobStatus, ListFilter['status']> = {
+  queued: 'open',
+  running: 'open',
+  succeeded: 'completed',
+  failed: 'failed',
+  canceled: 'canceled',
+  timed_out: 'timed_out',
+};
+
+const summary = job
+  .pick({
+    job_id: true,
+    tool: true,
+    status: true,
+    status_url: true,
+    stage: true,
+    created_at: true,
+    closed_at: true,
+    cancel_requested: true,
+  })
+  .openapi('JobSummary');
+type Summary = z.output<typeof summary>;
+
+const visible = (most: number) =>
+  z.string().max(most).regex(VISIBLE, `expected 1 to ${most} visible ASCII characters`).optional();
+
+const query = z.strictObject({
+  status: z.enum(JOB_STATUSES).optional(),
+  tool: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
+    .optional(),
+  user: z
+    .string()
+    .max(200)
+    .optional()
+    .openapi({ description: "The caller. Anybody else's jobs are none of the caller's: the list is empty." }),
+  session: visible(2000).openapi({ description: 'Longhaul-Session or Mcp-Session-Id of the kickoffs.' }),
+  idempotency_key: visible(LONGEST_KEY),
+  created_after: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .openapi({ type: 'string', format: 'date-time', description: 'ISO 8601 with a time zone.' }),
+  limit: integer(1, 100, `Jobs of a page. Default: ${DEFAULT_LIMIT}.`),
+  cursor: z
+    .string()
+    .max(4096)
+    .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
+    .optional()
+    .openapi({ description: 'next_cursor of the page before: goes on behind it, with its filters.' }),
+});
+
+export function registerList(face: JobsFace): void {
+  const { app, engine, principalOf, rates } = face;
+  const route = createRoute({
+    method: 'get',
+    path: '/v1/jobs',
+    operationId: 'listJobs',
+    tags: ['Jobs'],
+    summary: 'Find jobs again, latest first',
+    description:
+      "Only the caller's. The list lags by seconds behind what happens; a page may have fewer jobs than its limit, and still a next one. Whether a kickoff was taken is better found out by repeating it with its Idempotency-Key.",
+    middleware: [rates.limit('status')],
+    request: { query },
+    responses: responses(
+      {
+        200: json(
+          z.object({
+            jobs: z.array(summary),
+            next_cursor: z.string().optional().describe('There may be more: give it as cursor.'),
+          }),
+          'A page.',
+        ),
+      },
+      ['invalid-cursor', 'rate-limited'],
+    ),
+  });
+  app.openapi(route, async (c) => {
+    const { status, tool, user, session, idempotency_key, created_after, limit, cursor } =
+      c.req.valid('query');
+    const principal = principalOf(c);
+    if (user !== undefined && user !== principal) return c.json({ jobs: [] }, 200);
+    const filter: ListFilter = {
+      limit: limit ?? DEFAULT_LIMIT,
+      ...defined({
+        tool,
+        status: status && LISTED[status],
+        session: session === undefined ? undefined : sessionsOf(face, session, principal),
+        idempotencyKey: idempotency_key,
+        createdAfter: created_after === undefined ? undefined : new Date(created_after),
+        cursor,
+      }),
+    };
+    const page = await engine.list(principal, filter).catch((error: unknown) => {
+      throw listProblem(error);
+    });
+    const jobs = await summariesOf(face, c, page);
+    return c.json(
+      {
+        jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
+        ...defined({ next_cursor: page.nextCursor }),
+      },
+      200,
+      { 'Cache-Control': 'no-store' },
+    );
+  });
+}
+
+/** What jobs of this session are listed under: those of an MCP session under names that it has inside. */
+function sessionsOf({ mcpSessionOf }: JobsFace, session: string, principal: string): string[] {
+  const ofMcp = mcpSessionOf(session, principal);
+  if (!ofMcp && session.length > LONGEST_SESSION)
+    throw new Problem(
+      'invalid-request',
+      `query.session: expected 1 to ${LONGEST_SESSION} characters, or the ID of an MCP session of yours; got ${session.length}`,
+    );
+  return ofMcp ?? [session];
+}
+
+function listProblem(error: unknown): unknown {
+  return error instanceof LonghaulError &&
+    error.kind === 'invalid_arguments' &&
+    error.message.startsWith('cursor:')
+    ? new Problem('invalid-cursor', error.message, { cause: error })
+    : error;
+}
+
+/** What the list says of closed jobs, and of open ones what they say themselves. Expired ones are left out. */
+async function summariesOf(face: JobsFace, c: Context, { operations }: OperationPage): Promise<Summary[]> {
+  const kept = operations.filter(({ closedAt, keepAliveSeconds }) => {
+    return closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 >= Date.now();
+  });
+  const summaries: (Summary | undefined)[] = [];
+  for (let at = 0; at < kept.length; at += AT_ONCE)
+    summaries.push(
+      ...(await Promise.all(kept.slice(at, at + AT_ONCE).map((one) => summaryOf(face, c, one)))),
+    );
+  return summaries.filter((one) => one !== undefined);
+}
+
+async function summaryOf(
+  { engine, principalOf }: JobsFace,
+  c: Context,
+  listed: ListedOperation,
+): Promise<Summary | undefined> {
+  const now = isTerminal(listed.status)
+    ? listed
+    : await readListed(() => engine.read(principalOf(c), listed.token));
+  return now && now.status !== 'expired' ? rendered(now) : undefined;
+}
+
+/** Undefined for one that is gone meanwhile. */
+async function readListed<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+function rendered({
+  token,
+  tool,
+  status,
+  stage,
+  createdAt,
+  closedAt,
+  cancelRequestedAt,
+}: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
+  return {
+    job_id: token,
+    tool,
+    status: STATUS_NAMES[status].job,
+    status_url: jobPath(token),
+    created_at: createdAt,
+    ...defined({ stage, closed_at: closedAt }),
+    cancel_requested: cancelRequestedAt !== undefined,
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * `GET /openapi.json`: the API's description (OpenAPI 3.1). What routes say of themselves is made once; each tool's own path,
+ * with its arguments, result and rules, is added as the tools are at that moment.
+ */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { JsonSchema } from '../../operations/schema.js';
+import { movedTo } from '../../operations/schema-references.js';
+import type { Tool } from '../../operations/tool.js';
+import { withKeyProperty } from '../shared/idempotency-key.js';
+import { VERSION } from '../shared/identity.js';
+import { documentationOf, documentationText } from './documentation.js';
+import type { JobsFace } from './face.js';
+import { KICKOFF_PATH } from './kickoff-contract.js';
+import { PROBLEM_TYPES, PROBLEMS, problemUri, Problem } from './problems.js';
+import { RATE_WINDOW_SECONDS } from './rates.js';
+import { retentionWarning } from './retention.js';
+import { json, responses } from './schemas.js';
+
+type OpenApiDocument = ReturnType<JobsFace['app']['getOpenAPI31Document']>;
+
+const problemKind = z
+  .object({
+    type: z.string(),
+    status: z.int(),
+    retryable: z.boolean(),
+    title: z.string(),
+    advice: z.string(),
+  })
+  .openapi('ProblemKind');
+
+/** Every type of problem, as the documents show it. */
+export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => ({ type: problemUri(type), ...PROBLEMS[type] }));
+
+export function registerOpenApi(face: JobsFace): void {
+  const { app } = face;
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/problems',
+      operationId: 'listProblems',
+      tags: ['Problems'],
+      summary: 'Every type of problem',
+      responses: responses(
+        { 200: json(z.object({ problems: z.array(problemKind) }), 'The closed list.') },
+        [],
+      ),
+    }),
+    (c) => c.json({ problems: PROBLEM_TABLE }, 200),
+  );
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/problems/{type}',
+      operationId: 'getProblem',
+      tags: ['Problems'],
+      summary: "What a problem document's type means",
+      request: { params: z.object({ type: z.string() }) },
+      responses: responses({ 200: json(problemKind, 'The type.') }, ['unknown-route']),
+    }),
+    (c) => {
+      const { type } = c.req.valid('param');
+      const found = PROBLEM_TABLE.find((one) => one.type === `/problems/${type}`);
+      if (!found) throw new Problem('unknown-route', `type: expected one of ${PROBLEM_TYPES.join(', ')}`);
+      return c.json(found, 200);
+    },
+  );
+  let base: OpenApiDocument | undefined;
+  app.get('/openapi.json', async (c) => {
+    // Made once all routes are registered.
+    base ??= app.getOpenAPI31Document({
+      openapi: '3.1.0',
+      info: { title: 'Longhaul jobs', version: VERSION },
+    });
+    const document = withTools(base, face, face.engine.tools.values());
+    return c.json({ ...document, ...(await about(face)) }, 200, { 'Cache-Control': 'no-cache' });
+  });
+}
+
+/** What the document says of this server. */
+async function about(face: JobsFace) {
+  const { limits } = face.rates;
+  const warning = await retentionWarning(face.engine);
+  const description = [
+    'Long-running tools as jobs: kick off, look, answer, cancel, collect. A job goes on whether or not anybody waits.',
+    `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} looks in ${RATE_WINDOW_SECONDS} s; RateLimit headers say what is left.`,
+    ...(warning ? [`Note: ${warning}`] : []),
+    '## Problems',
+    'Errors are RFC 9457 problem documents, of these types and no others:',
+    [
+      '| type | status | retryable | meaning |',
+      '| --- | --- | --- | --- |',
+      ...PROBLEM_TABLE.map(
+        ({ type, status, retryable, title, advice }) =>
+          `| ${type} | ${status} | ${retryable ? 'yes' : 'no'} | ${title}. ${advice} |`,
+      ),
+    ].join('\n'),
+  ].join('\n\n');
+  return {
+    info: { title: 'Longhaul jobs', version: VERSION, description },
+    'x-problems': PROBLEM_TABLE,
+    'x-rate-limits': {
+      window_seconds: RATE_WINDOW_SECONDS,
+      kickoff: limits.kickoff,
+      status: limits.status,
+      scope: 'caller and server process',
+    },
+  };
+}
+
+/** The document with a kickoff path for each tool. */
+function withTools(base: OpenApiDocument, { rates }: JobsFace, tools: Tool[]) {
+  const general = base.paths?.[KICKOFF_PATH]?.post;
+  const schemas: Record<string, JsonSchema> = {};
+  const paths: Record<string, unknown> = {};
+  const limits = { kickoffsPerMinute: rates.limits.kickoff, statusPerMinute: rates.limits.status };
+  for (const tool of tools) {
+    const documentation = documentationOf(tool, limits);
+    const args = componentOf(schemas, `${tool.name}.arguments`, withKeyProperty(tool.inputSchema));
+    const result = tool.outputSchema && componentOf(schemas, `${tool.name}.result`, tool.outputSchema);
+    paths[KICKOFF_PATH.replace('{tool}', tool.name)] = {
+      post: {
+        ...general,
+        operationId: `start_${tool.name}`,
+        tags: ['Tools'],
+        summary: tool.title,
+        description: documentationText(documentation),
+        parameters: general?.parameters?.filter((one) => !('name' in one && one.in === 'path')),
+        requestBody: {
+          required: ((tool.inputSchema['required'] ?? []) as string[]).length > 0,
+          content: { 'application/json': { schema: args } },
+        },
+        responses: { ...general?.responses, ...(result ? { 200: withResult(general, result) } : {}) },
+        'x-longhaul': documentation,
+      },
+    };
+  }
+  return {
+    ...base,
+    paths: { ...base.paths, ...paths },
+    components: { ...base.components, schemas: { ...base.components?.schemas, ...schemas } },
+  };
+}
+
+/** The kickoff's 200, with the tool's own result in it. */
+function withResult(
+  general: NonNullable<NonNullable<OpenApiDocument['paths']>[string]['post']> | undefined,
+  result: JsonSchema,
+) {
+  const response = general?.responses?.['200'] as
+    { content: Record<string, { schema: unknown }> } | undefined;
+  const schema = { allOf: [response?.content['application/json']?.schema, { properties: { result } }] };
+  return { ...response, content: { 'application/json': { schema } } };
+}
+
+/** Puts a schema among the components, and gives the reference to it. */
+function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
+  const pointer = `#/components/schemas/${name}`;
+  schemas[name] = movedTo(pointer, schema) as JsonSchema;
+  return { $ref: pointer };
+}

@@ -1,0 +1,69 @@
+/** Errors as problem documents: the one place where they are rendered. */
+import type { Context } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
+import { Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
+
+/** How the engine's errors are called here; those that aren't named are defects. */
+const OF_KIND: Partial<Record<ErrorKind, ProblemType>> = {
+  invalid_arguments: 'invalid-arguments',
+  unknown_tool: 'unknown-tool',
+  not_found: 'job-not-found',
+  expired: 'job-expired',
+  conflict: 'idempotency-key-reused',
+  wrong_state: 'wrong-state',
+  invalid_answer: 'invalid-answer',
+  too_large: 'too-large',
+};
+
+/** How long to wait while Temporal is out of reach, in seconds. */
+const UNAVAILABLE_RETRY_SECONDS = 5;
+
+/** The problem that an error is. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof LonghaulError) {
+    if (error.kind === 'unavailable')
+      return error.retryable
+        ? new Problem('unavailable', error.message, {
+            headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) },
+            cause: error,
+          })
+        : new Problem('not-supported', error.message, { cause: error });
+    const type = OF_KIND[error.kind];
+    if (type) return new Problem(type, error.message, { cause: error });
+  }
+  if (error instanceof HTTPException && error.status === 400)
+    return new Problem('invalid-json', `body: expected JSON; ${error.message}`, { cause: error });
+  if (error instanceof HTTPException && error.status === 415)
+    return new Problem('unsupported-media-type', 'Content-Type: expected application/json', { cause: error });
+  return new Problem('internal', 'the request failed; the log of the server says why', { cause: error });
+}
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** A problem document (RFC 9457, section 3). @param instance the request's path */
+export function problemDocument({ type, message, options }: Problem, instance: string): object {
+  const { status, title, retryable } = PROBLEMS[type];
+  const { errors, members } = options;
+  return {
+    type: problemUri(type),
+    title,
+    status,
+    detail: message,
+    instance,
+    retryable,
+    ...(errors ? { errors } : {}),
+    ...members,
+  };
+}
+
+/** The answer to a request with a problem. */
+export function renderProblem(c: Context, problem: Problem): Response {
+  const document = problemDocument(problem, new URL(c.req.url).pathname);
+  return c.body(JSON.stringify(document), PROBLEMS[problem.type].status, {
+    'Content-Type': PROBLEM_CONTENT_TYPE,
+    'Cache-Control': 'no-store',
+    ...problem.options.headers,
+  });
+}

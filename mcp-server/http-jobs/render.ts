@@ -1,0 +1,167 @@
+/** The record of an operation as a job. */
+import { createHash } from 'node:crypto';
+import { pollIntervalMs } from '../../operations/budgets.js';
+import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
+import { STATUS_NAMES } from '../../operations/status-names.js';
+import { Problem } from './problems.js';
+import { INLINE_BYTES, type Job } from './schemas.js';
+
+/** Path of a job. */
+export function jobPath(jobId: string): string {
+  return `/v1/jobs/${encodeURIComponent(jobId)}`;
+}
+
+/** Links to what can be asked of a job. */
+export function linksOf(jobId: string, tool: string): Job['links'] {
+  const self = jobPath(jobId);
+  return {
+    self,
+    events: `${self}/events`,
+    cancel: `${self}:cancel`,
+    input: `${self}/input`,
+    result: `${self}/result`,
+    partial: `${self}/partial`,
+    logs: `${self}/logs`,
+    artifacts: `${self}/artifacts`,
+    resume: `${self}:resume`,
+    tool: `/v1/tools/${tool}`,
+  };
+}
+
+/** @throws Problem `job-expired` */
+export function assertKept(record: OperationRecord): OperationRecord {
+  if (record.status === 'expired')
+    throw new Problem('job-expired', `${record.token}: its result was kept until ${expiryOf(record)}`);
+  return record;
+}
+
+function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | undefined {
+  return closedAt && new Date(Date.parse(closedAt) + keepAliveSeconds * 1000).toISOString();
+}
+
+/**
+ * Renders a job.
+ *
+ * @throws Problem `job-expired`
+ */
+export function jobOf(record: OperationRecord): Job {
+  assertKept(record);
+  const { token, inputRequests, error } = record;
+  const links = linksOf(token, record.tool);
+  const asked = Object.entries(inputRequests);
+  return {
+    job_id: token,
+    tool: record.tool,
+    status: STATUS_NAMES[record.status].job,
+    status_url: links.self,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    ...defined({
+      closed_at: record.closedAt,
+      expires_at: expiryOf(record),
+      estimated_duration_seconds: record.estimateSeconds,
+      stage: record.stage,
+      status_message: record.statusMessage,
+      progress: progressOf(record),
+      cancel_requested_at: record.cancelRequestedAt,
+      cancel_reason: record.cancelReason,
+      resumed_from: record.resumedFrom,
+    }),
+    cancel_requested: record.cancelRequestedAt !== undefined,
+    ...(asked.length
+      ? {
+          input_required: {
+            requests: Object.fromEntries(
+              asked.map(([key, { message, schema, expiresAt }]) => [
+                key,
+                { message, schema, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+              ]),
+            ),
+          },
+        }
+      : {}),
+    ...(record.answers ? { answers: record.answers.map(answerOf) } : {}),
+    ...partialOf(record),
+    ...resultOf(record, links.result),
+    ...(error
+      ? {
+          error: {
+            kind: error.kind,
+            message: error.message,
+            retryable: error.retryable,
+            ...defined({ type: error.type, cause: error.cause }),
+          },
+        }
+      : {}),
+    attempt: record.attempt,
+    links,
+  };
+}
+
+function answerOf({ key, action, isDefault, at }: AnsweredRequest): NonNullable<Job['answers']>[number] {
+  return { key, action, ...(isDefault ? { is_default: isDefault } : {}), at };
+}
+
+function progressOf({ progress }: OperationRecord): Job['progress'] {
+  if (!progress) return undefined;
+  const { progress: amount, total, message } = progress;
+  const isMeasured = total !== undefined && total > 0;
+  return {
+    progress: amount,
+    ...defined({
+      total,
+      percentage: isMeasured ? Math.floor(Math.min(1, Math.max(0, amount / total)) * 1000) / 10 : undefined,
+      message,
+    }),
+  };
+}
+
+function partialOf({ partial }: OperationRecord): Pick<Job, 'partial' | 'partial_bytes'> {
+  if (partial === undefined) return {};
+  const bytes = bytesOf(partial);
+  return bytes > INLINE_BYTES ? { partial_bytes: bytes } : { partial };
+}
+
+function resultOf(
+  { status, result }: OperationRecord,
+  url: string,
+): Pick<Job, 'result' | 'result_bytes' | 'result_url'> {
+  if (status !== 'completed') return {};
+  const bytes = bytesOf(result);
+  return {
+    ...(bytes > INLINE_BYTES ? {} : { result: result ?? null }),
+    result_bytes: bytes,
+    result_url: url,
+  };
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? 'null');
+}
+
+/** How long to wait before looking again, in whole seconds. */
+export function retryAfterSeconds({ estimateSeconds }: OperationRecord): number {
+  return Math.ceil(pollIntervalMs(estimateSeconds) / 1000);
+}
+
+/** Headers of an answer that shows a job: `Retry-After` for as long as there is something to wait for. */
+export function jobHeaders(record: OperationRecord): Record<string, string> {
+  return isTerminal(record.status) ? {} : { 'Retry-After': String(retryAfterSeconds(record)) };
+}
+
+/** The job's entity tag: another one with each change that matters, progress too. Weak, for times may differ. */
+export function etagOf({ updated_at: _time, ...telling }: Job): string {
+  return `W/"${hash(JSON.stringify(telling))}"`;
+}
+
+/** A short digest, safe in an entity tag. */
+export function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 27);
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** Without the fields that are undefined. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,39 @@
+/** Results are kept for a day at least, unless Temporal itself forgets closed workflows sooner: that is said aloud. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine } from '../../engine/index.js';
+import { humanDuration } from '../../operations/budgets.js';
+import type { Logger } from '../../platform/log.js';
+import { LEAST_KEEP_ALIVE_SECONDS } from './schemas.js';
+
+/** How often Temporal is asked while it is out of reach, in milliseconds. */
+const RETRY_MS = 5_000;
+
+/** What is to be said of the retention; undefined when nothing is, or Temporal can't be asked just now. */
+export async function retentionWarning(engine: Engine): Promise<string | undefined> {
+  const retentionSeconds = await engine.temporal.facts().then(
+    (facts) => facts.retentionSeconds,
+    () => undefined,
+  );
+  return retentionSeconds === undefined ? undefined : warningOf(retentionSeconds);
+}
+
+/** @param retentionSeconds of the namespace */
+export function warningOf(retentionSeconds: number): string | undefined {
+  return retentionSeconds < LEAST_KEEP_ALIVE_SECONDS
+    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(LEAST_KEEP_ALIVE_SECONDS)} or more`
+    : undefined;
+}
+
+/** Logs the warning once, as soon as Temporal can be asked. */
+export async function warnOfRetention(engine: Engine, logger: Logger, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const { retentionSeconds } = await engine.temporal.facts();
+      const warning = warningOf(retentionSeconds);
+      if (warning) logger.warn(warning);
+      return;
+    } catch {
+      await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

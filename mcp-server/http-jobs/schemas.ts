@@ -1,0 +1,180 @@
+/** What the HTTP jobs API takes and gives, as zod schemas: they check requests and make the OpenAPI document. */
+import { z, type RouteConfig } from '@hono/zod-openapi';
+import { ERROR_KINDS } from '../../operations/errors.js';
+import { KEPT_ANSWERS } from '../../operations/record.js';
+import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../operations/status-names.js';
+import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
+
+/** Longest wait of a request, in seconds: proxies give up after about a minute. */
+export const LONGEST_WAIT_SECONDS = 60;
+/** Largest result or partial result within a job, in bytes of JSON: 1 MiB. */
+export const INLINE_BYTES = 1024 * 1024;
+/** A job's result can be read for at least so long after it has ended, in seconds: a day. */
+export const LEAST_KEEP_ALIVE_SECONDS = 24 * 3600;
+
+const time = z.iso.datetime();
+const path = z.string();
+
+export const jobStatus = z.enum(JOB_STATUSES).openapi('JobStatus', {
+  description: 'queued and running are not final; succeeded, failed, canceled and timed_out are (terminal).',
+  'x-terminal': [...JOB_FINAL_STATUSES],
+});
+
+export const jobError = z
+  .object({
+    kind: z.enum(ERROR_KINDS).describe('A closed list.'),
+    message: z.string(),
+    retryable: z.boolean().describe('Would the same job have a chance later?'),
+    type: z.string().optional().describe("Name of the failure in the tool's code."),
+    cause: z.string().optional(),
+  })
+  .openapi('JobError');
+
+export const inputRequest = z
+  .object({
+    message: z.string(),
+    schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the value: a flat object.'),
+    expires_at: time.optional().describe('When the job goes on without an answer.'),
+  })
+  .openapi('InputRequest');
+
+const answeredRequest = z
+  .object({
+    key: z.string(),
+    action: z.enum(['accept', 'decline', 'cancel']),
+    is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+    at: time,
+  })
+  .openapi('AnsweredRequest');
+
+export const jobLinks = z
+  .object({
+    self: path,
+    events: path.describe('Server-sent events.'),
+    cancel: path,
+    input: path,
+    result: path,
+    partial: path,
+    logs: path,
+    artifacts: path,
+    resume: path,
+    tool: path,
+  })
+  .openapi('JobLinks');
+
+export const job = z
+  .object({
+    job_id: z.string(),
+    tool: z.string(),
+    status: jobStatus,
+    status_url: path,
+    created_at: time,
+    updated_at: time,
+    closed_at: time.optional(),
+    expires_at: time.optional().describe('Until when it can be read; set once it has ended.'),
+    estimated_duration_seconds: z.number().optional(),
+    stage: z.string().optional(),
+    status_message: z.string().optional().describe('One line for people.'),
+    progress: z
+      .object({
+        progress: z.number(),
+        total: z.number().optional(),
+        percentage: z.number().min(0).max(100).optional(),
+        message: z.string().optional(),
+      })
+      .optional()
+      .describe('It never goes back.'),
+    cancel_requested: z.boolean(),
+    cancel_requested_at: time.optional(),
+    cancel_reason: z.string().optional(),
+    input_required: z
+      .object({ requests: z.record(z.string(), inputRequest) })
+      .optional()
+      .describe('Questions by key: the job waits until they are answered.'),
+    answers: z
+      .array(answeredRequest)
+      .optional()
+      .describe(`Questions that are answered: the latest ${KEPT_ANSWERS}.`),
+    partial: z.unknown().optional().describe('What is finished so far, up to 1 MiB.'),
+    partial_bytes: z.int().optional().describe('Size of a larger one: it is under links.partial.'),
+    result: z.unknown().optional().describe('Of a succeeded job, up to 1 MiB.'),
+    result_bytes: z.int().optional().describe('Size of the result, in bytes of JSON.'),
+    result_url: path.optional().describe('Where the result is, whole; with Range.'),
+    error: jobError.optional(),
+    attempt: z.int(),
+    resumed_from: z.string().optional().describe('The job that this one goes on from.'),
+    links: jobLinks,
+  })
+  .openapi('Job');
+
+export type Job = z.output<typeof job>;
+
+export const problem = z
+  .looseObject({
+    type: z.enum(PROBLEM_TYPES.map(problemUri) as [string, ...string[]]),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    retryable: z.boolean(),
+    errors: z.array(z.object({ at: z.string(), detail: z.string() })).optional(),
+  })
+  .openapi('Problem', { description: 'RFC 9457.' });
+
+/** Path parameter of a job. */
+export const jobParams = z.object({
+  id: z.string().openapi({ maxLength: 1000, description: 'job_id of a kickoff.' }),
+});
+
+/**
+ * A whole number in a query.
+ *
+ * @throws ZodError for anything else, an empty text too
+ */
+export function integer(min: number, max: number, description: string) {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, `expected a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `expected a whole number from ${min} to ${max}`)
+    .optional()
+    .openapi({ type: 'integer', minimum: min, maximum: max, description });
+}
+
+/** A response with a JSON body. */
+export function json(schema: z.ZodType, description: string, headers?: object) {
+  return {
+    description,
+    content: { 'application/json': { schema } },
+    ...(headers ? { headers } : {}),
+  } as RouteConfig['responses'][string];
+}
+
+/** What every route can answer. */
+const ALWAYS: ProblemType[] = [
+  'invalid-request',
+  'forbidden',
+  'headers-too-large',
+  'internal',
+  'not-supported',
+  'unavailable',
+  'server-stopping',
+];
+
+/** The responses of a route: its own, and those of its problems. Several types may share a status. */
+export function responses(
+  own: RouteConfig['responses'],
+  problems: readonly ProblemType[],
+): RouteConfig['responses'] {
+  const byStatus = new Map<number, ProblemType[]>();
+  for (const type of [...problems, ...ALWAYS])
+    byStatus.set(PROBLEMS[type].status, [...(byStatus.get(PROBLEMS[type].status) ?? []), type]);
+  const described = [...byStatus].map(([status, types]) => [
+    status,
+    {
+      description: types.map((type) => `${problemUri(type)}: ${PROBLEMS[type].title}.`).join(' '),
+      content: { 'application/problem+json': { schema: problem } },
+    },
+  ]);
+  return { ...own, ...(Object.fromEntries(described) as RouteConfig['responses']) };
+}

@@ -1,0 +1,106 @@
+/** `GET /v1/jobs/{id}`: a job as it is now, or once it has changed. */
+import { createRoute, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import { withBudget } from '../shared/budget.js';
+import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { RATE_HEADERS } from './rates.js';
+import { etagOf, jobHeaders, jobOf } from './render.js';
+import { integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+
+const HEADERS = {
+  ...RATE_HEADERS,
+  ...WAIT_ENDED_HEADERS,
+  ETag: {
+    description: 'Another one with each change, progress too. Give it back as If-None-Match.',
+    schema: { type: 'string' as const },
+  },
+  'Retry-After': {
+    description: 'Seconds until it is worth looking again; follows the estimate. Only while the job is open.',
+    schema: { type: 'integer' as const },
+  },
+};
+
+export function registerStatus(face: JobsFace): void {
+  const route = createRoute({
+    method: 'get',
+    path: '/v1/jobs/{id}',
+    operationId: 'getJob',
+    tags: ['Jobs'],
+    summary: 'Where a job stands',
+    description:
+      'With wait: a long poll. It answers once the job has ended or asks something, or, with If-None-Match, once it has changed; at the latest after that many seconds. The end of a wait ends nothing else.',
+    middleware: [face.rates.limit('status')],
+    request: {
+      params: jobParams,
+      query: z.strictObject({
+        wait: integer(0, LONGEST_WAIT_SECONDS, 'How long to wait at most, in seconds. Default: 0.'),
+      }),
+      headers: z.object({
+        'if-none-match': z.string().optional().describe('Entity tag of an earlier answer.'),
+      }),
+    },
+    responses: responses(
+      {
+        200: json(job, 'The job.', HEADERS),
+        304: { description: 'As it was: If-None-Match names this state.', headers: HEADERS },
+      },
+      ['job-not-found', 'job-expired', 'rate-limited'],
+    ),
+  });
+  face.app.openapi(route, async (c) => {
+    const { id } = c.req.valid('param');
+    const { wait = 0 } = c.req.valid('query');
+    const known = c.req.header('if-none-match');
+    assertJobId(id);
+    const record = wait > 0 ? await waitForChange(face, c, id, wait, known) : undefined;
+    return jobResponse(face, c, record ?? (await face.engine.read(face.principalOf(c), id)), known);
+  });
+}
+
+/** A job, or 304 when the client has it already. */
+function jobResponse(
+  face: JobsFace,
+  c: Context,
+  record: OperationRecord,
+  known: string | undefined,
+): Response {
+  const body = jobOf(record);
+  const etag = etagOf(body);
+  const headers = {
+    ETag: etag,
+    'Cache-Control': 'no-cache',
+    ...jobHeaders(record),
+    ...waitHeaders(face, record),
+  };
+  return matches(known, etag) ? c.body(null, 304, headers) : c.json(body, 200, headers);
+}
+
+/** Weak comparison (RFC 9110, section 13.1.2). */
+export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
+}
+
+/** The last state that was seen; undefined when none was. */
+async function waitForChange(
+  face: JobsFace,
+  c: Context,
+  id: string,
+  waitSeconds: number,
+  known: string | undefined,
+): Promise<OperationRecord | undefined> {
+  return withBudget(waitSeconds, signalOf(face, c), async (signal) => {
+    let record: OperationRecord | undefined;
+    const states = face.engine.watch(face.principalOf(c), id, { signal, progress: known !== undefined });
+    for await (record of states) {
+      const isOver = isTerminal(record.status);
+      const isAsking = record.status === 'input_required';
+      const isNew = known !== undefined && !matches(known, etagOf(jobOf(record)));
+      if (isOver || (known === undefined ? isAsking : isNew)) break;
+    }
+    return record;
+  });
+}

@@ -1,0 +1,84 @@
+/** `GET /v1/jobs/{id}/logs`: links to the logs of a job: its own, and that of each step. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { OPERATION_LOG } from '../../operations/log-page.js';
+import type { ChildStatus, OperationRecord } from '../../operations/record.js';
+import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
+import { stepReference, stepsOf } from '../../operations/steps.js';
+import type { JobsFace } from './face.js';
+import { assertJobId } from './headers.js';
+import { assertKept, defined, jobPath } from './render.js';
+import { jobParams, json, responses } from './schemas.js';
+
+export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
+type StepStatus = z.output<typeof stepStatus>;
+
+const step = z
+  .object({
+    step: z.string().describe('Reference: job/position, e.g. build/2.'),
+    name: z.string(),
+    status: stepStatus,
+    exit_code: z.int().optional(),
+    started_at: z.iso.datetime().optional(),
+    closed_at: z.iso.datetime().optional(),
+    log_url: z.string(),
+  })
+  .openapi('Step');
+
+export function registerSteps(face: JobsFace): void {
+  const { app, engine, principalOf, rates } = face;
+  app.openapi(
+    createRoute({
+      method: 'get',
+      path: '/v1/jobs/{id}/logs',
+      operationId: 'listSteps',
+      tags: ['Results'],
+      summary: 'The logs of a job: its own, and those of its steps',
+      description: 'Only pipelines have steps with logs.',
+      middleware: [rates.limit('status')],
+      request: { params: jobParams },
+      responses: responses(
+        {
+          200: json(
+            z.object({
+              log_url: z.string().describe("The job's own log: lines of its workflows and activities."),
+              steps: z.array(step),
+              is_live: z.boolean().describe('False: no worker could be asked, so there may be other steps.'),
+            }),
+            'The logs.',
+          ),
+        },
+        ['job-not-found', 'job-expired', 'rate-limited'],
+      ),
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      assertJobId(id);
+      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
+      const logs = { log_url: logPath(record.token, OPERATION_LOG), steps: stepsIn(record), is_live: isLive };
+      return c.json(logs, 200, { 'Cache-Control': 'no-cache' });
+    },
+  );
+}
+
+function stepsIn(record: OperationRecord): z.output<typeof step>[] {
+  return stepsOf(record.children ?? []).map((chosen) => {
+    const { name, status, exitCode, startedAt, closedAt } = chosen.step;
+    const reference = stepReference(chosen);
+    return {
+      step: reference,
+      name,
+      status: stepStatusOf(status, record),
+      ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
+      log_url: logPath(record.token, reference),
+    };
+  });
+}
+
+export function stepStatusOf(status: ChildStatus, { status: ofJob }: OperationRecord): StepStatus {
+  return PART_STATUS_NAMES[partStatusIn(ofJob, status)].job;
+}
+
+export function logPath(id: string, reference: string): string {
+  return `${jobPath(id)}/logs/${encodeURIComponent(reference)}`;
+}

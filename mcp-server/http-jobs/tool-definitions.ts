@@ -1,0 +1,149 @@
+/**
+ * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
+ * HTTP request behind each, for loops that execute what a model calls.
+ */
+import { describeOn, shownInput, shownResult } from '../../operations/documentation/describe.js';
+import type { JsonSchema } from '../../operations/schema.js';
+import type { Tool } from '../../operations/tool.js';
+import { LONGEST_WAIT_SECONDS } from './schemas.js';
+
+export const DEFINITION_FORMATS = ['openai', 'anthropic'] as const;
+export type DefinitionFormat = (typeof DEFINITION_FORMATS)[number];
+
+/** Longest description of a function that OpenAI takes, in characters. */
+const OPENAI_DESCRIPTION_CHARACTERS = 1024;
+/** Keywords that neither API takes at the top of a schema. The kickoff checks arguments against the whole schema. */
+const REFUSED_AT_TOP = ['$schema', 'oneOf', 'anyOf', 'allOf', 'not', 'enum', 'if', 'then', 'else'];
+
+/**
+ * The request that executes a call: arguments named in `path` replace their braces, those in `query` go there, the others
+ * are the JSON body of a POST.
+ */
+export interface Call {
+  method: 'GET' | 'POST';
+  path: string;
+  query: string[];
+}
+
+interface Definition {
+  name: string;
+  /** Most important line first. */
+  description: string[];
+  parameters: JsonSchema;
+  call: Call;
+}
+
+const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
+
+/** What follows jobs. Tools of a project can't have such names. */
+const FOLLOWING: Definition[] = [
+  {
+    name: 'operation_get',
+    description: [
+      'Says where a job stands: status, progress, input_required with its questions, and in the end its result or error.',
+      `Call it again until the status is succeeded, failed, canceled or timed_out; wait holds the answer until the job has ended or asks something, for ${LONGEST_WAIT_SECONDS} s at most.`,
+    ],
+    parameters: {
+      type: 'object',
+      properties: {
+        job_id: jobId,
+        wait: { type: 'integer', minimum: 0, maximum: LONGEST_WAIT_SECONDS, description: 'Seconds.' },
+      },
+      required: ['job_id'],
+      additionalProperties: false,
+    },
+    call: { method: 'GET', path: '/v1/jobs/{job_id}', query: ['wait'] },
+  },
+  {
+    name: 'operation_answer',
+    description: [
+      'Answers a question of a job whose input_required has requests. Ask the person first; do not make answers up.',
+    ],
+    parameters: {
+      type: 'object',
+      properties: {
+        job_id: jobId,
+        key: { type: 'string', description: 'Key of the question in input_required.requests.' },
+        value: { type: 'object', description: "The answer, as the question's schema says." },
+        action: {
+          type: 'string',
+          enum: ['accept', 'decline', 'cancel'],
+          description: 'accept: with a value. decline: the person does not want to answer. Default: accept.',
+        },
+      },
+      required: ['job_id', 'key'],
+      additionalProperties: false,
+    },
+    call: { method: 'POST', path: '/v1/jobs/{job_id}/input', query: [] },
+  },
+  {
+    name: 'operation_cancel',
+    description: ['Cancels a job for good. What is finished stays: partial result, logs and files.'],
+    parameters: {
+      type: 'object',
+      properties: { job_id: jobId, reason: { type: 'string', minLength: 1, maxLength: 500 } },
+      required: ['job_id'],
+      additionalProperties: false,
+    },
+    call: { method: 'POST', path: '/v1/jobs/{job_id}:cancel', query: [] },
+  },
+];
+
+/** The tools, and those that follow their jobs, in a format; and for each name its call. */
+export function toolDefinitions(
+  tools: Tool[],
+  format: DefinitionFormat,
+): { format: DefinitionFormat; tools: object[]; calls: Record<string, Call> } {
+  const definitions = [...tools.map(definitionOf), ...FOLLOWING];
+  return {
+    format,
+    tools: definitions.map(format === 'openai' ? asOpenAi : asAnthropic),
+    calls: Object.fromEntries(definitions.map(({ name, call }) => [name, call])),
+  };
+}
+
+function definitionOf(tool: Tool): Definition {
+  const { name, wait, keepAliveSeconds, example, inputSchema, summary } = tool;
+  const following = wait
+    ? 'Answers with the job: ended with its result, or, if it takes longer, still running, to be followed with operation_get and its job_id.'
+    : 'Answers at once with a job_id and status queued; the work goes on by itself. Follow it with operation_get until the status is final.';
+  const described = describeOn(tool, {
+    states: 'Statuses: queued, running; final: succeeded, failed, canceled, timed_out.',
+    following: `Results stay ${keepAliveSeconds} s. input_required in a job: operation_answer.`,
+    cancel: 'operation_cancel ends the work; what is finished stays. The end of a wait cancels nothing.',
+    idempotency:
+      'The program that executes the call sends an Idempotency-Key, so a repeated request starts once.',
+    rates: 'Beyond the rate limits a call answers 429 with Retry-After.',
+    example: `Example: ${name} ${shownInput(example)} -> {"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${shownResult(example)}}.`,
+  });
+  const rest = described.startsWith(summary) ? described.slice(summary.length) : described;
+  return {
+    name,
+    description: [summary, following, ...rest.split('\n').filter(Boolean)],
+    parameters: acceptable(inputSchema),
+    call: { method: 'POST', path: `/v1/tools/${name}/jobs`, query: [] },
+  };
+}
+
+/** A schema as both APIs take it: an object with properties, and no alternatives at the top. */
+function acceptable(schema: JsonSchema): JsonSchema {
+  const kept = Object.entries(schema).filter(([keyword]) => !REFUSED_AT_TOP.includes(keyword));
+  return { ...Object.fromEntries(kept), type: 'object', properties: schema['properties'] ?? {} };
+}
+
+function asOpenAi({ name, description, parameters }: Definition): object {
+  return { type: 'function', function: { name, description: shortened(description), parameters } };
+}
+
+function asAnthropic({ name, description, parameters }: Definition): object {
+  return { name, description: description.join('\n'), input_schema: parameters };
+}
+
+/** The first two lines, the first one cut if it must be, then each further line for which there is room. */
+function shortened([first = '', second, ...others]: string[]): string {
+  const room = OPENAI_DESCRIPTION_CHARACTERS - (second === undefined ? 0 : second.length + 1);
+  const lines = [first.length > room ? `${first.slice(0, room - 1)}…` : first, ...(second ? [second] : [])];
+  for (const line of others)
+    if ([...lines, line].join('\n').length <= OPENAI_DESCRIPTION_CHARACTERS) lines.push(line);
+  return lines.join('\n');
+}

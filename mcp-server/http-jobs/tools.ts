@@ -1,0 +1,125 @@
+/** `GET /v1/tools`, `GET /v1/tools/{tool}`: which tools there are, and everything that each publishes about itself. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { ITEMS } from '../../operations/documentation/items.js';
+import type { Tool } from '../../operations/tool.js';
+import { withKeyProperty } from '../shared/idempotency-key.js';
+import { documentationOf, documentationText } from './documentation.js';
+import type { JobsFace } from './face.js';
+import { RATE_HEADERS } from './rates.js';
+import { json, responses } from './schemas.js';
+import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';
+
+const path = z.string();
+
+const toolSummary = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    description: z.string().describe('What it does, when to use it, and what it gives.'),
+    is_short: z.boolean().describe('Is its work so short that a kickoff waits for it by default?'),
+    links: z.object({ self: path, kickoff: path }),
+  })
+  .openapi('ToolSummary');
+
+const schema = z.record(z.string(), z.unknown());
+
+const tool = toolSummary
+  .extend({
+    input_schema: schema.describe('JSON Schema of the arguments.'),
+    output_schema: schema.optional().describe('JSON Schema of the result.'),
+    documentation: z
+      .object(Object.fromEntries(Object.keys(ITEMS).map((item) => [item, z.unknown()])))
+      .describe(`All that callers need to know: ${Object.keys(ITEMS).join(', ')}.`),
+  })
+  .openapi('Tool');
+
+const definitions = z
+  .object({
+    format: z.enum(DEFINITION_FORMATS),
+    tools: z.array(schema).describe("What the model API takes as its request's tools."),
+    calls: z
+      .record(z.string(), z.object({ method: z.enum(['GET', 'POST']), path, query: z.array(z.string()) }))
+      .describe(
+        'By name of the tool: the request that executes a call. Arguments named in path replace their braces, those in query go there, the others are the JSON body of a POST.',
+      ),
+  })
+  .openapi('ToolDefinitions');
+
+export function registerTools(face: JobsFace): void {
+  const { app, engine, rates } = face;
+  const limit = rates.limit('status');
+  const list = createRoute({
+    method: 'get',
+    path: '/v1/tools',
+    operationId: 'listTools',
+    tags: ['Tools'],
+    summary: 'The tools',
+    description:
+      'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), those included that follow jobs.',
+    middleware: [limit],
+    request: { query: z.strictObject({ format: z.enum(DEFINITION_FORMATS).optional() }) },
+    responses: responses(
+      {
+        200: json(
+          z.union([z.object({ tools: z.array(toolSummary) }), definitions]),
+          'The tools.',
+          RATE_HEADERS,
+        ),
+      },
+      ['rate-limited'],
+    ),
+  });
+  app.openapi(list, (c) => {
+    const { format } = c.req.valid('query');
+    const tools = engine.tools.values();
+    return format === undefined
+      ? c.json({ tools: tools.map(summaryOf) }, 200)
+      : c.json(toolDefinitions(tools, format) as z.output<typeof definitions>, 200);
+  });
+
+  const one = createRoute({
+    method: 'get',
+    path: '/v1/tools/{tool}',
+    operationId: 'getTool',
+    tags: ['Tools'],
+    summary: 'A tool and its whole documentation',
+    description: 'With Accept: text/markdown the documentation alone, for people.',
+    middleware: [limit],
+    request: {
+      params: z.object({ tool: z.string().openapi({ param: { name: 'tool', in: 'path' } }) }),
+      query: z.strictObject({}),
+    },
+    responses: responses(
+      {
+        200: {
+          description: 'The tool.',
+          content: { 'application/json': { schema: tool }, 'text/markdown': { schema: z.string() } },
+          headers: RATE_HEADERS,
+        },
+      },
+      ['unknown-tool', 'rate-limited'],
+    ),
+  });
+  app.openapi(one, (c) => {
+    const found = engine.tool(c.req.valid('param').tool);
+    const documentation = documentationOf(found, face.settings);
+    if (/\btext\/markdown\b/.test(c.req.header('accept') ?? ''))
+      return c.body(`${documentationText(documentation)}\n`, 200, {
+        'Content-Type': 'text/markdown; charset=utf-8',
+      });
+    return c.json(
+      {
+        ...summaryOf(found),
+        input_schema: withKeyProperty(found.inputSchema),
+        ...(found.outputSchema ? { output_schema: found.outputSchema } : {}),
+        documentation,
+      },
+      200,
+    );
+  });
+}
+
+function summaryOf({ name, title, summary, wait }: Tool): z.output<typeof toolSummary> {
+  const self = `/v1/tools/${name}`;
+  return { name, title, description: summary, is_short: wait, links: { self, kickoff: `${self}/jobs` } };
+}

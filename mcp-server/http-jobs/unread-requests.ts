@@ -1,0 +1,36 @@
+/**
+ * Requests that Node's parser gives up on before there is one to route. It would answer with a bare status and close, and a
+ * client that still writes then sees a broken connection instead: so the rest of what it sends is read and dropped.
+ */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { Problem, problemDocument, PROBLEM_CONTENT_TYPE } from './index.js';
+
+/** How long a client gets to finish writing, in milliseconds. */
+const DRAIN_MS = 2_000;
+
+/** Answers them with a problem document. */
+export function answerUnreadRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const problem = isTooLarge
+      ? new Problem('headers-too-large', 'expected at most 16 KiB of address and headers; got more')
+      : new Problem('invalid-request', `expected a request of HTTP/1.1; ${error.message}`);
+    const body = JSON.stringify(problemDocument(problem, ''));
+    const head = [
+      isTooLarge ? 'HTTP/1.1 431 Request Header Fields Too Large' : 'HTTP/1.1 400 Bad Request',
+      `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+    ];
+    socket.removeAllListeners('data');
+    socket.on('data', () => undefined);
+    socket.resume();
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), DRAIN_MS).unref();
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * Lines of standard input before the SDK's transport sees them: it would parse what holds the process for seconds, leave
+ * requests that it can't read without an answer, and knows no batches, which 2025-03-26 has.
+ */
+import { Transform } from 'node:stream';
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
+import { asRpcError, JsonRefusal, parseJson } from '../shared/json.js';
+
+const NEWLINE = 0x0a;
+const OPENING_BRACKET = 0x5b;
+/** Longest line, in bytes: as long as the SDK lets a message be. */
+const LONGEST_LINE_BYTES = 10 * 1024 * 1024;
+
+const TOO_LONG = {
+  code: ProtocolErrorCode.InvalidRequest,
+  message: `message: expected a line of at most ${LONGEST_LINE_BYTES} bytes; got more`,
+};
+
+export interface LineHandlers {
+  /** Takes a batch. */
+  onBatch: (line: string) => void;
+  /** Answers a message that isn't taken. */
+  onRefusal: (id: string | number | null, error: { code: number; message: string }) => undefined;
+}
+
+/** Passes messages on, line by line; not batches, and not what is refused. */
+export function checkedLines({ onBatch, onRefusal }: LineHandlers): Transform {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const take = (line: Buffer): Buffer | undefined => {
+    const text = line.toString();
+    if (line[0] === OPENING_BRACKET) {
+      onBatch(text);
+      return undefined;
+    }
+    const refusal = refusalOf(text);
+    if (!refusal) return line;
+    onRefusal(refusal.id, refusal.error);
+    return undefined;
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let rest = chunk; rest.length > 0;) {
+        const end = rest.indexOf(NEWLINE);
+        const part = end < 0 ? rest : rest.subarray(0, end + 1);
+        rest = rest.subarray(part.length);
+        bytes += part.length;
+        if (bytes <= LONGEST_LINE_BYTES) parts.push(part);
+        else parts = [];
+        if (end < 0) continue;
+        const line = bytes <= LONGEST_LINE_BYTES ? take(Buffer.concat(parts)) : onRefusal(null, TOO_LONG);
+        parts = [];
+        bytes = 0;
+        if (line) this.push(line);
+      }
+      done();
+    },
+  });
+}
+
+/** Why a line isn't taken. Lines that are no JSON are the SDK's, which skips them. */
+function refusalOf(
+  line: string,
+): { id: string | number | null; error: { code: number; message: string } } | undefined {
+  let message: unknown;
+  try {
+    message = parseJson(line);
+  } catch (error) {
+    if (!(error instanceof JsonRefusal)) throw error;
+    return error.kind === 'syntax' ? undefined : { id: error.id, error: asRpcError(error) };
+  }
+  const isMessage =
+    isJSONRPCRequest(message) ||
+    isJSONRPCNotification(message) ||
+    isJSONRPCResultResponse(message) ||
+    isJSONRPCErrorResponse(message);
+  if (isMessage) return undefined;
+  const { id } = (message ?? {}) as { id?: unknown };
+  return {
+    id: typeof id === 'string' || typeof id === 'number' ? id : null,
+    error: {
+      code: ProtocolErrorCode.InvalidRequest,
+      message: 'Invalid Request: expected a message of JSON-RPC 2.0, whose params are an object',
+    },
+  };
+}

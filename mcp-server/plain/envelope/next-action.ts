@@ -1,0 +1,59 @@
+/** What a caller of plain tools does next: which tool, with what, when, and how it tells that the work has ended. */
+import { z } from 'zod';
+import type { OperationRecord } from '../../../operations/record.js';
+import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
+import { isOver, plainStatus } from './status.js';
+
+/** Shortest and longest time to the next look, and the longest one to the first, in seconds. */
+const SHORTEST_SECONDS = 2;
+const LONGEST_SECONDS = 60;
+const LONGEST_FIRST_SECONDS = 30;
+/** What is supposed of work that has no estimate, in seconds. */
+const NO_ESTIMATE_SECONDS = 60;
+
+export const nextActionSchema = z.object({
+  tool: z.string().describe('Tool to call next.'),
+  args: z.record(z.string(), z.unknown()).describe('Arguments to call it with.'),
+  question: z
+    .object({
+      message: z.string(),
+      schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the content of the answer.'),
+    })
+    .optional()
+    .describe('What is asked, when the next action is to answer; the answer is one more argument.'),
+  check_after_seconds: z.number().describe('When to look again, in seconds.'),
+  status_path: z
+    .string()
+    .describe('Where that tool says the status. With [*] there are many, and all have to be terminal.'),
+  terminal_statuses: z.array(z.string()).describe('Statuses that mean: it has ended, look no more.'),
+});
+
+export type NextAction = z.output<typeof nextActionSchema>;
+
+/**
+ * The next action for an operation; none once it has ended.
+ *
+ * @param hasChildren does it consist of parts that run for themselves?
+ */
+export function nextActionOf(record: OperationRecord, hasChildren: boolean): NextAction | undefined {
+  const { token, inputRequests } = record;
+  const status = plainStatus(record);
+  if (isOver(status)) return undefined;
+  const [open] = status === 'input_required' ? Object.entries(inputRequests) : [];
+  const following = {
+    check_after_seconds: checkAfterSeconds(record),
+    status_path: hasChildren ? 'children[*].status' : 'status',
+    terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
+  };
+  if (!open) return { tool: 'operation_get', args: { token }, ...following };
+  const [key, { message, schema }] = open;
+  return { tool: 'operation_answer', args: { token, key }, question: { message, schema }, ...following };
+}
+
+/** Half of what is left, or half of what has passed if that is more: soon for short work, seldom for long. */
+function checkAfterSeconds({ createdAt, estimateSeconds = NO_ESTIMATE_SECONDS }: OperationRecord): number {
+  const passed = Math.max(0, (Date.now() - Date.parse(createdAt)) / 1000);
+  const longest = passed < LONGEST_FIRST_SECONDS ? LONGEST_FIRST_SECONDS : LONGEST_SECONDS;
+  const wanted = Math.max(estimateSeconds - passed, passed) / 2;
+  return Math.round(Math.min(longest, Math.max(SHORTEST_SECONDS, wanted)));
+}

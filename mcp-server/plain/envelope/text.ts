@@ -1,0 +1,99 @@
+/** The envelope as text, for models that see only that: what it is, where it stands, what to do next. */
+import { humanDuration } from '../../../operations/budgets.js';
+import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import type { NextAction } from './next-action.js';
+import type { Envelope } from './schema.js';
+
+/** From when on work that is over its estimate is worth a closer look, in seconds beyond it. */
+const LOOK_INTO_SECONDS = 10 * 60;
+const LONGEST_MESSAGE = 300;
+
+/** Why a wait has ended before the work. */
+const WAIT_ENDS: Record<NonNullable<Envelope['error_kind']>, string> = {
+  wait_timeout: 'this call has waited for as long as it may. The work goes on.',
+  [SERVER_STOPPING]: `this server is stopping, and with it the wait. The work goes on; another server, or this one once it is back in about ${BACK_AFTER_SECONDS} s, answers the next call with the same token.`,
+};
+
+/** @param outcome what the work has come to, once it has ended */
+export function envelopeText(envelope: Envelope, outcome: string | undefined): string {
+  const { status, next_action: next } = envelope;
+  return [
+    `${envelope.tool}: ${status}`,
+    `token: ${envelope.token}`,
+    ...standing(envelope),
+    ...(outcome === undefined ? [] : ['', outcome]),
+    ...(next ? ['', ...howToGoOn(envelope, next)] : whatIsLeft(envelope)),
+  ].join('\n');
+}
+
+function standing(envelope: Envelope): string[] {
+  const { status, status_message, children, estimate_seconds, error_kind, cancel_requested } = envelope;
+  const isOpen = status === 'queued' || status === 'running';
+  const isTold = isOpen || status === 'cancelled';
+  return [
+    ...(isTold && status_message !== undefined ? [`It says: ${quoted(status_message)}`] : []),
+    ...(children === undefined ? [] : [`parts: ${countsOf(children)}`]),
+    ...(cancel_requested
+      ? ['It is being cancelled: the status is cancelled once what still runs has ended.']
+      : []),
+    ...(estimate_seconds !== undefined && isOpen && !cancel_requested
+      ? [`It usually takes about ${humanDuration(estimate_seconds)}.`]
+      : []),
+    ...(error_kind === undefined ? [] : [`${error_kind}: ${WAIT_ENDS[error_kind]}`]),
+  ];
+}
+
+function howToGoOn(envelope: Envelope, next: NextAction): string[] {
+  const seconds = next.check_after_seconds;
+  const ended = `it has ended when ${
+    next.status_path === 'status' ? '`status` is' : `all of \`${next.status_path}\` are`
+  } one of ${next.terminal_statuses.join(', ')}`;
+  if (next.question) {
+    const others = Object.keys(envelope.input_required ?? {}).length - 1;
+    return [
+      `It waits for an answer: ${quoted(next.question.message)}`,
+      `Schema of the answer's content: ${JSON.stringify(next.question.schema)}`,
+      `Ask the person unless you may decide it yourself. Then call ${callOf(next)} with content as well, or with action "decline".`,
+      ...(others > 0 ? [`Questions that are open beside it: ${others}.`] : []),
+      `Afterwards follow it with operation_get; ${ended}.`,
+    ];
+  }
+  if (envelope.cancel_requested) return [`Next: in ${seconds} s call ${callOf(next)}; ${ended}.`];
+  const { token, created_at, estimate_seconds = 0 } = envelope;
+  const lookInto = new Date(Date.parse(created_at) + (estimate_seconds + LOOK_INTO_SECONDS) * 1000);
+  return [
+    'The work goes on whether or not anybody waits; do something else meanwhile.',
+    `Next: in ${seconds} s call ${callOf(next)}; ${ended}.`,
+    `If it still runs 10 to 15 minutes beyond its estimate (from ${lookInto.toISOString().slice(0, 16)}Z on), look into it: ` +
+      `operation_get ${JSON.stringify({ token, view: 'steps' })}, or view logs. operation_cancel ends it.`,
+  ];
+}
+
+/** What can be done about an operation that has ended without a result. */
+function whatIsLeft({ token, status, children, error }: Envelope): string[] {
+  if (status === 'completed') return [];
+  return [
+    ...(error?.retryable ? ['The same call has a chance another time.'] : []),
+    ...(status === 'expired'
+      ? ['Its result is no longer kept. Call the tool again if it is still needed.']
+      : []),
+    ...(children && status !== 'expired'
+      ? [`operation_resume ${JSON.stringify({ token })} goes on after the last finished step.`]
+      : []),
+  ];
+}
+
+function callOf({ tool, args }: NextAction): string {
+  return `${tool} ${JSON.stringify(args)}`;
+}
+
+function countsOf(children: { status: string }[]): string {
+  const counts = new Map<string, number>();
+  for (const { status } of children) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ');
+}
+
+/** In quotes: such lines come from the work. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}...` : text);
+}

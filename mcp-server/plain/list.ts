@@ -1,0 +1,54 @@
+/** Long tools as plain ones: what clients without tasks are told of them. */
+import type { Engine } from '../../engine/index.js';
+import { shownInput, shownResult, type FaceLines } from '../../operations/documentation/describe.js';
+import type { Tool } from '../../operations/tool.js';
+import { envelopeSchemaOf } from './envelope/index.js';
+import { KEY_LINE } from '../shared/idempotency-key.js';
+import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
+import type { RequestCancellation } from '../shared/serving.js';
+import { plainInputSchema } from './schemas.js';
+
+/** The project's tools, without Longhaul's own. */
+export function plainTools(engine: Engine, cancelledBy: RequestCancellation): ListedTool[] {
+  return engine.tools.values().map((tool) =>
+    tool.taskSupport === 'forbidden'
+      ? shortTool(tool)
+      : {
+          ...listedTool(tool, linesOf(tool, cancelledBy)),
+          inputSchema: plainInputSchema(tool),
+          outputSchema: envelopeSchemaOf(tool),
+        },
+  );
+}
+
+const END_OF_WAIT: Record<RequestCancellation, string> = {
+  notification: 'notifications/cancelled for the call',
+  'closed stream': 'the end of its stream',
+};
+
+function linesOf(
+  { name, wait, keepAliveSeconds, example }: Tool,
+  cancelledBy: RequestCancellation,
+): FaceLines {
+  return {
+    states:
+      'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',
+    following: [
+      wait
+        ? 'Waits, and gives a token when that takes longer than timeout; with wait false at once.'
+        : 'Gives a token at once; with wait true it waits, for timeout seconds at most.',
+      'Then do what next_action says: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
+      `Results stay ${keepAliveSeconds} s. Lost the token? operation_list.`,
+    ].join(' '),
+    cancel: `operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
+    idempotency: KEY_LINE,
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${withoutWait(shownInput(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${shownResult(example)}}.`,
+  };
+}
+
+/** Arguments of a call that gives a token at once, also of a tool that would wait. */
+function withoutWait(json: string, wait: boolean): string {
+  if (!wait) return json;
+  return json === '{}' ? '{"wait":false}' : json.replace(/\}$/, ',"wait":false}');
+}

@@ -1,0 +1,115 @@
+/** The view `logs` of operation_get: a page of a log, of a step or of the operation itself. */
+import { z } from 'zod';
+import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/log-page.js';
+import type { OperationRecord } from '../../../operations/record.js';
+import { asData } from '../../shared/as-data.js';
+import { plainChildStatus } from '../envelope/status.js';
+import { callText, reference } from './fields.js';
+
+const line = z.number().int().min(1);
+
+/** What only this view takes. */
+export const logArguments = {
+  step: reference
+    .optional()
+    .describe(
+      'Of a pipeline, which step: job/2, job/Step name, test[3]/1, or a job. Default: the one that runs, else the one that failed, else the last. "operation": the log of the operation itself, which is the default for other tools.',
+    ),
+  from_line: line.optional().describe('First line, from 1.'),
+  to_line: line.optional().describe('Last line.'),
+  tail: z
+    .number()
+    .int()
+    .min(1)
+    .max(PAGE_LINES)
+    .optional()
+    .describe('The last lines instead, as many as fit a page.'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(PATTERN_CHARACTERS)
+    .optional()
+    .describe('Only lines in which this regular expression (JavaScript) is found.'),
+  cursor: z
+    .string()
+    .max(4000)
+    .optional()
+    .describe('Of an earlier page: goes on behind it, with its step, to_line and pattern.'),
+};
+
+export const logPageSchema = z.object({
+  step: z.string().describe('Reference of the step, e.g. build/2; "operation" for the operation\'s own log.'),
+  name: z.string().optional().describe('Name of the step.'),
+  status: z.string().optional().describe('Status of the step.'),
+  lines: z.array(
+    z.object({
+      number: line.describe('Number of the line.'),
+      text: z.string(),
+      is_continued: z.literal(true).optional().describe('Begins in the middle of the line.'),
+      is_unfinished: z.literal(true).optional().describe("The line goes on, or hasn't ended yet."),
+      line_bytes: z.number().int().optional().describe('Length of a line of which only a part is shown.'),
+    }),
+  ),
+  cursor: z.string().optional().describe('Goes on behind this page; missing when nothing more can come.'),
+  is_at_end: z.boolean().describe('All that the log has was read.'),
+  is_complete: z.boolean().describe("The step, or the operation, has ended: its log doesn't grow any more."),
+  total_bytes: z.number().int(),
+});
+
+export type LogOutput = z.output<typeof logPageSchema>;
+type Line = LogOutput['lines'][number];
+
+/** @param record the operation that the step is part of */
+export function logOutput(
+  { lines, status, isAtEnd, isComplete, totalBytes, ...rest }: LogPage,
+  record: OperationRecord,
+): LogOutput {
+  return {
+    ...rest,
+    ...(status === undefined ? {} : { status: plainChildStatus(status, record) }),
+    lines: lines.map(({ number, text, isContinued, isUnfinished, lineBytes }) => ({
+      number,
+      text,
+      ...(isContinued ? { is_continued: isContinued } : {}),
+      ...(isUnfinished ? { is_unfinished: isUnfinished } : {}),
+      ...(lineBytes === undefined ? {} : { line_bytes: lineBytes }),
+    })),
+    is_at_end: isAtEnd,
+    is_complete: isComplete,
+    total_bytes: totalBytes,
+  };
+}
+
+export function logText(token: string, page: LogOutput, tail: number | undefined): string {
+  const { step, name, status, lines, total_bytes } = page;
+  const about = [name === undefined ? undefined : JSON.stringify(name), status, `${total_bytes} bytes`];
+  const first = lines[0];
+  const isShort = tail !== undefined && first && first.number > 1 && countOf(lines) < tail;
+  return [
+    `${step}: ${about.filter(Boolean).join(', ')}`,
+    ...(isShort ? [`(only the last ${countOf(lines)} of ${tail} lines fit a page)`] : []),
+    ...(lines.length ? [asData(lines.map(lineText).join('\n'))] : []),
+    '',
+    howToGoOn(token, page),
+  ].join('\n');
+}
+
+/** `7: text`; `7+: ` goes on with line 7, `...` stands for what is left out or yet to come. */
+function lineText({ number, text, is_continued, is_unfinished, line_bytes }: Line): string {
+  const note = line_bytes === undefined ? '' : ` (a part of the line's ${line_bytes} bytes)`;
+  return `${number}${is_continued ? '+' : ''}: ${text}${is_unfinished ? ' ...' : ''}${note}`;
+}
+
+function howToGoOn(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
+  const none = lines.length ? '' : 'No lines here. ';
+  if (cursor === undefined)
+    return is_complete && is_at_end ? `${none}This is the end of the log.` : `${none}That is all.`;
+  const call = callText('operation_get', { token, view: 'logs', cursor });
+  return is_at_end
+    ? `${none}The log may still grow. What comes next: ${call}`
+    : `${none}There is more: ${call}`;
+}
+
+function countOf(lines: Line[]): number {
+  return new Set(lines.map(({ number }) => number)).size;
+}

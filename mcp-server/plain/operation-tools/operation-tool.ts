@@ -1,0 +1,74 @@
+/**
+ * Tools about operations: short ones, that every face lists beside the long ones. What they take and give is the same
+ * on each. Only operation_get can wait, if it is asked to.
+ */
+import type { ContentBlock } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
+import type { Engine } from '../../../engine/index.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import type { OperationRecord } from '../../../operations/record.js';
+import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
+import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
+import type { Caller } from '../../shared/caller.js';
+import { withoutNulls } from '../../shared/null-arguments.js';
+import type { BuiltinTool } from '../builtin-tool.js';
+
+interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+  /** Behind the prefix. */
+  name: string;
+  title: string;
+  description: string;
+  annotations: NonNullable<Tool['annotations']>;
+  input: Input;
+  output: Output;
+  run: (
+    engine: Engine,
+    caller: Caller,
+    input: z.output<Input>,
+  ) => Promise<ToolAnswer<z.output<Output>> | { question: OperationRecord }>;
+}
+
+export interface ToolAnswer<Output> {
+  output: Output;
+  /** The output as text. */
+  text: string;
+  /** What stands beside the text: links. */
+  beside?: ContentBlock[];
+  /** Is it the outcome of work that failed? Default: false. */
+  isError?: boolean;
+  /** The result's `_meta`, for programs. */
+  meta?: Record<string, unknown>;
+}
+
+/** Defines one. Its results are what its output schema says by their type. */
+export function defineOperationTool<Input extends z.ZodObject, Output extends z.ZodObject>({
+  name,
+  input,
+  output,
+  run,
+  ...rest
+}: Definition<Input, Output>): BuiltinTool {
+  const inputSchema = toJsonSchema(input);
+  return {
+    ...rest,
+    name: OPERATION_TOOL_PREFIX + name,
+    inputSchema,
+    outputSchema: toJsonSchema(output, 'output'),
+    async call(engine, caller, args) {
+      const filled = withDefaults(
+        inputSchema,
+        withoutNulls(inputSchema, (args ?? {}) as Record<string, unknown>),
+      );
+      const problems = check(inputSchema, filled, 'arguments');
+      if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
+      const answer = await run(engine, caller, filled as z.output<Input>);
+      if ('question' in answer) return answer;
+      return {
+        content: [{ type: 'text', text: answer.text }, ...(answer.beside ?? [])],
+        structuredContent: answer.output,
+        ...(answer.isError ? { isError: true } : {}),
+        ...(answer.meta ? { _meta: answer.meta } : {}),
+      };
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { LonghaulError } from '../../../operations/errors.js';
+import type { Answer, OperationRecord } from '../../../operations/record.js';
+import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { plainStatus } from '../envelope/status.js';
+import { refuse, token } from './fields.js';
+import { defineOperationTool } from './operation-tool.js';
+
+const input = z.strictObject({
+  token,
+  key: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Key of the question; may be left out when one is open.'),
+  action: z
+    .enum(['accept', 'decline', 'cancel'])
+    .default('accept')
+    .describe(
+      'accept: with content. decline: the work is told that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+    ),
+  content: z
+    .record(z.string(), z.unknown())
+    // By default it is {}, which means the same, but LlamaIndex shows that to its model as text values only.
+    .meta({ additionalProperties: true })
+    .optional()
+    .describe("The answer, as the question's schema says. Only with accept."),
+});
+
+export const operationAnswer = defineOperationTool({
+  name: 'answer',
+  title: 'Answer what an operation asks',
+  description: [
+    'Answers a question of an operation whose status is input_required, and lets it go on.',
+    'Ask the person unless you may decide it yourself: an answer is final and may approve what can not be undone.',
+    'An answer that does not fit is refused, and the question stays open.',
+  ].join('\n'),
+  // Without a key, the same call again could answer the next question.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  input,
+  output: envelopeSchema.extend({
+    answered: z
+      .object({
+        key: z.string(),
+        action: z.string(),
+        state: z.enum(['accepted', 'queued']).describe('queued: no worker was there to take it yet.'),
+      })
+      .describe('What was answered.'),
+  }),
+  async run(engine, { principal }, { token, key: givenKey, action, content }) {
+    if (action !== 'accept' && content !== undefined)
+      refuse(`arguments.content: expected none with action "${action}"; got ${JSON.stringify(content)}`);
+    const before = await engine.read(principal, token);
+    const key = keyOf(before, givenKey);
+    const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
+    let state: 'accepted' | 'queued';
+    try {
+      state = await engine.answer(principal, token, key, answer);
+    } catch (error) {
+      throw error instanceof LonghaulError && error.kind === 'invalid_answer'
+        ? doesNotFit(error, before, key)
+        : error;
+    }
+    const record = await engine.read(principal, token);
+    const { content: said, structuredContent } = renderEnvelope(record, {
+      tool: engine.tools.get(record.tool),
+    });
+    const [first] = said;
+    const done =
+      state === 'accepted'
+        ? `Answered ${key}: ${action}.`
+        : `Answer to ${key} (${action}) is queued: no worker was there to take it. It counts once one is; don't send it again.`;
+    return {
+      output: { ...(structuredContent as Envelope), answered: { key, action, state } },
+      text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+    };
+  },
+});
+
+/** @throws LonghaulError `wrong_state` when nothing is asked, or not that; `invalid_arguments` when it isn't clear what */
+function keyOf(record: OperationRecord, given: string | undefined): string {
+  const open = Object.keys(record.inputRequests);
+  if (given !== undefined && open.includes(given)) return given;
+  if (open.length === 0)
+    throw new LonghaulError(
+      'wrong_state',
+      `the operation is ${plainStatus(record)}: no question is open${given === undefined ? '' : `, and ${JSON.stringify(given)} may have been answered already`}`,
+    );
+  if (given !== undefined)
+    throw new LonghaulError(
+      'wrong_state',
+      `the question ${JSON.stringify(given)} is not open: it was answered already, or never asked; open: ${open.join(', ')}`,
+    );
+  if (open.length > 1)
+    refuse(`arguments.key: expected one of ${open.join(', ')}, for several questions are open; got nothing`);
+  return open[0]!;
+}
+
+/** What is wrong, with what was asked once more. */
+function doesNotFit({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
+  const { message: question, schema } = inputRequests[key]!;
+  return new LonghaulError(
+    'invalid_answer',
+    [
+      message,
+      `Question ${key}: ${JSON.stringify(question)}`,
+      `Schema of its content: ${JSON.stringify(schema)}`,
+    ].join('\n'),
+  );
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import type { Engine, ListFilter } from '../../../engine/index.js';
+import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { callText, refuse, token } from './fields.js';
+import { defineOperationTool } from './operation-tool.js';
+
+/** Most operations that one call cancels. */
+const MAX_CANCELLED = 100;
+/** How many cancels are on their way at once. */
+const AT_ONCE = 10;
+
+const input = z.strictObject({
+  token: token.optional(),
+  filter: z
+    .strictObject({
+      tool: z.string().min(1).max(64).optional(),
+      session: z.string().min(1).max(200).optional(),
+      status: z.enum(['running', 'input_required']).optional(),
+    })
+    .optional()
+    .describe('Instead of a token: all open operations that fit, at most 100. At least one of its fields.'),
+  reason: z.string().min(1).max(500).optional().describe('Kept with the operation.'),
+});
+
+export const operationCancel = defineOperationTool({
+  name: 'cancel',
+  title: 'Cancel operations',
+  description: [
+    'Ends an operation, or those of a filter, for good. It returns as soon as that is settled: the operation can only end as cancelled from then on, and does so once what still runs has stopped and tidied up (cancel_requested meanwhile).',
+    'What is finished stays: partial results, files and logs can still be read, and a pipeline can be resumed once it has ended.',
+    'An operation that has ended already stays as it is, and the answer says so. A filter goes by lists that lag by seconds: it may miss what has just started.',
+  ].join('\n'),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input,
+  output: envelopeSchema.partial().extend({
+    was_open: z
+      .boolean()
+      .optional()
+      .describe('Of a token: false if it had ended already, and stays as it is.'),
+    cancelled: z
+      .array(z.string())
+      .optional()
+      .describe('Of a filter: tokens of those whose cancel was requested.'),
+    has_more: z.boolean().optional().describe('Of a filter: there are more that fit; call again.'),
+  }),
+  async run(engine, { principal }, { token, filter, reason }) {
+    if ((token === undefined) === (filter === undefined))
+      refuse('arguments: expected either token or filter; got ' + (token === undefined ? 'neither' : 'both'));
+    if (token !== undefined) return cancelOne(engine, principal, token, reason);
+    if (Object.values(filter!).every((value) => value === undefined))
+      refuse('arguments.filter: expected at least one of tool, session and status; got none');
+    return cancelAll(engine, principal, filter!, reason);
+  },
+});
+
+async function cancelOne(engine: Engine, principal: string, token: string, reason: string | undefined) {
+  const wasOpen = await engine.cancel(principal, token, reason);
+  const record = await engine.read(principal, token);
+  const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
+  const [first] = content;
+  const done = wasOpen
+    ? `${record.closedAt === undefined ? 'The cancel is requested' : 'Cancelled'}. What was finished stays.`
+    : 'It had ended already and stays as it is; nothing was cancelled.';
+  return {
+    output: { ...(structuredContent as Envelope), was_open: wasOpen },
+    text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+  };
+}
+
+async function cancelAll(
+  engine: Engine,
+  principal: string,
+  { status, ...filter }: NonNullable<z.output<typeof input>['filter']>,
+  reason: string | undefined,
+) {
+  const statuses: ListFilter['status'][] =
+    status === undefined ? ['working', 'input_required'] : [status === 'running' ? 'working' : status];
+  const pages = await Promise.all(
+    statuses.map((one) =>
+      engine.list(principal, { ...filter, status: one, limit: MAX_CANCELLED } as ListFilter),
+    ),
+  );
+  const tokens = pages.flatMap(({ operations }) => operations.map((operation) => operation.token));
+  const hasMore = tokens.length > MAX_CANCELLED || pages.some(({ nextCursor }) => nextCursor !== undefined);
+  const cancelled = await cancelEach(engine, principal, tokens.slice(0, MAX_CANCELLED), reason);
+  const text = [
+    cancelled.length ? `Cancelled ${cancelled.length}: ${cancelled.join(', ')}.` : 'No open operation fits.',
+    hasMore ? 'There are more that fit: call again.' : '',
+    `Lists lag by seconds. What is there: ${callText('operation_list', filter)}`,
+  ];
+  return { output: { cancelled, has_more: hasMore }, text: text.filter(Boolean).join('\n') };
+}
+
+/** @returns those that were still open */
+async function cancelEach(
+  engine: Engine,
+  principal: string,
+  tokens: string[],
+  reason: string | undefined,
+): Promise<string[]> {
+  const cancelled: string[] = [];
+  for (let at = 0; at < tokens.length; at += AT_ONCE) {
+    const some = tokens.slice(at, at + AT_ONCE);
+    const wereOpen = await Promise.all(some.map((token) => engine.cancel(principal, token, reason)));
+    cancelled.push(...some.filter((_token, index) => wereOpen[index]));
+  }
+  return cancelled;
+}

@@ -1,0 +1,233 @@
+import { z } from 'zod';
+import type { Engine } from '../../../engine/index.js';
+import { PAGE_LINES } from '../../../operations/log-page.js';
+import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
+import type { Tool } from '../../../operations/tool.js';
+import type { Caller } from '../../shared/caller.js';
+import { envelopeOf, envelopeSchema, renderEnvelope, withParts, type Envelope } from '../envelope/index.js';
+import { asData } from '../../shared/as-data.js';
+import { isOver, plainStatus } from '../envelope/status.js';
+import { artifactLinks } from '../../shared/resource-links.js';
+import { INLINE_RESULT_BYTES, renderFailure, renderResult } from '../../shared/results.js';
+import { LONGEST_WAIT_SECONDS, waitFor, type Waited } from '../wait.js';
+import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
+import { refuse, token } from './fields.js';
+import { defineOperationTool, type ToolAnswer } from './operation-tool.js';
+import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-view.js';
+
+/** How long it waits unless the caller says otherwise, in seconds. */
+const DEFAULT_WAIT_SECONDS = 60;
+/** How much of a partial result the text shows, in characters. */
+const PARTIAL_CHARACTERS = 16_000;
+/** Most links beside the text of a view. */
+const MAX_LINKS = 50;
+
+const input = z.strictObject({
+  token,
+  view: z
+    .enum(['summary', 'steps', 'logs', 'result', 'partial'])
+    .default('summary')
+    .describe('What to look at. Default: summary.'),
+  wait: z
+    .boolean()
+    .default(false)
+    .describe('Wait until it has ended or asks something, then look. Default: false.'),
+  timeout: z
+    .number()
+    .gt(0)
+    .max(LONGEST_WAIT_SECONDS)
+    .default(DEFAULT_WAIT_SECONDS)
+    .describe(`How long to wait at most, in seconds, when wait is true. Default: ${DEFAULT_WAIT_SECONDS}.`),
+  ...logArguments,
+});
+
+const output = envelopeSchema.extend({
+  children: z
+    .array(childSchema)
+    .optional()
+    .describe('Parts that run for themselves: the jobs of a pipeline, one for each item of a list.'),
+  is_live: z
+    .boolean()
+    .optional()
+    .describe('Of the view steps. False: no worker could be asked just now, so there may be other steps.'),
+  answers: z
+    .array(
+      z.object({
+        key: z.string(),
+        action: z.string(),
+        is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+        at: z.string(),
+      }),
+    )
+    .optional()
+    .describe('Of the view summary: questions that are answered, the latest last.'),
+  log: logPageSchema.optional().describe('Of the view logs: a page.'),
+});
+
+type Input = z.output<typeof input>;
+type Answer = ToolAnswer<z.output<typeof output>>;
+
+interface Look {
+  engine: Engine;
+  caller: Caller;
+  args: Input;
+  record: OperationRecord;
+  tool: Tool | undefined;
+  /** Why the wait has ended; missing when there was none. */
+  why: Waited['why'] | undefined;
+}
+
+export const operationGet = defineOperationTool({
+  name: 'get',
+  title: 'Look at an operation',
+  description: [
+    'Says where an operation stands, and what to do next. Looking changes nothing and costs little. Views:',
+    'summary: status, progress, open questions, and the result once there is one.',
+    'steps: the jobs and steps of a pipeline, their outputs and the files that they left.',
+    `logs: what a step of a pipeline has printed, or what another tool has logged, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
+    'result: the result alone, as the tool gives it. partial: what is finished so far.',
+    'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work goes on in any case.',
+    'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
+  ].join('\n'),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input,
+  output,
+  async run(engine, caller, args) {
+    assertFitting(args);
+    const { record, why } = await readOrWait(engine, caller, args);
+    if (why === 'question' && caller.questions?.kind === 'result') return { question: record };
+    return VIEWS[args.view]({
+      engine,
+      caller,
+      args,
+      record,
+      tool: engine.tools.get(record.tool),
+      why,
+    });
+  },
+});
+
+/** @throws LonghaulError `invalid_arguments` for what belongs to another view */
+function assertFitting({ view, ...args }: Input): void {
+  if (view === 'logs') return;
+  for (const name of Object.keys(logArguments) as (keyof typeof logArguments)[]) {
+    if (args[name] !== undefined)
+      refuse(
+        `arguments.${name}: belongs to the view logs; expected view "logs" or no ${name}; got view "${view}"`,
+      );
+  }
+}
+
+async function readOrWait(
+  engine: Engine,
+  caller: Caller,
+  args: Input,
+): Promise<{ record: OperationRecord; why?: Waited['why'] }> {
+  const { token, wait, timeout } = args;
+  if (wait)
+    caller.goesOnAs?.({
+      tool: 'operation_get',
+      args,
+      timeoutArgument: 'timeout',
+      timeoutSeconds: timeout,
+    });
+  const record = await engine.read(caller.principal, token);
+  return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, caller) : { record };
+}
+
+const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
+  async summary(look) {
+    const { engine, record, tool, why } = look;
+    const answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
+    return record.answers ? withAnswers(answer, record.answers) : answer;
+  },
+
+  async steps({ engine, caller, record, ...context }) {
+    const live = await engine.readLive(caller.principal, record.token);
+    const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
+    const children = childrenOutput(live);
+    const { children: _children, ...envelope } = lean(envelopeOf(live, context));
+    return {
+      output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
+      text: stepsText(live, children, isLive),
+      beside: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
+      meta: { [STATUS_META_KEY]: live.status, [PARTS_META_KEY]: partStatuses(live) },
+    };
+  },
+
+  async logs({ engine, caller, record, args, ...context }) {
+    const { token, step, tail, pattern, cursor, from_line, to_line } = args;
+    const page = await engine.logs(caller.principal, token, {
+      step,
+      tail,
+      pattern,
+      cursor,
+      fromLine: from_line,
+      toLine: to_line,
+    });
+    const { children: _children, ...envelope } = lean(envelopeOf(record, context));
+    const log = logOutput(page, record);
+    return { output: { ...envelope, log }, text: logText(token, log, tail) };
+  },
+
+  async result({ record, ...context }) {
+    if (!isOver(plainStatus(record))) return answerOf(record, context);
+    const { content, isError } =
+      record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record);
+    const [first, ...beside] = content;
+    return {
+      output: envelopeOf(record, context),
+      text: first?.type === 'text' ? first.text : '',
+      beside,
+      isError: isError ?? false,
+    };
+  },
+
+  async partial({ engine, caller, record, ...context }) {
+    const live = await engine.readLive(caller.principal, record.token);
+    const { result: _result, ...envelope } = envelopeOf(live, context);
+    return { output: envelope, text: partialText(live) };
+  },
+};
+
+function answerOf(record: OperationRecord, context: Pick<Look, 'tool' | 'why'>): Answer {
+  const { content, structuredContent } = renderEnvelope(record, context);
+  const [first, ...beside] = content;
+  return { output: structuredContent as Envelope, text: first?.type === 'text' ? first.text : '', beside };
+}
+
+/** With the answered questions; models are told of those that nobody has answered. */
+function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredRequest[]): Answer {
+  const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
+  return {
+    ...answer,
+    output: {
+      ...output,
+      answers: answers.map(({ isDefault, ...rest }) => ({
+        ...rest,
+        ...(isDefault ? { is_default: isDefault } : {}),
+      })),
+    },
+    text: defaults.length
+      ? `${text}\n\nNobody answered in time, so the default was taken: ${defaults.join(', ')}.`
+      : text,
+  };
+}
+
+/** Without what other views are for. */
+function lean({ result: _result, links: _links, partial: _partial, ...envelope }: Envelope): Envelope {
+  return envelope;
+}
+
+function partialText({ tool, status, partial }: OperationRecord): string {
+  if (partial === undefined) return `${tool} (${status}): nothing is finished so far that could be shown.`;
+  const text = JSON.stringify(partial, null, 2);
+  const bytes = Buffer.byteLength(text);
+  const short =
+    text.length > PARTIAL_CHARACTERS
+      ? `${text.slice(0, PARTIAL_CHARACTERS)}... (${bytes} bytes in all)`
+      : text;
+  const where = bytes > INLINE_RESULT_BYTES ? ', of which this is the beginning' : '';
+  return [`${tool} (${status}): what is finished so far${where}.`, asData(short)].join('\n');
+}

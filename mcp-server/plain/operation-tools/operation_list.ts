@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import type { ListFilter } from '../../../engine/index.js';
+import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import { plainStatus } from '../envelope/status.js';
+import { callText, engineStatus, listedStatus, refuse } from './fields.js';
+import { defineOperationTool } from './operation-tool.js';
+
+const DEFAULT_LIMIT = 20;
+/** ISO 8601: a day, or a time with its zone. */
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+const input = z.strictObject({
+  status: listedStatus
+    .optional()
+    .describe('Only those in this status; running is also what has just been started.'),
+  tool: z.string().min(1).max(64).optional().describe('Only those of this tool.'),
+  since: z
+    .union([z.number().min(0), z.string().max(40)])
+    .optional()
+    .describe('Only those started since then: ISO 8601, or how many seconds ago.'),
+  session: z.string().min(1).max(200).optional().describe('Only those that were started in this session.'),
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Only those that were started with this key.'),
+  limit: z.number().int().min(1).max(100).default(DEFAULT_LIMIT),
+  cursor: z
+    .string()
+    .max(8192)
+    .optional()
+    .describe('Of the page before: goes on behind it, with its filters.'),
+});
+
+export const operationList = defineOperationTool({
+  name: 'list',
+  title: 'List operations',
+  description: [
+    'Lists your operations, newest first: for finding one again whose token was lost.',
+    'The list lags by seconds behind what happens. Whether a start was taken is better found out by calling the tool again with the same idempotency_key, and where an operation stands with operation_get.',
+  ].join('\n'),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+  input,
+  output: z.object({
+    operations: z.array(
+      z.object({
+        token: z.string(),
+        tool: z.string(),
+        status: z.string(),
+        stage: z.string().optional(),
+        created_at: z.string(),
+        closed_at: z.string().optional(),
+        estimate_seconds: z.number().optional().describe('What was thought at its start.'),
+        worked_seconds: z
+          .number()
+          .optional()
+          .describe("How long it took, once it has ended; people's time to answer isn't counted."),
+      }),
+    ),
+    next_cursor: z.string().optional().describe('There are more: give it as cursor.'),
+  }),
+  async run(engine, { principal }, { status, since, idempotency_key, ...filter }) {
+    const page = await engine.list(principal, {
+      ...filter,
+      ...(status === undefined ? {} : { status: engineStatus(status) }),
+      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+      ...(since === undefined ? {} : { createdAfter: timeOf(since) }),
+    } as ListFilter);
+    const operations = page.operations.map((listed) => {
+      const { token, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
+      return {
+        token,
+        tool,
+        status: plainStatus(listed),
+        ...(stage === undefined ? {} : { stage }),
+        created_at: createdAt,
+        ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+        ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
+        ...(workedSeconds === undefined ? {} : { worked_seconds: workedSeconds }),
+      };
+    });
+    const { nextCursor } = page;
+    const lines = operations.map(
+      ({ token, tool, status, stage, created_at }) =>
+        `${token} ${tool}: ${status}${stage === undefined ? '' : ` (${JSON.stringify(stage)})`}, started ${created_at}`,
+    );
+    const more =
+      nextCursor === undefined
+        ? []
+        : [`There are more: ${callText('operation_list', { cursor: nextCursor })}`];
+    return {
+      output: { operations, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
+      text: [...(lines.length ? lines : ['No operations; the list lags by seconds.']), ...more].join('\n'),
+      meta: { [STATUS_META_KEY]: page.operations.map(({ status }) => status) },
+    };
+  },
+});
+
+/** @throws LonghaulError `invalid_arguments` */
+function timeOf(since: number | string): Date {
+  const time = typeof since === 'number' ? Date.now() - since * 1000 : Date.parse(since);
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !isTime(since)))
+    refuse(
+      `arguments.since: expected ISO 8601 such as 2026-11-21T12:00:00Z, or a number of seconds; got ${JSON.stringify(since)}`,
+    );
+  return date;
+}
+
+/** Date.parse takes 30 February for 2 March. */
+function isTime(text: string): boolean {
+  const day = text.slice(0, 10);
+  return ISO_TIME.test(text) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}

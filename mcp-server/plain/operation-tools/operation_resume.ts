@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { reference, token } from './fields.js';
+import { defineOperationTool } from './operation-tool.js';
+
+export const operationResume = defineOperationTool({
+  name: 'resume',
+  title: 'Resume an operation',
+  description: [
+    'Goes on with a pipeline that failed, was cancelled or timed out, as a new operation with a token of its own.',
+    'One that is still being cancelled is waited for, for up to 30 seconds.',
+    'Finished steps are not run again, unless from says so. Asking twice gives the same operation.',
+  ].join('\n'),
+  // What it does to the world is what the pipeline's steps do.
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+  input: z.strictObject({
+    token,
+    from: reference
+      .optional()
+      .describe('Step to go on from: job/2, job/Step name, or a job. Default: after the last finished step.'),
+    changes: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(
+        'Arguments of the pipeline that are other than before, for the steps that still run. What has finished keeps what it did with the old ones.',
+      ),
+  }),
+  output: envelopeSchema,
+  async run(engine, { principal, signal, closing }, { token, from, changes }) {
+    const record = await engine.resume(principal, token, {
+      ...(from === undefined ? {} : { from }),
+      ...(changes === undefined ? {} : { changes }),
+      signal: AbortSignal.any([signal, closing.signal]),
+    });
+    const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
+    const [first] = content;
+    const done = `Goes on as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
+    return {
+      output: structuredContent as Envelope,
+      text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+    };
+  },
+});

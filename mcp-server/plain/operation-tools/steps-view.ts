@@ -1,0 +1,129 @@
+/** The view `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
+import { z } from 'zod';
+import type { PartStatuses } from '../../../operations/meta-keys.js';
+import type { OperationRecord, StepRecord } from '../../../operations/record.js';
+import { partStatusIn } from '../../../operations/status-names.js';
+import { stepReference } from '../../../operations/steps.js';
+import { tokenOf } from '../../../operations/wire.js';
+import { asData } from '../../shared/as-data.js';
+import { linkSchema } from '../envelope/schema.js';
+import { plainChildStatus, plainStatus } from '../envelope/status.js';
+import { artifactUri, mimeTypeOf } from '../../shared/resource-links.js';
+import { callText } from './fields.js';
+
+/** Most lines of the text: the structured content has all. */
+const MAX_LINES = 300;
+/** Longest output that the text shows, in characters. */
+const MAX_OUTPUT_CHARACTERS = 200;
+
+const step = z.object({
+  step: z.string().describe('Reference of the step, e.g. build/2.'),
+  name: z.string(),
+  status: z.string(),
+  exit_code: z.number().int().optional(),
+  started_at: z.string().optional(),
+  closed_at: z.string().optional(),
+  logs_of: z.string().optional().describe('Token of the earlier operation that it ran in.'),
+});
+
+/** A part as the summary has it, and what only this view adds. */
+export const childSchema = z.object({
+  name: z.string(),
+  status: z.string(),
+  status_message: z.string().optional(),
+  item: z.unknown().optional().describe('The item of the list that it runs for.'),
+  host: z.string().optional().describe('Where it runs.'),
+  steps: z.array(step).optional(),
+  outputs: z.record(z.string(), z.string()).optional(),
+  artifacts: z.array(linkSchema).optional().describe('Files that it left, to be read as resources.'),
+});
+
+export type ChildOutput = z.output<typeof childSchema>;
+
+/** All jobs, in the pipeline's order. */
+export function childrenOutput(record: OperationRecord): ChildOutput[] {
+  const { children = [] } = record;
+  return children.map((child) => ({
+    name: child.name,
+    status: plainChildStatus(child.status, record),
+    ...(child.statusMessage === undefined ? {} : { status_message: child.statusMessage }),
+    ...(child.item === undefined ? {} : { item: child.item }),
+    ...(child.host === undefined ? {} : { host: child.host }),
+    steps: child.steps.map((one, index) => ({
+      step: stepReference({ child: child.name, position: index + 1 }),
+      ...stepOutput(one, record),
+    })),
+    ...(child.outputs === undefined ? {} : { outputs: child.outputs }),
+    ...(child.artifacts === undefined
+      ? {}
+      : {
+          artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
+            name,
+            uri: artifactUri(tokenOf(record.principal, workflowId), name),
+            mime_type: mimeTypeOf(name),
+            bytes,
+          })),
+        }),
+  }));
+}
+
+/** The record's own statuses, in the order of {@link childrenOutput}. */
+export function partStatuses({ status: ofOperation, children = [] }: OperationRecord): PartStatuses[] {
+  return children.map(({ status, steps }) => ({
+    status: partStatusIn(ofOperation, status),
+    steps: steps.map((step) => partStatusIn(ofOperation, step.status)),
+  }));
+}
+
+function stepOutput(
+  { name, status, exitCode, startedAt, closedAt, logsOf }: StepRecord,
+  record: OperationRecord,
+) {
+  return {
+    name,
+    status: plainChildStatus(status, record),
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    ...(startedAt === undefined ? {} : { started_at: startedAt }),
+    ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+    ...(logsOf === undefined ? {} : { logs_of: tokenOf(record.principal, logsOf) }),
+  };
+}
+
+export function stepsText(record: OperationRecord, children: ChildOutput[], isKnown: boolean): string {
+  const { token } = record;
+  if (children.length === 0)
+    return isKnown
+      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines and tools with child workflows have.`
+      : `${record.tool} (${plainStatus(record)}): no worker answers just now, so its steps aren't known. Try again shortly.`;
+  const lines = children.flatMap(childLines);
+  const more = lines.length - MAX_LINES;
+  const withSteps = children.find(({ steps = [] }) => steps.length > 0);
+  return [
+    `${record.tool}: ${children.length} ${withSteps ? 'jobs' : 'parts'}`,
+    asData(lines.slice(0, MAX_LINES).join('\n')),
+    ...(more > 0 ? [`${more} more lines are in the structured content.`] : []),
+    ...(withSteps
+      ? [
+          '',
+          `What a step has printed: ${callText('operation_get', { token, view: 'logs', step: withSteps.name })}`,
+        ]
+      : []),
+  ].join('\n');
+}
+
+function childLines({ name, status, status_message, steps = [], outputs = {}, artifacts = [] }: ChildOutput) {
+  return [
+    `${name}: ${status}${status_message === undefined ? '' : `, ${status_message}`}`,
+    ...steps.map(
+      (one) =>
+        `  ${one.step} ${JSON.stringify(one.name)}: ${one.status}${one.exit_code ? `, exit code ${one.exit_code}` : ''}`,
+    ),
+    ...Object.entries(outputs).map(([key, value]) => `  output ${key}: ${shortened(value)}`),
+    ...artifacts.map(({ uri, bytes }) => `  file ${uri} (${bytes} bytes)`),
+  ];
+}
+
+function shortened(value: string): string {
+  const text = JSON.stringify(value);
+  return text.length > MAX_OUTPUT_CHARACTERS ? `${text.slice(0, MAX_OUTPUT_CHARACTERS)}...` : text;
+}

@@ -1,0 +1,73 @@
+/** The arguments that every long tool has beside its own. */
+import { LonghaulError } from '../../operations/errors.js';
+import type { JsonSchema } from '../../operations/schema.js';
+import type { Tool } from '../../operations/tool.js';
+import { takeIdempotencyKey, withKeyProperty } from '../shared/idempotency-key.js';
+import { withoutNulls } from '../shared/null-arguments.js';
+import { LONGEST_WAIT_SECONDS } from './wait.js';
+
+export interface CallOptions {
+  wait: boolean;
+  timeoutSeconds: number;
+  idempotencyKey?: string;
+}
+
+/** The tool's published input schema. */
+export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): JsonSchema {
+  return withKeyProperty({
+    ...inputSchema,
+    properties: {
+      ...(inputSchema['properties'] as object | undefined),
+      wait: {
+        type: 'boolean',
+        default: wait,
+        description: 'Wait for the end within this call, for timeout seconds at most.',
+      },
+      timeout: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: LONGEST_WAIT_SECONDS,
+        default: timeoutSeconds,
+        description: 'With wait: for how many seconds. The end of the wait ends nothing else.',
+      },
+    },
+  });
+}
+
+/**
+ * Tells the call's options from the tool's arguments.
+ *
+ * @throws LonghaulError `invalid_arguments` with a line for each problem
+ */
+export function takeOptions(
+  tool: Tool,
+  given: Record<string, unknown>,
+): { options: CallOptions; args: Record<string, unknown> } {
+  const {
+    wait = tool.wait,
+    timeout = tool.timeoutSeconds,
+    ...rest
+  } = withoutNulls(plainInputSchema(tool), given);
+  const problems = [
+    typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
+    isDuration(timeout) ||
+      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${said(timeout)}`,
+  ].filter((problem) => problem !== true);
+  if (problems.length)
+    throw new LonghaulError(
+      'invalid_arguments',
+      problems.map((problem) => `arguments.${problem}`).join('\n'),
+    );
+  const { args, ...key } = takeIdempotencyKey(rest);
+  return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
+}
+
+/** Is it a time that a call may wait, in seconds? */
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
+}
+
+function said(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}

@@ -1,0 +1,120 @@
+/** tools/list and tools/call: what each face needs to know of this era's calls. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Engine } from '../../engine/index.js';
+import type { Tool } from '../../operations/tool.js';
+import { plainTools } from '../plain/index.js';
+import { asyncTools, parseOperationField, startOperation, syncTool } from '../sep-1391/index.js';
+import { startTask } from './tasks/handlers.js';
+import { parseKeepAlive, startJob, twoStageTools } from '../two-stage/index.js';
+import { withKeyOfMeta } from '../shared/idempotency-key.js';
+import { renderBuiltinTool } from '../plain/builtin-tool.js';
+import { builtinTools } from '../plain/builtin-tools.js';
+import { parseParams } from '../shared/params.js';
+import { faceOf, isShown, listingFaceOf, type Client } from '../shared/select-protocol.js';
+import type { OlderEra } from './context.js';
+import { callLongTool, callOwnTool } from './plain-waits.js';
+import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
+import type { CallStream } from './waits.js';
+import { withCaller } from './with-caller.js';
+
+const callParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  _meta: z.unknown().optional(),
+  task: z.unknown().optional(),
+  operation: z.unknown().optional(),
+  keep_alive_seconds: z.unknown().optional(),
+});
+
+/** What decides which face the session's calls get. */
+function clientOf(session: Session): Client {
+  const { asyncTools, twoStage, version } = session;
+  return featuresOf(version).tasks
+    ? { asyncTools, twoStage, tasks: 'field', needsTasks }
+    : { asyncTools, twoStage, tasks: 'none' };
+}
+
+/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
+function needsTasks({ name }: Tool): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
+}
+
+/** The tools, in the form of the session's face; that a call may become a task is said where the version has tasks. */
+export function listTools(engine: Engine, session: Session): object[] {
+  const client = clientOf(session);
+  const face = listingFaceOf(client);
+  const { tasks } = featuresOf(session.version);
+  const long = { operation: asyncTools, 'two-stage': twoStageTools, task: plainTools, plain: plainTools }[
+    face
+  ];
+  const about = [...builtinTools(engine).values()].map(renderBuiltinTool);
+  return [
+    ...(long(engine, 'notification') as { name: string }[]).flatMap((listed) => {
+      const tool = engine.tools.get(listed.name);
+      if (tool && !isShown(tool, client)) return [];
+      return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
+    }),
+    ...(face === 'operation' ? about.map(syncTool) : about),
+  ];
+}
+
+function namesFor(engine: Engine, session: Session): string[] {
+  return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
+}
+
+/**
+ * Calls a tool by the face that the call gets.
+ *
+ * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
+ */
+export async function callTool(
+  era: OlderEra,
+  session: Session,
+  params: Record<string, unknown>,
+  stream: CallStream,
+): Promise<object> {
+  const parsed = parseParams(callParams, params);
+  const { name, task, operation } = parsed;
+  const { principal } = session;
+  const { requestId, progressToken } = stream.position;
+  const own = builtinTools(era.engine).get(name);
+  const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
+  const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
+  const face = faceOf(tool, { operation, task }, clientOf(session));
+  if (tool && face === 'operation') {
+    const field = parseOperationField(operation);
+    const listed = operationsOf(session);
+    const caller = {
+      principal,
+      session: listed,
+      requestId,
+      ...(progressToken === undefined ? {} : { progressToken }),
+    };
+    return era.cancellations.during(listed, requestId, (started) =>
+      startOperation(era.engine, tool, args, field, caller, (token) => {
+        started(token);
+        // The answer goes first: until then the client may not know the token.
+        setImmediate(() => era.news.started(listed, token));
+      }),
+    );
+  }
+  if (tool && face === 'two-stage') {
+    const listed = jobsOf(session);
+    const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
+    const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
+    return startJob(era.engine, tool, args, options, caller, (jobId) => era.news.started(listed, jobId));
+  }
+  return withCaller(era, session, stream, async (caller) => {
+    if (tool && face === 'task') {
+      const tasks = tasksOf(session);
+      const owner = { ...caller, session: tasks };
+      const created = await startTask(era.engine, tool, args, task, owner, session, progressToken);
+      era.news.started(tasks, created.task.taskId);
+      return created;
+    }
+    return tool
+      ? await callLongTool(era.engine, tool, args, caller, stream)
+      : await callOwnTool(era.engine, own!, args, caller, stream);
+  });
+}

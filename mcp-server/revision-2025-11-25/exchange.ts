@@ -1,0 +1,193 @@
+/**
+ * One POST of this era: a Server and a transport of the SDK that live as long as its answer. The stream of a waiting call
+ * carries event IDs, so that it can go on elsewhere.
+ */
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { POLL_METHOD } from '../two-stage/index.js';
+import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
+import type { OlderEra } from './context.js';
+import { createOlderServer } from './server.js';
+import { featuresOf, type Session } from './session.js';
+import type { CallStream, EventPosition } from './waits.js';
+
+/**
+ * After how long a client shall reconnect to a broken stream, in milliseconds (SSE's `retry`). Both official SDKs try
+ * twice and then give up, so the second attempt, after twice this time, has to find a restarted server: the supervisor's
+ * is back within 2 s (bench/restart.ts), and within 8 s also on a machine that is four times as slow.
+ */
+export const RETRY_MS = 4_000;
+
+/** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
+const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
+/** Questions may come before their answers, which are there at once. */
+const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/async/status', POLL_METHOD]);
+
+export class Exchange {
+  readonly #transport: WebStandardStreamableHTTPServerTransport;
+  readonly #server: Server;
+  readonly #positions = new Map<RequestId, EventPosition>();
+  /** Requests that were neither answered nor cancelled. */
+  readonly #open: Set<RequestId>;
+  readonly #isStream: boolean;
+  readonly #marks: EventIdWriter;
+  /** Called once, as it ends. */
+  onclose?: () => void;
+
+  /** @param messages of one POST, checked */
+  constructor(
+    private readonly era: OlderEra,
+    private readonly session: Session,
+    private readonly messages: JSONRPCMessage[],
+  ) {
+    const requests = messages.filter((message) => isJSONRPCRequest(message));
+    this.#open = new Set(requests.map(({ id }) => id));
+    this.#isStream = requests.some(
+      ({ method }) => WAITING_METHODS.has(method) || (session.elicitation && ASKING_METHODS.has(method)),
+    );
+    for (const { id, params } of requests) {
+      const progressToken = params?._meta?.progressToken;
+      this.#positions.set(id, {
+        session: session.nonce,
+        requestId: id,
+        ...(progressToken === undefined ? {} : { progressToken }),
+      });
+    }
+    const [only, ...others] = requests;
+    this.#transport = new WebStandardStreamableHTTPServerTransport({
+      // Sessions are ours: the SDK would keep them in this process.
+      sessionIdGenerator: undefined as never,
+      enableJsonResponse: !this.#isStream,
+      keepAliveMs: HEARTBEAT_MS,
+      retryInterval: RETRY_MS,
+      // A stream that answers several requests is at no one position.
+      ...(only && WAITING_METHODS.has(only.method) && !others.length
+        ? { eventStore: this.#eventIds(only.id) }
+        : {}),
+    });
+    this.#server = createOlderServer(era, session, ({ requestId, signal }) =>
+      this.#streamOf(requestId, signal),
+    );
+    this.#server.onclose = () => this.onclose?.();
+    this.#server.onerror = ({ message }) => era.logger.debug({ reason: message }, 'a message was refused');
+    this.#marks = new EventIdWriter(() => void this.close());
+  }
+
+  /** Handles the messages. The response ends when all requests are answered or cancelled, or the client has gone. */
+  async respond(request: Request): Promise<Response> {
+    await this.#server.connect(this.#transport);
+    const send = this.#transport.send.bind(this.#transport);
+    this.#transport.send = async (message, options) => {
+      // The official client reconnects after an error, too, unless the stream says that it is over.
+      if (isJSONRPCErrorResponse(message)) this.#endPosition(message.id);
+      await send(message, options);
+      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
+    };
+    const parsedBody = this.messages.length === 1 ? this.messages[0] : this.messages;
+    const response = await this.#transport.handleRequest(request, { parsedBody });
+    if (!response.body || !response.headers.get('content-type')?.includes('text/event-stream'))
+      return response;
+    return new Response(this.#marks.between(response.body), { headers: response.headers });
+  }
+
+  /** Ends the wait for a request, if it is one of these, without an answer (specs: basic/utilities/cancellation). */
+  cancel(requestId: RequestId, reason: string | undefined): void {
+    if (!this.#open.has(requestId)) return;
+    // A stream that ends without an answer is one to come back to, unless its last event says otherwise.
+    this.#endPosition(requestId);
+    this.#mark(requestId);
+    this.#transport.onmessage?.({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId, ...(reason === undefined ? {} : { reason }) },
+    });
+    this.#settle(requestId);
+  }
+
+  /** Ends all waits and the stream; what was waited for goes on. */
+  async close(): Promise<void> {
+    await this.#server.close();
+  }
+
+  #endPosition(requestId: RequestId | undefined): void {
+    const position = requestId === undefined ? undefined : this.#positions.get(requestId);
+    if (position) position.isOver = true;
+  }
+
+  #settle(requestId: RequestId): void {
+    this.#open.delete(requestId);
+    if (this.#open.size === 0) void this.close();
+  }
+
+  #eventIds(requestId: RequestId) {
+    return {
+      storeEvent: async () => this.#positionId(requestId),
+      // Streams go on in `resume.ts`, with the operation's state and not with stored messages.
+      replayEventsAfter: () => Promise.reject(new Error('no events are stored')),
+    };
+  }
+
+  #positionId(requestId: RequestId): string {
+    return this.era.events.seal(this.#positions.get(requestId)!);
+  }
+
+  #streamOf(requestId: RequestId, signal: AbortSignal): CallStream {
+    return {
+      signal,
+      position: this.#positions.get(requestId)!,
+      send: (message) =>
+        this.#transport.send(message, { relatedRequestId: requestId }).catch(() => undefined),
+      mark: () => this.#mark(requestId),
+    };
+  }
+
+  #mark(requestId: RequestId): void {
+    if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
+      this.#marks.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
+  }
+}
+
+/** Events of our own between those of the SDK, which sends none without data; and it says when the client goes. */
+class EventIdWriter {
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  /** Written before the stream's first event, whose ID would be the later one. */
+  #early: string[] = [];
+  #hasBegun = false;
+
+  constructor(private readonly onGone: () => void) {}
+
+  between(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const reader = events.getReader();
+    return new ReadableStream<Uint8Array>({
+      start: (controller) => void (this.#controller = controller),
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) {
+          this.#controller = undefined;
+          controller.close();
+          return;
+        }
+        controller.enqueue(value);
+        this.#hasBegun = true;
+        for (const event of this.#early.splice(0)) this.write(event);
+      },
+      cancel: async (reason) => {
+        this.#controller = undefined;
+        this.onGone();
+        await reader.cancel(reason);
+      },
+    });
+  }
+
+  write(event: string): void {
+    if (this.#hasBegun) this.#controller?.enqueue(Buffer.from(event));
+    else this.#early.push(event);
+  }
+}

@@ -1,0 +1,219 @@
+/** The older era over HTTP: sessions, POST, the session's own stream, streams that go on (specs: 2025-11-25 basic/transports). */
+import {
+  InitializeRequestSchema,
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCResultResponse,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/sdk/types.js';
+import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Context } from 'hono';
+import { LonghaulError } from '../../operations/errors.js';
+import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import type { OlderEra } from './context.js';
+import { Exchange } from './exchange.js';
+import { asServed, parseMessages } from './messages.js';
+import { takeResponse } from './questions.js';
+import { featuresOf, isOutlived, newSession, operationsOf, type Session } from './session.js';
+import { OpenStreams } from './streams.js';
+
+export const SESSION_HEADER = 'mcp-session-id';
+/** JSON-RPC codes that the SDK uses for HTTP's own refusals. */
+const BAD_REQUEST = -32000;
+const SESSION_NOT_FOUND = -32001;
+
+/** What refuses a request before it is one of JSON-RPC. */
+class Refusal extends Error {
+  constructor(
+    readonly httpStatus: 400 | 404 | 405 | 406 | 415 | 503,
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export class OlderHttp {
+  readonly #exchanges = new Map<string, Set<Exchange>>();
+  readonly #streams: OpenStreams;
+
+  constructor(private readonly era: OlderEra) {
+    this.#streams = new OpenStreams(era);
+  }
+
+  /**
+   * Answers a POST.
+   *
+   * @param body its JSON; undefined when it is none
+   */
+  async post(c: Context, principal: string, body: unknown): Promise<Response> {
+    try {
+      return await this.#post(c, principal, body);
+    } catch (error) {
+      return render(error);
+    }
+  }
+
+  /** Answers a GET of a session: its own stream, or one that broke off. */
+  async get(c: Context, principal: string): Promise<Response> {
+    try {
+      const session = await this.#sessionOf(c, principal);
+      assertVersion(c);
+      if (!c.req.header('accept')?.includes('text/event-stream'))
+        throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
+      const lastEventId = c.req.header('last-event-id');
+      if (lastEventId === undefined) return this.#streams.listen(c, session);
+      const own = this.era.ownEvents.open(lastEventId);
+      if (own?.session === session.nonce) return this.#streams.listen(c, session, own);
+      const position = this.era.events.open(lastEventId);
+      if (position?.session !== session.nonce)
+        throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
+      // There is no stream then (specs: basic/transports, "Listening for Messages from the Server"). With 204, which ends
+      // an EventSource for good, Claude Code asks for the session's own stream instead, again and again.
+      if (position.isOver)
+        throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
+      return this.#streams.resume(c, session, position);
+    } catch (error) {
+      return render(error);
+    }
+  }
+
+  /** Ends the streams that GETs have opened; what was waited for goes on, and clients can reconnect elsewhere. */
+  endStreams(): void {
+    this.#streams.close();
+  }
+
+  /** Cuts what is left. */
+  async close(): Promise<void> {
+    this.endStreams();
+    const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
+    await Promise.all(open.map((exchange) => exchange.close()));
+  }
+
+  async #post(c: Context, principal: string, body: unknown): Promise<Response> {
+    if (!isJsonContentType(c.req.header('content-type') ?? null))
+      throw new Refusal(415, BAD_REQUEST, 'Unsupported Media Type: Content-Type must be application/json');
+    const messages = messagesOf(body);
+    const initialize = initializeOf(messages);
+    const session = initialize
+      ? await newSession(this.era.engine, principal, initialize)
+      : await this.#sessionOf(c, principal);
+    if (!initialize) assertVersion(c);
+    if (Array.isArray(body) && !featuresOf(session.version).batches)
+      throw new Refusal(
+        400,
+        ProtocolErrorCode.InvalidRequest,
+        `Invalid Request: ${session.version} has no batches`,
+      );
+    const rest = await this.#take(session, messages);
+    if (rest.length === 0) return c.body(null, 202);
+    const exchange = new Exchange(
+      this.era,
+      session,
+      rest.map((message) => asServed(session, message)),
+    );
+    const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
+    this.#exchanges.set(session.nonce, exchanges.add(exchange));
+    exchange.onclose = () => {
+      exchanges.delete(exchange);
+      if (exchanges.size === 0) this.#exchanges.delete(session.nonce);
+    };
+    const response = await exchange.respond(c.req.raw);
+    if (!response.body) await exchange.close();
+    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.era.sessions.seal(session));
+    return response;
+  }
+
+  async #sessionOf(c: Context, principal: string): Promise<Session> {
+    const id = c.req.header(SESSION_HEADER);
+    if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
+    const session = this.era.sessions.open(id) ?? (await this.#outlived(id));
+    if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
+    return session;
+  }
+
+  /** A session whose time has passed, but not that of what it has started. */
+  async #outlived(id: string): Promise<Session | undefined> {
+    const session = this.era.sessions.open(id, 0);
+    return session && (await isOutlived(this.era.engine, session)) ? session : undefined;
+  }
+
+  /** Takes what a Server that lives for one POST can't: answers to questions, and cancellations of other POSTs. */
+  async #take(session: Session, messages: JSONRPCMessage[]): Promise<JSONRPCMessage[]> {
+    const rest: JSONRPCMessage[] = [];
+    for (const message of messages) {
+      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
+        const isOurs = await takeResponse(this.era, session, message);
+        if (!isOurs && messages.length === 1)
+          throw new Refusal(400, BAD_REQUEST, 'Bad Request: the response answers no request of this session');
+      } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+        const { requestId, reason } = (message.params ?? {}) as {
+          requestId?: string | number;
+          reason?: string;
+        };
+        if (requestId !== undefined)
+          for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
+        if (requestId !== undefined) this.#streams.cancel(session, requestId);
+        if (session.asyncTools)
+          await this.era.cancellations.take(session.principal, operationsOf(session), message.params);
+      } else rest.push(message);
+    }
+    return rest;
+  }
+}
+
+function messagesOf(body: unknown): JSONRPCMessage[] {
+  if (body === undefined) throw new Refusal(400, ProtocolErrorCode.ParseError, 'Parse error: Invalid JSON');
+  const messages = parseMessages(body);
+  if (messages) return messages;
+  throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: not a JSON-RPC message');
+}
+
+function initializeOf(messages: JSONRPCMessage[]) {
+  const initialize = messages.find((message) => 'method' in message && message.method === 'initialize');
+  if (!initialize) return undefined;
+  if (messages.length > 1)
+    throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize must come alone');
+  experimentalCapabilitiesOf((initialize as { params?: { capabilities?: unknown } }).params?.capabilities);
+  const parsed = InitializeRequestSchema.safeParse(initialize);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new Refusal(
+    400,
+    ProtocolErrorCode.InvalidParams,
+    `Invalid initialize request: ${path.join('.')}: ${message}`,
+  );
+}
+
+/** @throws Refusal for a version that isn't spoken (specs: basic/transports, "Protocol Version Header") */
+function assertVersion(c: Context): void {
+  const version = c.req.header('mcp-protocol-version');
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return;
+  const known = SUPPORTED_PROTOCOL_VERSIONS.join(', ');
+  throw new Refusal(
+    400,
+    BAD_REQUEST,
+    `Bad Request: Unsupported protocol version ${version} (supported: ${known})`,
+  );
+}
+
+function asRefusal(error: unknown): unknown {
+  if (error instanceof ProtocolError) return new Refusal(400, error.code, error.message);
+  if (!(error instanceof LonghaulError)) return error;
+  if (error.kind === 'unavailable') return new Refusal(503, ProtocolErrorCode.InternalError, error.message);
+  return error.kind === 'invalid_answer'
+    ? new Refusal(400, ProtocolErrorCode.InvalidParams, error.message)
+    : error;
+}
+
+function render(error: unknown): Response {
+  const refusal = asRefusal(error);
+  if (!(refusal instanceof Refusal)) throw refusal;
+  const { httpStatus, code, message } = refusal;
+  const headers = httpStatus === 405 ? { Allow: 'GET, POST' } : {};
+  return Response.json(
+    { jsonrpc: '2.0', id: null, error: { code, message } },
+    { status: httpStatus, headers },
+  );
+}

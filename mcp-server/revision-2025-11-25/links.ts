@@ -1,0 +1,11 @@
+/** The form that links to resources take in a session's messages. */
+import { linksFor } from '../shared/links-as-text.js';
+import type { OlderEra } from './context.js';
+import { featuresOf, type Session } from './session.js';
+
+export function linksOfSession(
+  { serving }: OlderEra,
+  { clientName, version }: Session,
+): ReturnType<typeof linksFor> {
+  return linksFor(serving.resourceLinks, clientName, featuresOf(version).resourceLinks);
+}

@@ -1,0 +1,135 @@
+/**
+ * Plain calls that wait. Each is started first and waited for then, under its token, so that a stream that breaks off can
+ * go on in any process.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
+import type { Tool } from '../../operations/tool.js';
+import type { Caller } from '../shared/caller.js';
+import { renderEnvelope } from '../plain/envelope/index.js';
+import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
+import { taskResult } from './tasks/handlers.js';
+import type { BuiltinTool } from '../plain/builtin-tool.js';
+import { builtinTools } from '../plain/builtin-tools.js';
+import { takeIdempotencyKey } from '../shared/idempotency-key.js';
+import { renderRefusal } from '../shared/results.js';
+import type { Session } from './session.js';
+import type { CallStream, Wait } from './waits.js';
+
+/** Longest arguments of one of Longhaul's own tools that travel in event IDs, in characters of JSON. */
+const LONGEST_ARGUMENTS = 2_000;
+/** Shortest wait that can be asked for, in seconds: for budgets that have ended meanwhile. */
+const SHORTEST_WAIT_SECONDS = 0.001;
+
+/** Calls a tool of the project. */
+export async function callLongTool(
+  engine: Engine,
+  tool: Tool,
+  args: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  if (tool.taskSupport === 'forbidden') return callShortTool(engine, tool, args, caller, stream);
+  if ((args['wait'] ?? tool.wait) !== true) return resultOf(await callPlainly(engine, tool, args, caller));
+  const started = resultOf(await callPlainly(engine, tool, { ...args, wait: false }, caller));
+  const { token } = (started.structuredContent ?? {}) as { token?: unknown };
+  if (typeof token !== 'string') return started;
+  const timeoutSeconds = (args['timeout'] as number | undefined) ?? tool.timeoutSeconds;
+  return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(timeoutSeconds) }), caller);
+}
+
+/** A short tool has no say in whether its call waits. */
+function callShortTool(
+  engine: Engine,
+  tool: Tool,
+  given: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  return orRefusal(async () => {
+    const { args, ...key } = takeIdempotencyKey(given);
+    const options = { ...key, ...(caller.session === undefined ? {} : { session: caller.session }) };
+    const { token } = await engine.start(caller.principal, tool.name, args, options);
+    return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(tool.timeoutSeconds) }), caller);
+  });
+}
+
+/** Calls one of Longhaul's own tools. */
+export function callOwnTool(
+  engine: Engine,
+  tool: BuiltinTool,
+  args: Record<string, unknown>,
+  caller: Caller,
+  stream: CallStream,
+): Promise<CallToolResult> {
+  return orRefusal(() => tool.call(engine, withContinuation(caller, stream), args));
+}
+
+/** The caller of a tool that may wait: its stream takes along how the call goes on. */
+function withContinuation(caller: Caller, stream: CallStream): Caller {
+  return {
+    ...caller,
+    goesOnAs: ({ timeoutSeconds, ...call }) => {
+      if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
+        placed(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
+    },
+  };
+}
+
+/** Waits, from the beginning or from where another process stopped. */
+export function waitOn(
+  engine: Engine,
+  wait: Exclude<Wait, { kind: 'task' }>,
+  caller: Caller,
+): Promise<CallToolResult> {
+  const timeout = Math.max(SHORTEST_WAIT_SECONDS, (wait.budgetEndsAt - Date.now()) / 1000);
+  return orRefusal(async () => {
+    if (wait.kind === 'own') {
+      const args = { ...wait.args, [wait.timeoutArgument]: timeout };
+      const continued = { ...caller, isContinued: true };
+      return builtinTools(engine).get(wait.tool)!.call(engine, continued, args);
+    }
+    const { tool } = await engine.read(caller.principal, wait.token);
+    return resumeWait(engine, engine.tool(tool), wait.token, { timeout }, caller);
+  });
+}
+
+/** Waits for a task's result. */
+export function waitOnTask(
+  engine: Engine,
+  taskId: string,
+  caller: Caller,
+  session: Session,
+): Promise<CallToolResult | undefined> {
+  const asCall = (record: OperationRecord) =>
+    renderEnvelope(record, { tool: engine.tools.get(record.tool), isOutcome: true });
+  return taskResult(engine, taskId, caller, session, asCall);
+}
+
+/** Tells the client's stream what is waited for from now on. */
+function placed<T extends Wait>(stream: CallStream, wait: T): T {
+  stream.position.wait = wait;
+  stream.mark();
+  return wait;
+}
+
+function budget(seconds: number): { budgetEndsAt: number } {
+  return { budgetEndsAt: Date.now() + seconds * 1000 };
+}
+
+async function orRefusal(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
+  try {
+    return resultOf(await call());
+  } catch (error) {
+    if (error instanceof LonghaulError) return renderRefusal(error);
+    throw error;
+  }
+}
+
+/** Calls that end with a question are those of another kind of caller. */
+function resultOf(outcome: PlainOutcome): CallToolResult {
+  if ('question' in outcome) throw new Error('a call of this era ended with a question');
+  return outcome;
+}

@@ -1,0 +1,150 @@
+/** The verbs of this era. A Server of the SDK is made for each POST, or for a stdio connection; nothing sticks to it. */
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { LonghaulError } from '../../operations/errors.js';
+import { isOperation, operationResult, operationStatus } from '../sep-1391/index.js';
+import { cancelTask, getTask, listTasks } from './tasks/handlers.js';
+import { renderError } from './tasks/render.js';
+import { listParams, taskParams } from './tasks/schemas.js';
+import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
+import { ANONYMOUS } from '../../operations/wire.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
+import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
+import { parseParams, withoutIssues } from '../shared/params.js';
+import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
+import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
+import { problemsMeta } from '../shared/listed-tool.js';
+import { callTool, listTools } from './call.js';
+import type { OlderEra } from './context.js';
+import { waitOnTask } from './plain-waits.js';
+import { linksOfSession } from './links.js';
+import { featuresOf, type Session } from './session.js';
+import { showWithStatus } from './status-questions.js';
+import type { CallStream } from './waits.js';
+import { withCaller } from './with-caller.js';
+
+/** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
+const RESOURCE_NOT_FOUND = -32002;
+
+type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+type Params = Record<string, unknown> & { _meta?: { progressToken?: string | number } };
+
+/** Making one costs more than a call. */
+const jsonSchemaValidator = new AjvJsonSchemaValidator();
+
+/** Prompts are answered for without the capability. */
+class OlderServer extends Server {
+  protected override assertRequestHandlerCapability(method: string): void {
+    if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  }
+
+  /** The SDK checks tools/call before its handler, with a schema of its own. */
+  renderChecks(): void {
+    const handlers = this['_requestHandlers'] as Map<string, (...args: unknown[]) => Promise<unknown>>;
+    const call = handlers.get('tools/call')!;
+    handlers.set('tools/call', (...args) =>
+      call(...args).catch((error: unknown) => {
+        throw withoutIssues(error);
+      }),
+    );
+  }
+}
+
+/**
+ * A server for one exchange or connection.
+ *
+ * @param streamOf where the messages of the request that is being handled go
+ */
+export function createOlderServer(
+  era: OlderEra,
+  session: Session,
+  streamOf: (extra: Extra) => CallStream,
+): Server {
+  const { engine } = era;
+  const { principal } = session;
+  const features = featuresOf(session.version);
+  // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
+  const isIdentified = principal !== ANONYMOUS;
+  const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
+  const server = new OlderServer(SERVER_INFO, {
+    capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
+    instructions: SERVER_INSTRUCTIONS,
+    jsonSchemaValidator,
+  });
+  const withLinks = linksOfSession(era, session);
+  const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
+    // The SDK's own schemas would answer wrong params with -32603.
+    server.setRequestHandler(
+      z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
+      async (request, extra) => {
+        try {
+          return withLinks(await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra))));
+        } catch (error) {
+          throw renderError(error);
+        }
+      },
+    );
+
+  on('tools/list', () => ({ tools: listTools(engine, session), ...problemsMeta(engine) }));
+  on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
+  server.renderChecks();
+  on('resources/list', () => ({ resources: [] }));
+  on('resources/templates/list', () => ({ resourceTemplates }));
+  on('resources/read', async (params) => {
+    const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
+    try {
+      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[era.serving.transport]);
+    } catch (error) {
+      if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
+      throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
+    }
+  });
+  on('prompts/list', () => NO_PROMPTS);
+  on('prompts/get', ({ name }) => {
+    throw unknownPrompt(name);
+  });
+  if (session.asyncTools) {
+    on('tools/async/status', (params, extra) =>
+      operationStatus(engine, principal, params, (record) =>
+        showWithStatus(era, session, streamOf(extra), record, 'operation'),
+      ),
+    );
+    on('tools/async/result', (params) => operationResult(engine, principal, params));
+  }
+  if (session.twoStage) {
+    on(POLL_METHOD, (params, extra) =>
+      pollResult(engine, principal, params, (record) => {
+        const by = session.asyncTools && isOperation(record) ? 'operation' : 'job';
+        return showWithStatus(era, session, streamOf(extra), record, by);
+      }),
+    );
+    on(CANCEL_METHOD, (params) => cancelJob(engine, principal, params));
+  }
+  if (!features.tasks) return server;
+
+  on('tasks/get', (params) => getTask(engine, principal, parseParams(taskParams, params).taskId, session));
+  on('tasks/cancel', (params) =>
+    cancelTask(engine, principal, parseParams(taskParams, params).taskId, session),
+  );
+  on('tasks/result', async (params, extra) => {
+    const { taskId } = parseParams(taskParams, params);
+    const stream = streamOf(extra);
+    stream.position.wait = { kind: 'task', token: taskId };
+    stream.mark();
+    const result = await withCaller(era, session, stream, (caller) =>
+      waitOnTask(engine, taskId, caller, session),
+    );
+    if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
+    return result;
+  });
+  if (isIdentified) {
+    on('tasks/list', (params) =>
+      listTasks(engine, principal, parseParams(listParams, params).cursor, session),
+    );
+  }
+  return server;
+}

@@ -1,0 +1,145 @@
+/** The older era over standard input and output: one Server of the SDK for the connection, once the client initializes. */
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  InitializeRequestSchema,
+  isJSONRPCErrorResponse,
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+} from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { LonghaulError } from '../../operations/errors.js';
+import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { Batches } from './batches.js';
+import type { OlderEra } from './context.js';
+import { listen } from './listener.js';
+import { asServed, parseBatch } from './messages.js';
+import { takeResponse } from './questions.js';
+import { createOlderServer } from './server.js';
+import { featuresOf, newSession, operationsOf, type Session } from './session.js';
+
+export class OlderStdio {
+  readonly #gone = new AbortController();
+  #session: Session | undefined;
+  #server: Server | undefined;
+  #transport: Transport | undefined;
+  /** Messages are handled in their order; what they start runs on. */
+  #last: Promise<void> = Promise.resolve();
+  readonly #batches: Batches;
+
+  /** @param sendOut writes a message, or a batch of them */
+  constructor(
+    private readonly era: OlderEra,
+    private readonly principal: string,
+    private readonly sendOut: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>,
+  ) {
+    this.#batches = new Batches(sendOut);
+  }
+
+  receive(message: JSONRPCMessage): void {
+    this.#enqueue(() => this.#receive(message));
+  }
+
+  /** Takes a line that is a batch. */
+  receiveBatch(line: string): void {
+    this.#enqueue(async () => {
+      const messages =
+        this.#session && featuresOf(this.#session.version).batches ? parseBatch(line) : undefined;
+      if (!messages) {
+        return this.#sendError(
+          null,
+          ProtocolErrorCode.InvalidRequest,
+          'Invalid Request: no batch that can be taken',
+        );
+      }
+      this.#batches.add(messages);
+      for (const message of messages) await this.#receive(message);
+    });
+  }
+
+  #enqueue(work: () => Promise<void>): void {
+    this.#last = this.#last
+      .then(work)
+      .catch((error: unknown) => this.era.logger.error({ err: error }, 'a message could not be handled'));
+  }
+
+  readonly #send = (message: JSONRPCMessage): Promise<void> => this.#batches.pass(message);
+
+  async close(): Promise<void> {
+    this.#gone.abort();
+    await this.#server?.close();
+  }
+
+  async #receive(message: JSONRPCMessage): Promise<void> {
+    if (!this.#session) {
+      if (isJSONRPCRequest(message)) await this.#open(message);
+      return;
+    }
+    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
+      // Whoever waits for this answer is behind it in no queue.
+      void takeResponse(this.era, this.#session, message).catch((error: unknown) => this.#refuse(error));
+      return;
+    }
+    this.#transport?.onmessage?.(asServed(this.#session, message));
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
+      if (requestId !== undefined) await this.#batches.settle(requestId);
+      const { principal, asyncTools } = this.#session;
+      if (asyncTools)
+        void this.era.cancellations.take(principal, operationsOf(this.#session), message.params);
+    }
+  }
+
+  /** An answer that wasn't taken; a response has no response but an error without an ID. */
+  async #refuse(error: unknown): Promise<void> {
+    if (error instanceof LonghaulError && error.kind === 'invalid_answer')
+      await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
+    else this.era.logger.warn({ err: error }, 'an answer was lost; its question stays open');
+  }
+
+  #sendError(id: RequestId | null, code: number, message: string): Promise<void> {
+    return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
+  }
+
+  /** The first request has to be initialize; a ping may come before (specs: basic/lifecycle, "Initialization"). */
+  async #open(request: JSONRPCRequest): Promise<void> {
+    const { id, method } = request;
+    if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
+    if (method !== 'initialize')
+      return this.#sendError(id, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize comes first');
+    const initialize = InitializeRequestSchema.safeParse(request);
+    const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
+    if (problem !== undefined || !initialize.success)
+      return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
+    const session = await newSession(this.era.engine, this.principal, initialize.data);
+    this.#server = createOlderServer(this.era, session, ({ requestId, signal, _meta }) => ({
+      signal,
+      position: {
+        requestId,
+        ...(_meta?.progressToken === undefined ? {} : { progressToken: _meta.progressToken }),
+      },
+      send: this.#send,
+      // A stream over stdio ends with its process: there is nothing to come back to.
+      mark: () => undefined,
+    }));
+    this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };
+    await this.#server.connect(this.#transport);
+    this.#session = session;
+    listen(this.era, session, this.#send, this.#gone.signal);
+    this.#transport.onmessage?.(request);
+  }
+}
+
+function optInProblem({ params }: JSONRPCRequest): string | undefined {
+  try {
+    experimentalCapabilitiesOf(params?.['capabilities']);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProtocolError) return error.message;
+    throw error;
+  }
+}

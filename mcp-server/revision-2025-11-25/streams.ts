@@ -1,0 +1,171 @@
+/**
+ * The streams that a GET opens: a session's own, for news of what it has started, and one that goes on with a call's wait where
+ * another broke off, whichever process held it (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
+ */
+import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { Context } from 'hono';
+import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
+import { renderError } from './tasks/render.js';
+import { DeliveredJobs } from '../two-stage/index.js';
+import { onHeartbeat } from '../lifecycle/heartbeat.js';
+import type { OlderEra } from './context.js';
+import { RETRY_MS } from './exchange.js';
+import { linksOfSession } from './links.js';
+import { listen } from './listener.js';
+import { waitOn, waitOnTask } from './plain-waits.js';
+import { featuresOf, type Session } from './session.js';
+import type { CallStream, EventPosition, OwnPosition } from './waits.js';
+import { withCaller } from './with-caller.js';
+
+interface OpenStream {
+  session: string;
+  /** The request that it goes on with; missing for a session's own stream. */
+  requestId?: RequestId;
+  end: AbortController;
+  /** Tells the client, before the end, that there is nothing to come back to. */
+  onCancel?: () => void;
+}
+
+export class OpenStreams {
+  readonly #open = new Set<OpenStream>();
+
+  constructor(private readonly era: OlderEra) {}
+
+  /**
+   * A session's own stream. A new one takes the place of an earlier one, which the client has lost. Its events have IDs
+   * where the session has two-stage jobs, of whose results each is told once.
+   *
+   * @param position of the earlier stream, if the client names it: what was told there is not told again
+   */
+  listen(c: Context, session: Session, position?: OwnPosition): Response {
+    for (const stream of this.#open)
+      if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
+    return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
+      const told = new DeliveredJobs(position?.jobs);
+      const id = () =>
+        session.twoStage
+          ? { id: this.era.ownEvents.seal({ session: session.nonce, jobs: told.position }) }
+          : {};
+      const send = (message: JSONRPCMessage) =>
+        sse.writeSSE({ ...id(), event: 'message', data: JSON.stringify(message) });
+      if (session.twoStage && featuresOf(session.version).emptyEvents)
+        await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
+      listen(this.era, session, send, signal, told);
+      await ended(signal);
+    });
+  }
+
+  /** Goes on with a call's wait, and ends with the response to its request. */
+  resume(c: Context, session: Session, position: EventPosition): Response {
+    const { requestId } = position;
+    const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
+    return this.#serve(c, open, async (sse, signal) => {
+      const stream = this.#streamOf(sse, session, { ...position }, signal);
+      open.onCancel = () => {
+        stream.position.isOver = true;
+        stream.mark();
+      };
+      stream.mark();
+      await this.era.closing.during(this.#respond(session, stream));
+    });
+  }
+
+  /** Ends the waits for a request that were taken up here. */
+  cancel(session: Session, requestId: RequestId): void {
+    for (const stream of this.#open) {
+      if (stream.session !== session.nonce || stream.requestId !== requestId) continue;
+      stream.onCancel?.();
+      stream.end.abort();
+    }
+  }
+
+  close(): void {
+    for (const stream of this.#open) stream.end.abort();
+  }
+
+  async #respond(session: Session, stream: CallStream): Promise<void> {
+    const response = await this.#response(session, stream);
+    if (!response || stream.signal.aborted) return;
+    if ('error' in response) stream.position.isOver = true;
+    await stream.send(response);
+  }
+
+  async #response(session: Session, stream: CallStream): Promise<JSONRPCMessage | undefined> {
+    const { requestId, wait } = stream.position;
+    try {
+      if (!wait) {
+        throw new ProtocolError(
+          ProtocolErrorCode.InternalError,
+          'the connection broke before the server had said what became of the call; if it was started, operation_list shows it',
+        );
+      }
+      const result = await withCaller(this.era, session, stream, async (caller) =>
+        wait.kind === 'task'
+          ? waitOnTask(this.era.engine, wait.token, caller, session)
+          : waitOn(this.era.engine, wait, caller),
+      );
+      return result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.era, session)(result) };
+    } catch (error) {
+      const known = renderError(error);
+      if (!(known instanceof ProtocolError)) this.era.logger.error({ err: error }, 'a wait could not go on');
+      const { code, message, data } =
+        known instanceof ProtocolError
+          ? known
+          : { code: ProtocolErrorCode.InternalError, message: 'Internal error', data: undefined };
+      return {
+        jsonrpc: '2.0',
+        id: requestId,
+        error: { code, message, ...(data === undefined ? {} : { data }) },
+      };
+    }
+  }
+
+  #streamOf(
+    sse: SSEStreamingApi,
+    session: Session,
+    position: EventPosition,
+    signal: AbortSignal,
+  ): CallStream {
+    const id = () => this.era.events.seal(position);
+    return {
+      signal,
+      position,
+      send: (message) => sse.writeSSE({ id: id(), event: 'message', data: JSON.stringify(message) }),
+      mark: () => {
+        if (featuresOf(session.version).emptyEvents)
+          void sse.write(`id: ${id()}\nretry: ${RETRY_MS}\ndata: \n\n`);
+      },
+    };
+  }
+
+  #serve(
+    c: Context,
+    open: OpenStream,
+    serve: (sse: SSEStreamingApi, signal: AbortSignal) => Promise<void>,
+  ): Response {
+    c.header('X-Accel-Buffering', 'no');
+    return streamSSE(c, async (sse) => {
+      const { signal } = open.end;
+      this.#open.add(open);
+      sse.onAbort(() => open.end.abort());
+      // At once, so that a client or proxy sees that the stream is there.
+      await sse.write(': open\n\n');
+      const quiet = onHeartbeat(() => void sse.write(': heartbeat\n\n'));
+      try {
+        await serve(sse, signal);
+      } finally {
+        quiet();
+        open.end.abort();
+        this.#open.delete(open);
+      }
+    });
+  }
+}
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

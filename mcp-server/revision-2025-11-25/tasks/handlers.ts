@@ -1,0 +1,183 @@
+/** The verbs of this face: calls that become tasks, and tasks/get, tasks/result, tasks/list, tasks/cancel. */
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  RELATED_TASK_META_KEY,
+  type CallToolResult,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../../../engine/index.js';
+import { humanDuration } from '../../../operations/budgets.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import type { Tool } from '../../../operations/tool.js';
+import type { Caller } from '../../shared/caller.js';
+import { BACK_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
+import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
+import { parseParams } from '../../shared/params.js';
+import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
+import { taskField, waitArguments } from './schemas.js';
+
+/** Text for the model while the task runs (specs: "Creating Tasks", note). */
+const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';
+/** How long a cancel may take to show, in milliseconds. */
+const CANCEL_LIMIT_MS = 10_000;
+const CANCEL_POLL_MS = 50;
+/** Tasks on one page of tasks/list. */
+const PAGE_TASKS = 20;
+
+export interface CreateTaskResult {
+  task: Task;
+  _meta: Record<string, unknown>;
+}
+
+/**
+ * Starts a call as a task. What it says about waiting is left aside.
+ *
+ * @param field the request's `task`; its ttl is a hint for how long the result is kept
+ * @throws LonghaulError as {@link Engine.start}, and as {@link takeIdempotencyKey}
+ * @throws ProtocolError -32602 for a `task` of another form
+ */
+export async function startTask(
+  engine: Engine,
+  tool: Tool,
+  args: Record<string, unknown>,
+  field: unknown,
+  caller: Caller,
+  context: RenderContext,
+  progressToken: string | number | undefined,
+): Promise<CreateTaskResult> {
+  const { ttl } = parseParams(taskField, field, 'params.task');
+  const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
+  const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
+  const record = await engine.start(caller.principal, tool.name, own, {
+    ...(caller.session === undefined ? {} : { session: caller.session }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
+    ...(progressToken === undefined ? {} : { progressToken }),
+  });
+  const { token, estimateSeconds } = record;
+  const estimate =
+    estimateSeconds === undefined ? '' : ` It usually takes about ${humanDuration(estimateSeconds)}.`;
+  const text = `${tool.title} runs as the task ${token}.${estimate} Its result comes later; go on with other work.`;
+  return {
+    task: renderTask(record, context),
+    _meta: {
+      [RELATED_TASK_META_KEY]: { taskId: token },
+      [IMMEDIATE_RESPONSE_META_KEY]: text,
+    },
+  };
+}
+
+export async function getTask(
+  engine: Engine,
+  principal: string,
+  taskId: string,
+  context: RenderContext,
+): Promise<Task> {
+  return renderTask(await engine.read(principal, taskId), context);
+}
+
+/**
+ * Waits for a task's end and gives what its call would have given (specs: "Result Retrieval"). Questions and progress go
+ * to the caller meanwhile.
+ *
+ * @param resultOf what a call that isn't a task gives for this record
+ * @returns undefined when the caller has gone
+ * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
+ */
+export async function taskResult(
+  engine: Engine,
+  taskId: string,
+  caller: Caller,
+  context: RenderContext,
+  resultOf: (record: OperationRecord) => CallToolResult,
+): Promise<CallToolResult | undefined> {
+  const { principal, signal, closing, onProgress, questions } = caller;
+  let last: OperationRecord | undefined;
+  for await (const record of engine.watch(principal, taskId, {
+    signal: AbortSignal.any([signal, closing.signal]),
+    progress: onProgress !== undefined,
+  })) {
+    last = record;
+    // A cancelled task reads so at once; what it has finished is there once its work has ended.
+    if (isTerminalTask(renderTask(record, context))) continue;
+    if (record.progress) await onProgress?.(record.progress);
+    if (questions?.kind === 'stream') await questions.show(record);
+  }
+  if (signal.aborted) return undefined;
+  if (closing.hasBegun && !isTerminal(last?.status ?? 'working')) throw stillOpen(taskId, last, context);
+  if (!last) return undefined;
+  if (last.error?.kind === 'protocol' && last.cancelRequestedAt === undefined)
+    throw new ProtocolError(last.error.code ?? ProtocolErrorCode.InternalError, last.error.message);
+  const result = resultOf(last);
+  return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId } } };
+}
+
+/** The specification has no answer of `tasks/result` for an open task but an error ("Result Retrieval"). */
+function stillOpen(taskId: string, last: OperationRecord | undefined, context: RenderContext): ProtocolError {
+  const task = last && renderTask(last, context);
+  return serverStopping(
+    `The task goes on${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${BACK_AFTER_SECONDS} s.`,
+    { taskId, ...(task ? { task } : {}) },
+  );
+}
+
+/**
+ * Cancels a task; it reads cancelled before this answers (specs: "Task Cancellation").
+ *
+ * @throws ProtocolError -32602 for one that is over
+ */
+export async function cancelTask(
+  engine: Engine,
+  principal: string,
+  taskId: string,
+  context: RenderContext,
+): Promise<Task> {
+  const before = await getTask(engine, principal, taskId, context);
+  if (isTerminalTask(before)) throw alreadyOver(before);
+  await engine.cancel(principal, taskId, 'tasks/cancel');
+  const deadlineMs = Date.now() + CANCEL_LIMIT_MS;
+  for (;;) {
+    const task = await getTask(engine, principal, taskId, context);
+    if (task.status === 'cancelled') return task;
+    if (isTerminalTask(task)) throw alreadyOver(task);
+    if (Date.now() > deadlineMs)
+      throw new LonghaulError('unavailable', 'the cancel was sent and does not show yet; ask again shortly');
+    await delay(CANCEL_POLL_MS);
+  }
+}
+
+function alreadyOver({ status }: Task): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `Cannot cancel task: already in terminal status '${status}'`,
+  );
+}
+
+/** The principal's tasks, latest first (specs: "Task Listing"). */
+export async function listTasks(
+  engine: Engine,
+  principal: string,
+  cursor: string | undefined,
+  context: RenderContext,
+): Promise<{ tasks: Task[]; nextCursor?: string }> {
+  const { operations, nextCursor } = await engine.list(principal, {
+    limit: PAGE_TASKS,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+  const tasks = await Promise.all(
+    operations.map(({ token }) => getTask(engine, principal, token, context).catch(undefinedIfGone)),
+  );
+  return {
+    tasks: tasks.filter((task) => task !== undefined),
+    ...(nextCursor === undefined ? {} : { nextCursor }),
+  };
+}
+
+/** Lists lag: what they name may have been purged. */
+function undefinedIfGone(error: unknown): undefined {
+  if (error instanceof ProtocolError || (error instanceof LonghaulError && error.kind === 'not_found'))
+    return undefined;
+  throw error;
+}

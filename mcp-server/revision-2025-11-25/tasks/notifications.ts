@@ -1,0 +1,42 @@
+/**
+ * notifications/tasks/status and notifications/progress for a task (specs: 2025-11-25 basic/utilities/tasks, "Task
+ * Notifications"; basic/utilities/progress).
+ */
+import type { OperationRecord } from '../../../operations/record.js';
+import { increasing } from '../../shared/increasing.js';
+import type { Follower } from '../../shared/session-notifier.js';
+import { isTerminalTask, renderTask, type RenderContext } from './render.js';
+
+export interface TaskListener extends RenderContext {
+  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
+  /** Makes what shows one task's questions; missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+}
+
+/** Tells a listener of one task: of each change until it is over. */
+export function followTask(listener: TaskListener): Follower {
+  const { send } = listener;
+  const questions = listener.questions?.();
+  let told = '';
+  const isHigher = increasing();
+  return {
+    async tell(record) {
+      const task = renderTask(record, listener);
+      const { progress, progressToken } = record;
+      const isOver = isTerminalTask(task);
+      if (!isOver && progressToken !== undefined && progress && isHigher(progress.progress))
+        await send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...progress },
+        });
+      const { lastUpdatedAt: _lastUpdatedAt, ...telling } = task;
+      if (JSON.stringify(telling) !== told)
+        await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });
+      told = JSON.stringify(telling);
+      if (!isOver) await questions?.show(record);
+      return isOver;
+    },
+    close: () => questions?.close(),
+  };
+}

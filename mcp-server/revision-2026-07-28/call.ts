@@ -1,0 +1,212 @@
+/** tools/call: which face a call gets, questions before it starts, and questions that end a call that waits. */
+import {
+  inputRequired,
+  type InputRequiredResult,
+  type Result,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { PERSON_META_KEY } from '../../operations/meta-keys.js';
+import type { Tool } from '../../operations/tool.js';
+import type { Caller } from '../shared/caller.js';
+import type { Shutdown } from '../lifecycle/shutdown.js';
+import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
+import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
+import { startTask } from './tasks/call.js';
+import { parseKeepAlive, startJob } from '../two-stage/index.js';
+import { clientNameOf } from './tasks/schemas.js';
+import { withKeyOfMeta } from '../shared/idempotency-key.js';
+import type { BuiltinTool } from '../plain/builtin-tool.js';
+import { builtinTools } from '../plain/builtin-tools.js';
+import { increasing } from '../shared/increasing.js';
+import { renderRefusal } from '../shared/results.js';
+import { faceOf, type Face } from '../shared/select-protocol.js';
+import type { Serving } from '../shared/serving.js';
+import { clientOf } from './client.js';
+import { toolsFor } from './list.js';
+import {
+  argumentRequests,
+  givenArguments,
+  missingArguments,
+  operationRequests,
+  takeAnswers,
+  type Taken,
+} from './questions.js';
+import { RequestStates, type CallState } from './request-state.js';
+
+type Arguments = Record<string, unknown>;
+
+/** Fields of a call beside its name and arguments. */
+export interface CallOptions {
+  /** SEP-1391. */
+  operation?: unknown;
+  /** Two-stage returns. */
+  keep_alive_seconds?: unknown;
+}
+
+const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
+
+/** A connection of one client that lasts beyond a request: its requests' IDs are unique (stdio). */
+export interface Connection {
+  /** Names it among all that the process has. */
+  session: string;
+  cancellations: Cancellations;
+}
+
+export class Calls {
+  readonly #states: RequestStates;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly principal: string,
+    private readonly transport: Serving['transport'],
+    secret: Buffer,
+    private readonly closing: Shutdown,
+    private readonly connection?: Connection,
+  ) {
+    this.#states = new RequestStates(principal, secret);
+  }
+
+  /**
+   * Calls a tool by the face that the call gets; Longhaul's own tools and short ones answer for themselves on every
+   * face.
+   *
+   * @param options as they came
+   * @throws LonghaulError `unknown_tool`
+   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for a requestState that can't be taken and for a question before the
+   *   start that the person did not want to answer; what the face throws
+   */
+  async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
+    const own = builtinTools(this.engine).get(name);
+    const args = withKeyOfMeta(given, context.mcpReq._meta, own);
+    const raw = context.mcpReq.requestState<unknown>();
+    const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
+    try {
+      if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
+      const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
+      const face = faceOf(tool, { operation: options.operation }, clientOf(context));
+      if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
+      return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
+    } catch (error) {
+      if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
+      return { ...renderRefusal(error) };
+    }
+  }
+
+  async #callTool(
+    tool: Tool,
+    face: Face,
+    args: Arguments,
+    options: CallOptions,
+    before: Arguments,
+    context: ServerContext,
+  ): Promise<Result> {
+    const { elicitation } = clientOf(context);
+    // Before the person is asked for anything.
+    const field = face === 'operation' ? parseOperationField(options.operation) : {};
+    const keepAliveSeconds = face === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
+    const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
+    const whole = { ...given, ...args };
+    const missing = missingArguments(tool, whole);
+    if (elicitation && missing.length) return this.#askFor(tool, missing, args, given);
+    const { engine, principal } = this;
+    switch (face) {
+      case 'operation': {
+        const { id: requestId } = context.mcpReq;
+        const start = (started: (token: string) => void) =>
+          startOperation(engine, tool, whole, field, { principal, requestId }, started);
+        const { connection } = this;
+        const result = connection
+          ? await connection.cancellations.during(connection.session, requestId, start)
+          : await start(() => undefined);
+        return { ...result };
+      }
+      case 'two-stage':
+        return {
+          ...(await startJob(engine, tool, whole, { keepAliveSeconds }, { principal }, () => undefined)),
+        };
+      case 'task':
+        return startTask(engine, principal, tool, whole, elicitation);
+      case 'plain': {
+        const outcome = await callPlainly(engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
+        return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
+      }
+    }
+  }
+
+  /** Before anything starts. What was given in an earlier round goes along. */
+  #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
+    const inputRequests = argumentRequests(tool, missing);
+    if (Object.keys(given).length === 0) return inputRequired({ inputRequests });
+    const requestState = this.#states.write(tool.name, args, { at: 'asking', given });
+    return inputRequired({ inputRequests, requestState });
+  }
+
+  /** The retry of a call that waited: takes the answers, and waits for that same operation. */
+  async #goOn(
+    name: string,
+    args: Arguments,
+    { token, keys }: CallState & { at: 'waiting' },
+    context: ServerContext,
+  ): Promise<Result> {
+    const { inputResponses } = context.mcpReq;
+    const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
+    const own = builtinTools(this.engine).get(name);
+    if (own) return this.#callOwnTool(own, args, context, taken);
+    const tool = this.engine.tool(name);
+    const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
+    return this.#resultOf(outcome, name, args, taken);
+  }
+
+  async #callOwnTool(
+    tool: BuiltinTool,
+    args: Arguments,
+    context: ServerContext,
+    taken: Taken,
+  ): Promise<Result> {
+    const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
+    return this.#resultOf(outcome, tool.name, args, taken);
+  }
+
+  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
+    if (!('question' in outcome)) return { ...outcome };
+    const record = outcome.question as Extract<PlainOutcome, { question: unknown }>['question'];
+    const inputRequests = operationRequests(record, taken);
+    const keys = Object.keys(inputRequests);
+    const requestState = this.#states.write(name, args, { at: 'waiting', token: record.token, keys });
+    return inputRequired({ inputRequests, requestState });
+  }
+
+  /** Names of the tools that the client is shown. */
+  #listedFor(context: ServerContext): string[] {
+    return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
+  }
+
+  #callerOf(context: ServerContext, { answered }: Taken): Caller {
+    const { mcpReq } = context;
+    const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
+    const { elicitation } = clientOf(context);
+    const clientName = clientNameOf(context);
+    const isHigher = increasing();
+    return {
+      principal: this.principal,
+      signal: mcpReq.signal,
+      closing: this.closing,
+      isPerson: isPerson === true,
+      ...(clientName === undefined ? {} : { clientName }),
+      ...(progressToken === undefined
+        ? {}
+        : {
+            onProgress: async (progress) => {
+              if (!isHigher(progress.progress)) return;
+              await mcpReq.notify({
+                method: 'notifications/progress',
+                params: { progressToken, ...progress },
+              });
+            },
+          }),
+      ...(elicitation ? { questions: { kind: 'result', answered } } : {}),
+    };
+  }
+}

@@ -1,0 +1,24 @@
+/** What the request that is being handled says of its client, as far as it decides what the client gets. */
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
+import { missingTasksCapability } from './tasks/render.js';
+import { declaredCapabilities } from './tasks/schemas.js';
+import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import type { Client } from '../shared/select-protocol.js';
+
+export interface CurrentClient extends Client {
+  /** Can it show forms? */
+  elicitation: boolean;
+}
+
+/** @throws ProtocolError -32602 for an opt-in that is no object */
+export function clientOf({ mcpReq }: ServerContext): CurrentClient {
+  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+  const { tasks, elicitation } = declaredCapabilities(capabilities);
+  return {
+    ...experimentalCapabilitiesOf(capabilities),
+    tasks: tasks ? 'extension' : 'none',
+    needsTasks: missingTasksCapability,
+    elicitation,
+  };
+}

@@ -1,0 +1,147 @@
+/** MCP of 2026-07-28. One Server of the SDK is made for each exchange; nothing sticks to it. */
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Engine } from '../../engine/index.js';
+import type { Shutdown } from '../lifecycle/shutdown.js';
+import { operationResult, operationStatus } from '../sep-1391/index.js';
+import { registerTasks } from './tasks/handlers.js';
+import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
+import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
+import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
+import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
+import { withoutIssues } from '../shared/params.js';
+import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
+import { asProtocolError } from '../shared/protocol-error.js';
+import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
+import type { Serving } from '../shared/serving.js';
+import { Calls, type Connection } from './call.js';
+import { clientOf } from './client.js';
+import { problemsMeta } from '../shared/listed-tool.js';
+import { toolsFor } from './list.js';
+
+/**
+ * Results in the form that the client takes, and as the SDK wouldn't have them: it completes every result of a call to a
+ * CallToolResult, and a CreateTaskResult is none and has no content.
+ */
+class CurrentServer extends Server {
+  constructor(
+    private readonly closing: Shutdown,
+    private readonly resourceLinks: ResourceLinksSetting,
+    ...options: ConstructorParameters<typeof Server>
+  ) {
+    super(...options);
+  }
+
+  /** Prompts are answered for without the capability. */
+  protected override assertRequestHandlerCapability(method: string): void {
+    if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
+  }
+
+  protected override _wrapHandler(
+    ...[method, handler]: Parameters<Server['_wrapHandler']>
+  ): ReturnType<Server['_wrapHandler']> {
+    const handle = super._wrapHandler(method, handler);
+    const wrapped: typeof handle = async (request, context) => {
+      const result = await this.closing.during(handle(request, context)).catch((error: unknown) => {
+        throw withoutIssues(error);
+      });
+      return linksFor(this.resourceLinks, clientNameOf(context))(result);
+    };
+    if (method !== 'tools/call') return wrapped;
+    return async (request, context) => {
+      const result = await wrapped(request, context);
+      if (result['resultType'] !== 'task') return result;
+      const { content: _content, ...task } = result;
+      return task;
+    };
+  }
+}
+
+const callParams = z.looseObject({
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  operation: z.unknown().optional(),
+  keep_alive_seconds: z.unknown().optional(),
+});
+
+/**
+ * A server for one exchange or connection.
+ *
+ * @param secret the key that all servers of a home share: seals what travels with the client
+ * @param closing the shutdown of the process
+ * @param connection the client's own, where it has one that lasts beyond a request
+ */
+export function createCurrentServer(
+  engine: Engine,
+  principal: string,
+  { transport, resourceLinks }: Serving,
+  secret: Buffer,
+  closing: Shutdown,
+  connection?: Connection,
+): Server {
+  const server = new CurrentServer(closing, resourceLinks, SERVER_INFO, {
+    capabilities: {
+      tools: {},
+      resources: { subscribe: true },
+      extensions: { [TASKS_EXTENSION]: {} },
+      ...OPT_IN_CAPABILITIES,
+    },
+    instructions: SERVER_INSTRUCTIONS,
+  });
+  const calls = new Calls(engine, principal, transport, secret, closing, connection);
+  server.setRequestHandler('tools/list', (_request, context) => ({
+    tools: toolsFor(engine, clientOf(context), transport),
+    // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
+    ttlMs: 0,
+    cacheScope: 'private' as const,
+    ...problemsMeta(engine),
+  }));
+  // With a schema of our own: the SDK's would drop fields that it doesn't know. It checks the request against its own all the same.
+  server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
+    try {
+      return await calls.call(params.name, params.arguments, params, context);
+    } catch (error) {
+      throw asProtocolError(error);
+    }
+  });
+  server.setRequestHandler('resources/list', () => ({ resources: [] }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
+  server.setRequestHandler('resources/read', async ({ params }) => {
+    try {
+      return await readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport]);
+    } catch (error) {
+      throw asProtocolError(error, { data: { uri: params.uri } });
+    }
+  });
+  server.setRequestHandler('prompts/list', () => NO_PROMPTS);
+  // With a schema of our own: the SDK's would answer a missing name with -32603.
+  server.setRequestHandler('prompts/get', { params: z.looseObject({}) }, (params) => {
+    throw unknownPrompt(params['name']);
+  });
+  registerTasks(server, engine, principal);
+  /** A method that is there only for clients that opted in. */
+  const onlyFor = (
+    optIn: keyof ExperimentalCapabilities,
+    method: string,
+    handle: (params: object) => Promise<object>,
+  ) =>
+    server.setRequestHandler(
+      method,
+      { params: z.looseObject({}), result: anyResult },
+      async (params, context) => {
+        if (!clientOf(context)[optIn])
+          throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+        return { resultType: 'complete', ...(await handle(params)) };
+      },
+    );
+  onlyFor('asyncTools', 'tools/async/status', (params) => operationStatus(engine, principal, params));
+  onlyFor('asyncTools', 'tools/async/result', (params) =>
+    operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),
+  );
+  // Its questions are in the result alone: only calls, prompts and resources may end with input_required (specs: 2026-07-28
+  // basic/patterns/mrtr, "Supported Requests").
+  onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, principal, { ...params }));
+  onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, principal, { ...params }));
+  return server;
+}

@@ -1,0 +1,240 @@
+/**
+ * subscriptions/listen: the core's filters, the tasks extension's `taskIds` and two-stage returns' `jobIds` in one router,
+ * for any transport (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  SUBSCRIPTION_ID_META_KEY,
+  UnsupportedProtocolVersionError,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { associationOf } from '../sep-1391/index.js';
+import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
+import { declaredCapabilities, nameIn } from './tasks/schemas.js';
+import { followJob } from '../two-stage/index.js';
+import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
+import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { canFollow, followResource } from '../shared/resource-updates.js';
+import { listenParams } from './listen-params.js';
+
+/** Where a subscription's messages go. */
+export interface Subscriber {
+  send(message: JSONRPCMessage): Promise<void>;
+  /** Fires when the client cancels the subscription or is gone. */
+  signal: AbortSignal;
+}
+
+/** What a subscription follows, as it is acknowledged. */
+interface Followed {
+  taskIds?: string[];
+  jobIds?: string[];
+  resourceSubscriptions?: string[];
+}
+
+/** The revision whose subscriptions these are. */
+const PROTOCOL_VERSION = '2026-07-28';
+/** Most subscriptions that one process holds open. */
+const MAX_SUBSCRIPTIONS = 1024;
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Over stdio nobody else looks at it, and over HTTP the SDK leaves it to its handler. */
+function assertRevision({ params }: JSONRPCRequest): void {
+  const requested = params?._meta?.[PROTOCOL_VERSION_META_KEY];
+  if (requested === PROTOCOL_VERSION) return;
+  if (typeof requested === 'string')
+    throw new UnsupportedProtocolVersionError({ supported: [PROTOCOL_VERSION], requested });
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `params._meta.${PROTOCOL_VERSION_META_KEY}: missing`,
+  );
+}
+
+/** -32021 with the opt-in in `requiredCapabilities`. */
+function missingTwoStage(): ProtocolError {
+  return new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { experimental: { twoStage: {} } },
+  });
+}
+
+/** The open subscriptions of a process. */
+export class Subscriptions {
+  readonly #open = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly principal: string,
+    private readonly resourceLinks: ResourceLinksSetting,
+  ) {}
+
+  /**
+   * Checks a request and opens its subscription.
+   *
+   * @returns what serves it, until the client or the server ends it
+   * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
+   *   without the opt-in, -32022 for another revision
+   */
+  async open(request: JSONRPCRequest): Promise<(subscriber: Subscriber) => Promise<void>> {
+    assertRevision(request);
+    const params = listenParams.safeParse(request.params);
+    if (!params.success) {
+      const { path, message } = params.error.issues[0]!;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.${path.join('.')}: ${message}`);
+    }
+    const declared = request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
+    const capabilities = declaredCapabilities(declared);
+    const { taskIds: wanted, jobIds: jobs } = params.data.notifications;
+    if (wanted && !capabilities.tasks) throw missingTasksCapability();
+    if (jobs && !experimentalCapabilitiesOf(declared).twoStage) throw missingTwoStage();
+    if (this.#open.size >= MAX_SUBSCRIPTIONS)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
+    const resources = params.data.notifications.resourceSubscriptions;
+    const followed: Followed = {
+      ...(wanted ? { taskIds: await this.#known([...new Set(wanted)]) } : {}),
+      ...(jobs ? { jobIds: await this.#known([...new Set(jobs)]) } : {}),
+      ...(resources ? { resourceSubscriptions: await this.#readable([...new Set(resources)]) } : {}),
+    };
+    return (subscriber) => this.#serve(request, followed, capabilities.elicitation, subscriber);
+  }
+
+  /** The tasks or jobs that exist for this principal: the others are left out of the acknowledgment. */
+  async #known(tokens: string[]): Promise<string[]> {
+    const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(this.principal, token)));
+    return tokens.filter((_token, index) => {
+      const read = reads[index]!;
+      if (read.status === 'fulfilled') return read.value.status !== 'expired';
+      if (read.reason instanceof LonghaulError && read.reason.kind === 'not_found') return false;
+      throw renderError(read.reason);
+    });
+  }
+
+  /** The resources that can be followed: the others are left out in the same way. */
+  async #readable(uris: string[]): Promise<string[]> {
+    try {
+      const can = await Promise.all(uris.map((uri) => canFollow(this.engine, this.principal, uri)));
+      return uris.filter((_uri, index) => can[index]);
+    } catch (error) {
+      throw renderError(error);
+    }
+  }
+
+  async #serve(
+    request: JSONRPCRequest,
+    notifications: Followed,
+    elicitation: boolean,
+    subscriber: Subscriber,
+  ): Promise<void> {
+    if (subscriber.signal.aborted) return;
+    const ended = new AbortController();
+    if (this.#isClosed) ended.abort();
+    this.#open.add(ended);
+    const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
+    const withLinks = linksFor(this.resourceLinks, nameIn(request.params?._meta));
+    const signal = AbortSignal.any([subscriber.signal, ended.signal]);
+    const notify = async (record: OperationRecord) => {
+      const tool = this.engine.tools.get(record.tool);
+      const task = renderDetailed(record, { elicitation, tool });
+      await subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/tasks',
+        params: withLinks({ ...task, _meta: { ...task._meta, ..._meta } }),
+      });
+    };
+    const sendOfJob: Parameters<typeof followJob>[0]['send'] = ({ params, ...rest }) =>
+      subscriber.send({ ...rest, params: withLinks({ ...params, _meta }) });
+    const tell = (uri: string) =>
+      subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/resources/updated',
+        params: { uri, _meta },
+      });
+    try {
+      // An edited pipeline is noticed when tools are next listed, so that toolsListChanged can't be honoured.
+      await subscriber.send({
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { _meta, notifications },
+      });
+      const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
+      const followed = Promise.all([
+        ...taskIds.map((taskId) => this.#follow(taskId, signal, notify)),
+        ...jobIds.map((jobId) => this.#followJob(jobId, signal, sendOfJob)),
+        ...resourceSubscriptions.map((uri) => this.#followResource(uri, signal, tell)),
+      ]);
+      const end = aborted(signal);
+      // The end waits for no read that is under way: with Temporal down it takes long.
+      await Promise.race([end, followed.then(() => end)]);
+      if (!subscriber.signal.aborted) {
+        await subscriber.send({ jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', _meta } });
+      }
+    } finally {
+      ended.abort();
+      this.#open.delete(ended);
+    }
+  }
+
+  async #follow(
+    taskId: string,
+    signal: AbortSignal,
+    notify: (record: OperationRecord) => Promise<void>,
+  ): Promise<void> {
+    try {
+      for await (const read of this.engine.watch(this.principal, taskId, { signal, progress: true }))
+        await notify(read);
+    } catch (error) {
+      // Purged while it was watched: there is nothing more to tell, and the other tasks go on.
+      if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
+    }
+  }
+
+  /** Of a job that has ended it tells the result at once: so a client that comes back has missed nothing. */
+  async #followJob(
+    jobId: string,
+    signal: AbortSignal,
+    send: Parameters<typeof followJob>[0]['send'],
+  ): Promise<void> {
+    const follower = followJob({ engine: this.engine, send, fields: associationOf });
+    try {
+      for await (const record of this.engine.watch(this.principal, jobId, { signal, progress: true }))
+        if (await follower.tell(record)) return;
+    } catch (error) {
+      // Purged while it was watched, as with tasks.
+      if (!(error instanceof LonghaulError)) throw error;
+    } finally {
+      follower.close?.();
+    }
+  }
+
+  async #followResource(
+    uri: string,
+    signal: AbortSignal,
+    tell: (uri: string) => Promise<void>,
+  ): Promise<void> {
+    try {
+      for await (const _change of followResource(this.engine, this.principal, uri, signal)) await tell(uri);
+    } catch (error) {
+      // Purged while it was watched, as with tasks.
+      if (!(error instanceof LonghaulError)) throw error;
+    }
+  }
+
+  /** Ends all subscriptions in good order. */
+  close(): void {
+    this.#isClosed = true;
+    for (const one of this.#open) one.abort();
+  }
+}

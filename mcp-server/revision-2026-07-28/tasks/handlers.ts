@@ -1,0 +1,78 @@
+/** The verbs of this face: tasks/get, tasks/update, tasks/cancel. */
+import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
+import type { Engine } from '../../../engine/index.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import { missingTasksCapability, renderDetailed, renderError } from './render.js';
+import { elicitResult } from '../../shared/elicitation.js';
+import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
+
+/** Gives a server the extension's methods. */
+export function registerTasks(server: Server, engine: Engine, principal: string): void {
+  /** Only for clients that declare the extension, whatever else is wrong. */
+  const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
+    server.setRequestHandler(
+      method,
+      { params: taskParams, result: anyResult },
+      async ({ taskId }, context) => {
+        if (!capabilitiesOf(context).tasks) throw missingTasksCapability();
+        try {
+          return { resultType: 'complete', ...(await handle(taskId, context)) };
+        } catch (error) {
+          throw renderError(error);
+        }
+      },
+    );
+
+  tasksMethod('tasks/get', async (taskId, context) => {
+    const record = await engine.read(principal, taskId);
+    const { elicitation } = capabilitiesOf(context);
+    return { ...renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) }) };
+  });
+  tasksMethod('tasks/update', async (taskId, { mcpReq }) => {
+    // The SDK lifts this field out of every method's params.
+    if (!mcpReq.inputResponses) {
+      throw new LonghaulError(
+        'invalid_arguments',
+        'params.inputResponses: expected an object of key -> answer; got nothing',
+      );
+    }
+    await answerAll(engine, principal, taskId, mcpReq.inputResponses);
+    return {};
+  });
+  tasksMethod('tasks/cancel', async (taskId) => {
+    await engine.cancel(principal, taskId);
+    return {};
+  });
+}
+
+/**
+ * Hands over each answer. Keys that aren't open are ignored (specs: ext-tasks, "Task Update Requests"); an answer
+ * that doesn't fit its question is refused, after the others have been handed over.
+ */
+async function answerAll(
+  engine: Engine,
+  principal: string,
+  token: string,
+  responses: Record<string, unknown>,
+): Promise<void> {
+  const record = await engine.read(principal, token);
+  const problems: string[] = [];
+  for (const [key, response] of Object.entries(responses)) {
+    if (!(key in record.inputRequests)) continue;
+    const answer = elicitResult.safeParse(response);
+    if (!answer.success) {
+      problems.push(
+        `inputResponses.${key}: expected {action: accept | decline | cancel, content}; got ${JSON.stringify(response)}`,
+      );
+      continue;
+    }
+    try {
+      await engine.answer(principal, token, key, answer.data);
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+      if (error.kind === 'invalid_answer') problems.push(`inputResponses.${key}: ${error.message}`);
+      else if (error.kind !== 'wrong_state') throw error;
+    }
+  }
+  if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
+}

@@ -1,0 +1,135 @@
+/** The record as this face's task, result and errors. */
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
+import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
+import { LonghaulError } from '../../../operations/errors.js';
+import { ANSWERS_META_KEY, PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
+import { isTerminal, type OperationRecord } from '../../../operations/record.js';
+import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
+import { asProtocolError } from '../../shared/protocol-error.js';
+import { renderFailure, renderResult } from '../../shared/results.js';
+import type { Tool } from '../../../operations/tool.js';
+import { TASKS_EXTENSION } from './schemas.js';
+
+/** The fields that every task has (specs: ext-tasks, "Tasks"). */
+interface Task {
+  taskId: string;
+  status: TaskStatus;
+  statusMessage?: string;
+  createdAt: string;
+  lastUpdatedAt: string;
+  ttlMs: number | null;
+  pollIntervalMs?: number;
+  _meta?: Record<string, unknown>;
+}
+
+type DetailedTask = Task & {
+  result?: CallToolResult;
+  error?: object;
+  inputRequests?: Record<string, unknown>;
+};
+
+export interface RenderContext {
+  /** Can this client show questions? If not, the task reads `working` and says how to answer. */
+  elicitation: boolean;
+  /** The definition of the operation's tool, if this server has it. */
+  tool: Tool | undefined;
+}
+
+/** The handle that a call returns: no result, error or questions in it. */
+export function renderCreated(
+  record: OperationRecord,
+  context: RenderContext,
+): Task & { resultType: 'task' } {
+  return { resultType: 'task', ...renderTask(record, context) };
+}
+
+/** The whole task (specs: ext-tasks, "Task Status": DetailedTask). */
+export function renderDetailed(record: OperationRecord, context: RenderContext): DetailedTask {
+  const task = renderTask(record, context);
+  switch (task.status) {
+    case 'input_required':
+      return { ...task, inputRequests: renderInputRequests(record) };
+    case 'completed':
+      return {
+        ...task,
+        // A result of this era, as the call itself would have given it.
+        result: {
+          resultType: 'complete',
+          ...(record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record)),
+        },
+      };
+    case 'failed':
+      return {
+        ...task,
+        error: {
+          code: record.error?.code ?? ProtocolErrorCode.InternalError,
+          message: record.error?.message ?? 'failed',
+        },
+      };
+    default:
+      return task;
+  }
+}
+
+function renderTask(record: OperationRecord, { elicitation }: RenderContext): Task {
+  const status = taskStatus(record, elicitation);
+  const isUnshown = record.status === 'input_required' && !elicitation;
+  const statusMessage = isUnshown ? howToAnswer(record) : record.statusMessage;
+  return {
+    taskId: record.token,
+    status,
+    ...(statusMessage === undefined ? {} : { statusMessage }),
+    createdAt: record.createdAt,
+    lastUpdatedAt: record.updatedAt,
+    ttlMs: lifetimeMs(record),
+    ...(isTerminal(record.status) ? {} : { pollIntervalMs: pollIntervalMs(record.estimateSeconds) }),
+    _meta: {
+      [STATUS_META_KEY]: record.status,
+      ...(record.progress || record.stage
+        ? { [PROGRESS_META_KEY]: { ...record.progress, ...(record.stage ? { stage: record.stage } : {}) } }
+        : {}),
+      ...(record.answers ? { [ANSWERS_META_KEY]: record.answers } : {}),
+    },
+  };
+}
+
+function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
+  if (record.status === 'expired')
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
+      kind: 'expired',
+      retryable: false,
+    });
+  return record.status === 'input_required' && !elicitation ? 'working' : taskStatusOf(record);
+}
+
+function howToAnswer(record: OperationRecord): string {
+  const [key, asked] = Object.entries(record.inputRequests)[0] ?? [];
+  return `waits for an answer: ${asked?.message ?? ''} (answer with operation_answer, or: longhaul answer ${record.token} ${key ?? ''})`;
+}
+
+function renderInputRequests(record: OperationRecord): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record.inputRequests).map(([key, { message, schema }]) => [
+      key,
+      { method: 'elicitation/create', params: { mode: 'form', message, requestedSchema: schema } },
+    ]),
+  );
+}
+
+/** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
+export function renderError(error: unknown): Error {
+  if (!(error instanceof LonghaulError)) return error as Error;
+  if (error.kind === 'missing_capability') return missingTasksCapability();
+  return asProtocolError(
+    error,
+    error.kind === 'not_found' ? { message: 'Failed to retrieve task: Task not found' } : {},
+  );
+}
+
+/** -32021 with the extension in `requiredCapabilities`. */
+export function missingTasksCapability(): ProtocolError {
+  return new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } },
+  });
+}

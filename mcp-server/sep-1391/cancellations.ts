@@ -1,0 +1,123 @@
+/**
+ * notifications/cancelled for the call that started an operation: it cancels the operation, also long after the call was
+ * answered. The call's ID is stored with the start and found in Temporal's lists, which lag by seconds; a process remembers
+ * its own latest calls, so that it needn't look there.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { Logger } from '../../platform/log.js';
+import { operationTokenOf } from '../shared/raw-call.js';
+import { isOperation } from './render.js';
+
+type RequestId = string | number;
+
+/** How many calls a process remembers. */
+const REMEMBERED = 1_000;
+/** When an operation that isn't listed yet is looked for again, in milliseconds after the look before. */
+const LOOKS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+/** Operations on one page of the session's list, and most pages. */
+const PAGE_OPERATIONS = 100;
+const MAX_PAGES = 20;
+
+export class Cancellations {
+  /** The token of each call; undefined for one that started nothing. */
+  readonly #calls = new Map<string, Promise<string | undefined>>();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly logger: Logger,
+    /** Are calls' IDs stored with what they start, to be found by other processes? Default: true. */
+    private readonly areStored = true,
+  ) {}
+
+  /** Remembers a call while it starts an operation, and after. */
+  during<T>(
+    session: string,
+    requestId: RequestId,
+    start: (started: (token: string) => void) => Promise<T>,
+  ): Promise<T> {
+    let settle: (token: string | undefined) => void = () => undefined;
+    const known = new Promise<string | undefined>((resolve) => (settle = resolve));
+    this.#calls.set(keyOf(session, requestId), known);
+    if (this.#calls.size > REMEMBERED) this.#calls.delete(this.#calls.keys().next().value!);
+    return start(settle).finally(() => settle(undefined));
+  }
+
+  /**
+   * Takes the notification. An operation that this process knows is cancelled when it resolves; another one as soon as
+   * it is found.
+   *
+   * @param session what the client's operations are listed under; without one the token has to be there
+   * @param params of the notification
+   */
+  async take(principal: string, session: string | undefined, params: unknown): Promise<void> {
+    const { requestId, reason } = (params ?? {}) as { requestId?: RequestId; reason?: unknown };
+    const why = typeof reason === 'string' && reason ? reason : 'notifications/cancelled';
+    const token = operationTokenOf(params);
+    try {
+      if (token !== undefined) return await this.#cancelCalled(principal, token, requestId, why);
+      if (session === undefined || requestId === undefined) return;
+      const call = this.#calls.get(keyOf(session, requestId));
+      if (call) {
+        const started = await call;
+        if (started !== undefined) await this.engine.cancel(principal, started, why);
+        return;
+      }
+    } catch (error) {
+      this.#log(error);
+      return;
+    }
+    void this.#cancelListed(principal, session, requestId, why).catch((error: unknown) => this.#log(error));
+  }
+
+  /** Only what this protocol started, and only by the call that started it: a token alone is in many messages. */
+  async #cancelCalled(
+    principal: string,
+    token: string,
+    requestId: RequestId | undefined,
+    why: string,
+  ): Promise<void> {
+    const record = await this.engine.read(principal, token);
+    if (!isOperation(record) || (requestId !== undefined && requestId !== record.requestId)) return;
+    await this.engine.cancel(principal, token, why);
+  }
+
+  async #cancelListed(principal: string, session: string, requestId: RequestId, why: string): Promise<void> {
+    for (const pauseMs of LOOKS_MS) {
+      await delay(pauseMs, undefined, { ref: false });
+      // The notification may have overtaken its call within this process.
+      const token =
+        (await this.#calls.get(keyOf(session, requestId))) ??
+        (this.areStored ? await this.#find(principal, session, requestId) : undefined);
+      if (token === undefined) continue;
+      await this.engine.cancel(principal, token, why);
+      return;
+    }
+  }
+
+  async #find(principal: string, session: string, requestId: RequestId): Promise<string | undefined> {
+    let cursor: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const { operations, nextCursor } = await this.engine.list(principal, {
+        session,
+        limit: PAGE_OPERATIONS,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      const found = operations.find((operation) => operation.requestId === requestId);
+      if (found || nextCursor === undefined) return found?.token;
+      cursor = nextCursor;
+    }
+    return undefined;
+  }
+
+  #log(error: unknown): void {
+    const isKnown = error instanceof LonghaulError;
+    if (isKnown && error.kind === 'not_found') return;
+    this.logger.warn({ reason: (error as Error).message }, 'a cancelled call could not be looked for');
+  }
+}
+
+function keyOf(session: string, requestId: RequestId): string {
+  return JSON.stringify([session, requestId]);
+}

@@ -1,0 +1,32 @@
+/** What a session is told of its operations on its own stream: progress, if the call asked for it, and questions. */
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import { increasing } from '../shared/increasing.js';
+import type { Follower } from '../shared/session-notifier.js';
+import { ofOperation } from './render.js';
+
+export interface OperationListener {
+  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
+  /** Makes what shows one operation's questions; missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+}
+
+/** Tells a listener of one operation until it has ended, or is being cancelled. */
+export function followOperation({ send, questions: make }: OperationListener): Follower {
+  const questions = make?.();
+  const isHigher = increasing();
+  return {
+    async tell(record) {
+      const { token, status, cancelRequestedAt, progress, progressToken } = record;
+      if (isTerminal(status) || cancelRequestedAt !== undefined) return true;
+      if (progressToken !== undefined && progress && isHigher(progress.progress))
+        await send({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken, ...progress, ...ofOperation(token) },
+        });
+      await questions?.show(record);
+      return false;
+    },
+    close: () => questions?.close(),
+  };
+}

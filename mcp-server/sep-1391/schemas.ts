@@ -1,0 +1,53 @@
+/** What requests of this face look like. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { LonghaulError } from '../../operations/errors.js';
+import { assertClientToken, isToken, TOKEN_FORM } from '../../operations/token.js';
+import { expected, keepAliveSchema, parseParams } from '../shared/params.js';
+import { operationTokenOf } from '../shared/raw-call.js';
+
+/**
+ * A call's `operation` (SEP-1391, "Modified Tool Call Request"). Its keepAlive is in seconds; null is for as long as possible.
+ * Strict, unlike other params: with a misspelt `token` the work would start under another one.
+ */
+const operationField = z.strictObject(
+  {
+    token: z.string(expected('a text')).optional(),
+    keepAlive: keepAliveSchema.optional(),
+  },
+  expected('an object with token and keepAlive, both optional'),
+);
+
+/** params of tools/async/status and tools/async/result. */
+const tokenParams = z.looseObject({
+  token: z.string().refine(isToken, `expected ${TOKEN_FORM}`),
+});
+
+export type OperationField = z.output<typeof operationField>;
+
+/**
+ * @param field undefined for a call without one: its token is made
+ * @throws ProtocolError -32602 that names the field: of another form than documented, or unknown
+ */
+export function parseOperationField(field: unknown): OperationField {
+  const parsed = parseParams(operationField, field === undefined ? {} : field, 'params.operation');
+  if (parsed.token === undefined) return parsed;
+  try {
+    assertClientToken(parsed.token);
+  } catch (error) {
+    if (!(error instanceof LonghaulError)) throw error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.operation.${error.message}`);
+  }
+  return parsed;
+}
+
+/** @throws ProtocolError -32602, also when `_operation` names another operation */
+export function parseToken(params: unknown): string {
+  const { token } = parseParams(tokenParams, params);
+  const associated = operationTokenOf(params);
+  if (associated === undefined || associated === token) return token;
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `params._operation.token: expected the same token as params.token; got ${JSON.stringify(associated)}`,
+  );
+}

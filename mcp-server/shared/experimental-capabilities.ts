@@ -1,0 +1,41 @@
+/** What a client opts in to beyond MCP: `experimental.asyncTools` and `experimental.twoStage` of its capabilities, in both eras. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+
+export interface ExperimentalCapabilities {
+  /** Operation tokens (SEP-1391). */
+  asyncTools: boolean;
+  /** Two-stage returns. */
+  twoStage: boolean;
+}
+
+/**
+ * @param capabilities the client's, as they came
+ * @throws ProtocolError -32602 for an opt-in that is no object
+ */
+export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalCapabilities {
+  const { experimental } = (capabilities ?? {}) as { experimental?: unknown };
+  const declared = isObject(experimental) ? experimental : {};
+  const has = (name: keyof ExperimentalCapabilities): boolean => {
+    const value = declared[name];
+    if (value === undefined || isObject(value)) return value !== undefined;
+    throw new ProtocolError(
+      ProtocolErrorCode.InvalidParams,
+      `capabilities.experimental.${name}: expected an object, {} to opt in; got ${JSON.stringify(value)}`,
+    );
+  };
+  return { asyncTools: has('asyncTools'), twoStage: has('twoStage') };
+}
+
+/**
+ * The opt-ins in the server's own capabilities, the same for all clients: a client has to see them before it can opt in
+ * (specs: 2025-11-25 basic/lifecycle, "Capability Negotiation"; 2026-07-28 server/discover).
+ */
+export const OPT_IN_CAPABILITIES: {
+  experimental: Record<keyof ExperimentalCapabilities, Record<string, never>>;
+} = {
+  experimental: { asyncTools: {}, twoStage: {} },
+};
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

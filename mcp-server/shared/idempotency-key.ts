@@ -1,0 +1,101 @@
+/** Idempotency keys of calls: the one place where every protocol takes a call's key from. */
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { LonghaulError } from '../../operations/errors.js';
+import { preview, type JsonSchema } from '../../operations/schema.js';
+import type { BuiltinTool } from '../plain/builtin-tool.js';
+
+/** Name of the argument. No tool can declare it: see RESERVED_ARGUMENTS. */
+const ARGUMENT = 'idempotency_key';
+/** Name in the `_meta` of a tools/call, for clients that bring a key without their model's doing. */
+const META_KEY = 'longhaul/idempotencyKey';
+/** In characters. */
+const LONGEST_KEY = 200;
+
+/** How a call is repeated safely, for the descriptions of tools. */
+export const KEY_LINE = 'The same idempotency_key and arguments give the same operation; others are refused.';
+
+const property: JsonSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: LONGEST_KEY,
+  description:
+    'A text of your choice. The same call with the same key gives the operation that it started the first time, so a call whose answer was lost can be repeated.',
+};
+
+/** A tool's input schema, as it is listed: with the argument `idempotency_key`. */
+export function withKeyProperty(inputSchema: JsonSchema): JsonSchema {
+  const properties = { ...(inputSchema['properties'] as object | undefined), [ARGUMENT]: property };
+  return { ...inputSchema, properties };
+}
+
+/**
+ * A call's arguments with the key of its `_meta` as the argument `idempotency_key`.
+ *
+ * @param own the tool, where it is one of Longhaul's own: those that start nothing take no key and ignore it
+ * @throws ProtocolError -32602 for a key in `_meta` of another form, and for one that differs from the argument
+ */
+export function withKeyOfMeta(
+  args: Record<string, unknown>,
+  meta: unknown,
+  own: BuiltinTool | undefined,
+): Record<string, unknown> {
+  const key = (meta as Record<string, unknown> | null | undefined)?.[META_KEY];
+  if (key === undefined || (own && !takesKey(own))) return args;
+  const where = `params._meta["${META_KEY}"]`;
+  if (!isKey(key)) throw invalid(`${where}: ${expectation(key)}`);
+  const argument = args[ARGUMENT] ?? key;
+  if (argument !== key) throw invalid(disagreement(where, key, argument));
+  return { ...args, [ARGUMENT]: key };
+}
+
+/**
+ * A call's key, from its argument or from elsewhere.
+ *
+ * @param where what the other place is called in the error
+ * @throws LonghaulError `invalid_arguments` for two different keys
+ */
+export function agreedKey(
+  argument: string | undefined,
+  where: string,
+  other: string | undefined,
+): string | undefined {
+  if (argument !== undefined && other !== undefined && argument !== other)
+    throw new LonghaulError('invalid_arguments', disagreement(where, other, argument));
+  return argument ?? other;
+}
+
+/**
+ * Separates a call's key from the tool's own arguments. A null counts as left out, as for any optional argument.
+ *
+ * @throws LonghaulError `invalid_arguments` for a key that isn't a text of 1 to 200 characters
+ */
+export function takeIdempotencyKey(given: Record<string, unknown>): {
+  args: Record<string, unknown>;
+  idempotencyKey?: string;
+} {
+  const { [ARGUMENT]: key, ...args } = given;
+  if (key === undefined || key === null) return { args };
+  if (!isKey(key)) throw new LonghaulError('invalid_arguments', `arguments.${ARGUMENT}: ${expectation(key)}`);
+  return { args, idempotencyKey: key };
+}
+
+/** The argument of a tool that only reads is a filter. */
+function takesKey({ inputSchema, annotations }: BuiltinTool): boolean {
+  return !annotations.readOnlyHint && Object.hasOwn(inputSchema['properties'] as object, ARGUMENT);
+}
+
+function isKey(value: unknown): value is string {
+  return typeof value === 'string' && value.length >= 1 && value.length <= LONGEST_KEY;
+}
+
+function disagreement(where: string, key: string, argument: unknown): string {
+  return `arguments.${ARGUMENT}: expected the key of ${where}, ${preview(key)}, or none; got ${preview(argument)}`;
+}
+
+function expectation(value: unknown): string {
+  return `expected a text of 1 to ${LONGEST_KEY} characters; got ${preview(value)}`;
+}
+
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}

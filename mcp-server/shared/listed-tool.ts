@@ -1,0 +1,53 @@
+/** Tools as tools/list has them, as far as faces agree. */
+import {
+  describeOn,
+  shownInput,
+  shownResult,
+  type FaceLines,
+} from '../../operations/documentation/describe.js';
+import type { JsonSchema } from '../../operations/schema.js';
+import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
+import type { Tool } from '../../operations/tool.js';
+import type { Engine } from '../../engine/index.js';
+import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
+
+export interface ListedTool {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: JsonSchema;
+  outputSchema?: JsonSchema;
+  annotations?: NonNullable<Tool['annotations']>;
+}
+
+/** A tool with its own schemas and `idempotency_key`, and with what a face says of its use. */
+export function listedTool(tool: Tool, lines: FaceLines): ListedTool {
+  const { name, title, inputSchema, outputSchema, annotations } = tool;
+  return {
+    name,
+    title,
+    description: describeOn(tool, lines),
+    inputSchema: withKeyProperty(inputSchema),
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
+}
+
+/** A tool whose every call waits for its result: there is nothing to follow, on any face. */
+export function shortTool(tool: Tool): ListedTool {
+  const { name, timeoutSeconds, example } = tool;
+  return listedTool(tool, {
+    states: 'No states: the call gives the result, or isError.',
+    following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
+    cancel: 'The end of the call cancels nothing.',
+    idempotency: KEY_LINE,
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
+  });
+}
+
+/** The `_meta` of tools/list: what is wrong with files that should make other tools; nothing when nothing is. */
+export function problemsMeta({ tools }: Pick<Engine, 'tools'>): { _meta?: Record<string, string[]> } {
+  const problems = tools.problems();
+  return problems.length > 0 ? { _meta: { [PROBLEMS_META_KEY]: problems } } : {};
+}

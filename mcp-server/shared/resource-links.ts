@@ -1,0 +1,110 @@
+/** Addresses of what operations leave behind, `longhaul://operations/{token}/...`, and links to it in results. */
+import type { ResourceLink } from '@modelcontextprotocol/server';
+import { getMimeType, mimes } from 'hono/utils/mime';
+import type { ChildRecord, OperationRecord } from '../../operations/record.js';
+import { tokenOf } from '../../operations/wire.js';
+
+const PREFIX = 'longhaul://operations/';
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+/** Types that the library lacks; `.ts` is TypeScript here, and no video. */
+const MIME_TYPES: Record<string, string> = {
+  ...mimes,
+  diff: 'text/x-diff; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+  log: PLAIN_TEXT,
+  md: 'text/markdown; charset=utf-8',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+  patch: 'text/x-diff; charset=utf-8',
+  tar: 'application/x-tar',
+  tgz: 'application/gzip',
+  ts: PLAIN_TEXT,
+  tsv: 'text/tab-separated-values; charset=utf-8',
+  yaml: 'application/yaml',
+  yml: 'application/yaml',
+};
+
+/** A resource of an operation, as its address names it. */
+export type ResourceAddress = { token: string } & (
+  | { kind: 'result' }
+  | { kind: 'artifact'; name: string }
+  /** `parameters`: which lines. */
+  | { kind: 'log'; step: string; parameters: URLSearchParams }
+);
+
+/** Undefined for anything that is no address of ours. */
+export function parseResourceUri(uri: string): ResourceAddress | undefined {
+  const match =
+    /^longhaul:\/\/operations\/([^/?#]+)\/(result|artifacts|logs)(?:\/([^?#]+))?(?:\?([^#]*))?$/.exec(uri);
+  const [, tokenPart = '', kind, rest, query] = match ?? [];
+  let token: string;
+  let name: string | undefined;
+  try {
+    token = decodeURIComponent(tokenPart);
+    name = rest === undefined ? undefined : decodeURIComponent(rest);
+  } catch {
+    return undefined;
+  }
+  if (kind === 'result' && name === undefined && query === undefined) return { token, kind };
+  if (kind === 'artifacts' && name !== undefined && query === undefined)
+    return { token, kind: 'artifact', name };
+  if (kind === 'logs' && name !== undefined)
+    return { token, kind: 'log', step: name, parameters: new URLSearchParams(query) };
+  return undefined;
+}
+
+/** Address of an operation's result, as JSON. */
+export function resultUri(token: string): string {
+  return `${PREFIX}${encodeURIComponent(token)}/result`;
+}
+
+/** Address of a file that an operation has left. */
+export function artifactUri(token: string, name: string): string {
+  return `${PREFIX}${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
+}
+
+/** Address of a log. @param step e.g. `build/2`, or `operation` for the operation's own */
+export function logUri(token: string, step: string): string {
+  return `${PREFIX}${encodeURIComponent(token)}/logs/${encodeURIComponent(step)}`;
+}
+
+/** By the name's extension. */
+export function mimeTypeOf(name: string): string {
+  return getMimeType(name, MIME_TYPES) ?? 'application/octet-stream';
+}
+
+/** Is it something that people and models read as it is? */
+export function isTextType(mimeType: string): boolean {
+  return /^text\/|[/+](json|xml|yaml|x-ndjson)(;|$)/.test(mimeType);
+}
+
+/** Links to the files that jobs have left; of one that goes on from another operation, also to that one's. */
+export function artifactLinks({ principal }: OperationRecord, children: ChildRecord[]): ResourceLink[] {
+  return children.flatMap(({ artifacts = [] }) =>
+    artifacts.map(({ name, bytes, workflowId }) =>
+      resourceLink(artifactUri(tokenOf(principal, workflowId), name), name, bytes),
+    ),
+  );
+}
+
+/** Links to the files that a tool's result tells of: objects with a `uri` of ours. */
+export function linksIn(result: unknown): ResourceLink[] {
+  if (typeof result !== 'object' || result === null) return [];
+  return Object.values(result).flatMap((value: unknown) => {
+    const { uri, bytes } = (value ?? {}) as { uri?: unknown; bytes?: unknown };
+    const address = typeof uri === 'string' ? parseResourceUri(uri) : undefined;
+    if (address?.kind !== 'artifact') return [];
+    return [resourceLink(uri as string, address.name, typeof bytes === 'number' ? bytes : undefined)];
+  });
+}
+
+export function resourceLink(uri: string, name: string, bytes?: number): ResourceLink {
+  return {
+    type: 'resource_link',
+    uri,
+    name,
+    mimeType: mimeTypeOf(name),
+    ...(bytes === undefined ? {} : { size: bytes }),
+  };
+}

@@ -1,0 +1,33 @@
+/** Long tools as clients with two-stage returns are told of them. */
+import type { Engine } from '../../engine/index.js';
+import { humanDuration } from '../../operations/budgets.js';
+import { shownInput, shownResult, type FaceLines } from '../../operations/documentation/describe.js';
+import type { Tool } from '../../operations/tool.js';
+import { KEY_LINE } from '../shared/idempotency-key.js';
+import { listedTool, shortTool } from '../shared/listed-tool.js';
+import { jobSchema } from './schemas.js';
+
+/** The project's tools, without Longhaul's own. */
+export function twoStageTools(engine: Engine): object[] {
+  return engine.tools.values().map((tool) =>
+    tool.taskSupport === 'forbidden'
+      ? shortTool(tool)
+      : {
+          ...listedTool(tool, linesOf(tool)),
+          async: true,
+          outputSchema: jobSchema,
+        },
+  );
+}
+
+function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
+  return {
+    states:
+      'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',
+    following: `Answers at once with a job_id and how long it will take; the work goes on whether or not anybody waits, and its result follows, or is asked for with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers what it asks. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
+    cancel: 'operation_cancel ends the work, again and again alike; what is finished stays.',
+    idempotency: KEY_LINE,
+    rates: 'No rate limits.',
+    example: `Example: ${name} ${shownInput(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${shownResult(example)}}}}.`,
+  };
+}

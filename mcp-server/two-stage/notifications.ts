@@ -1,0 +1,116 @@
+/** notifications/progress and notifications/tool_result for a job. */
+import type { Engine } from '../../engine/index.js';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import type { Follower } from '../shared/session-notifier.js';
+import { isAsking, questionsField } from './questions.js';
+import { progressShare, progressText, renderJobResult } from './render.js';
+import { DeliveredJobs } from './delivered-jobs.js';
+
+/** Shortest time between two notifications of a job's progress, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 1_000;
+
+export interface JobNotification {
+  jsonrpc: '2.0';
+  method: 'notifications/progress' | 'notifications/tool_result';
+  params: Record<string, unknown>;
+}
+
+export interface JobListener {
+  engine: Engine;
+  send: (notification: JobNotification) => Promise<void>;
+  /** What its stream has told already. Default: nothing. */
+  told?: DeliveredJobs;
+  /** Makes what shows one job's questions as forms; missing for a client without elicitation. */
+  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+  /** More fields of a job's notifications. Default: none. */
+  fields?: (record: OperationRecord) => object;
+}
+
+/**
+ * Tells a listener of one job: of its progress, at most once a second and never going back, with the questions that are
+ * open; and of its result, once.
+ * What comes too soon after the last is told when its time has come, unless something newer has come by then.
+ */
+export function followJob({
+  engine,
+  send,
+  told = new DeliveredJobs(),
+  questions: makeQuestions,
+  fields = () => ({}),
+}: JobListener): Follower {
+  const questions = makeQuestions?.();
+  let last = '';
+  let lastAt = -Infinity;
+  let waiting: OperationRecord | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    waiting = undefined;
+  };
+  const sendProgress = async (record: OperationRecord): Promise<void> => {
+    const toldBefore = told.of(record.token);
+    const before = toldBefore === true ? 1 : toldBefore;
+    const progress = Math.max(progressShare(record), before ?? 0);
+    const message = progressText(record);
+    const open = questionsField(record);
+    const saying = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
+    if (saying === last) return;
+    last = saying;
+    lastAt = Date.now();
+    told.tell(record.token, progress);
+    // MCP's own notification of this name needs the token, and a number above the last; without them it is this document's.
+    const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
+    await send({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: {
+        job_id: record.token,
+        progress,
+        message,
+        timestamp: record.updatedAt,
+        ...open,
+        ...fields(record),
+        ...(progressToken === undefined ? {} : { progressToken, total: 1 }),
+      },
+    });
+  };
+  const tellProgress = async (record: OperationRecord): Promise<void> => {
+    const pauseMs = lastAt + PROGRESS_INTERVAL_MS - Date.now();
+    if (pauseMs <= 0 && !timer) return sendProgress(record);
+    waiting = record;
+    timer ??= setTimeout(() => {
+      const next = waiting;
+      stop();
+      if (next) void sendProgress(next).catch(() => undefined);
+    }, pauseMs);
+  };
+  return {
+    async tell(record) {
+      if (!isTerminal(record.status)) {
+        await tellProgress(record);
+        if (isAsking(record)) await questions?.show(record);
+        return false;
+      }
+      stop();
+      const { token, closedAt = record.updatedAt } = record;
+      if (record.status === 'expired' || told.isEndTold(token, closedAt)) return true;
+      told.tell(token, true);
+      await send({
+        jsonrpc: '2.0',
+        method: 'notifications/tool_result',
+        params: {
+          job_id: token,
+          result: renderJobResult(record, engine.tools.get(record.tool)),
+          timestamp: closedAt,
+          ...fields(record),
+        },
+      });
+      return true;
+    },
+    close() {
+      stop();
+      questions?.close();
+    },
+  };
+}

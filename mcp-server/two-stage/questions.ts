@@ -1,0 +1,41 @@
+/** The questions that a job waits for, as fields of its messages. */
+import type { OperationRecord } from '../../operations/record.js';
+import type { JsonSchema } from '../../operations/schema.js';
+
+export interface Question {
+  key: string;
+  message: string;
+  /** JSON Schema of the answer's content. */
+  schema: JsonSchema;
+  /** ISO 8601; when the job goes on without an answer. */
+  expires_at?: string;
+  /** The request that answers it, once `content` is among its arguments. */
+  answer_with: {
+    method: 'tools/call';
+    params: { name: 'operation_answer'; arguments: { token: string; key: string } };
+  };
+}
+
+/** Can its questions be answered? Not once it is being cancelled. */
+export function isAsking({ status, cancelRequestedAt }: OperationRecord): boolean {
+  return status === 'input_required' && cancelRequestedAt === undefined;
+}
+
+/** The field `questions`, with all that are open; missing when none is. */
+export function questionsField(record: OperationRecord): { questions?: Question[] } {
+  const { token, inputRequests } = record;
+  const open = isAsking(record) ? Object.entries(inputRequests) : [];
+  if (open.length === 0) return {};
+  return {
+    questions: open.map(([key, { message, schema, expiresAt }]) => ({
+      key,
+      message,
+      schema,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+      answer_with: {
+        method: 'tools/call',
+        params: { name: 'operation_answer', arguments: { token, key } },
+      },
+    })),
+  };
+}

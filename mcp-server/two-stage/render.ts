@@ -1,0 +1,209 @@
+/**
+ * The record as this face's results. Each has `success`, `data` and `messages`; what stands for a tool's call has beside
+ * them what makes it a CallToolResult of MCP too, so that clients which know only that can show it.
+ */
+import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { humanDuration } from '../../operations/budgets.js';
+import type { LonghaulError } from '../../operations/errors.js';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import { STATUS_NAMES, type TwoStageStatus } from '../../operations/status-names.js';
+import type { Tool } from '../../operations/tool.js';
+import { questionText } from '../shared/elicitation.js';
+import { renderFailure, renderRefusal, renderResult, resultLink } from '../shared/results.js';
+import { isAsking, questionsField, type Question } from './questions.js';
+import { CANCEL_METHOD, POLL_METHOD } from './schemas.js';
+
+export interface Message {
+  type: 'info' | 'error';
+  text: string;
+}
+
+/** A result with the document's fields. */
+export interface Result {
+  success: boolean;
+  data: unknown;
+  messages: Message[];
+  job_id?: string;
+  estimated_runtime_seconds?: number;
+}
+
+/** The first stage, as tools/call gives it. A repeated call may find its job complete. */
+export function renderStarted(record: OperationRecord, tool: Tool): Result & CallToolResult {
+  const polled = renderPolled(record, tool);
+  const { progress: _progress, ...job } = polled.data;
+  const { result } = job;
+  const data = {
+    ...job,
+    keep_alive_seconds: record.keepAliveSeconds,
+    poll_endpoint: POLL_METHOD,
+    cancel_endpoint: CANCEL_METHOD,
+  };
+  const messages: Message[] = result ? polled.messages : [{ type: 'info', text: startedText(record, tool) }];
+  return {
+    ...polled,
+    data,
+    messages,
+    content: result?.content ?? textOf(messages),
+    structuredContent: { success: true, data, messages },
+  };
+}
+
+interface PolledData extends Record<string, unknown> {
+  job_id: string;
+  status: TwoStageStatus;
+  progress?: number;
+  /** What it waits for; missing when nothing is asked. */
+  questions?: Question[];
+  /** Only true: the job is being cancelled. */
+  cancel_requested?: true;
+  result?: Result & CallToolResult;
+}
+
+/** The job as tools/poll_result gives it: where it stands, or its result. */
+export function renderPolled(record: OperationRecord, tool: Tool | undefined): Result & { data: PolledData } {
+  const job = ofJob(record);
+  if (isTerminal(record.status)) {
+    const result = renderJobResult(record, tool);
+    return {
+      success: true,
+      data: { ...job, status: 'complete', result },
+      messages: result.messages,
+      ...job,
+    };
+  }
+  return {
+    success: true,
+    data: {
+      ...job,
+      status: STATUS_NAMES[record.status].twoStage,
+      progress: progressShare(record),
+      ...questionsField(record),
+      ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
+    },
+    messages: [{ type: 'info', text: progressText(record) }],
+    ...job,
+  };
+}
+
+/**
+ * The answer to tools/cancel_job.
+ *
+ * @param wasOpen was the job open when the cancel was requested?
+ */
+export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
+  const job = ofJob(record);
+  const { token } = record;
+  const status = STATUS_NAMES[record.status].twoStage;
+  if (!wasOpen && record.status !== 'canceled') {
+    return {
+      success: false,
+      data: { ...job, status },
+      messages: [{ type: 'error', text: `Job already complete: ${token}` }],
+      ...job,
+    };
+  }
+  const text = `Cancellation of job ${token} is requested. What was finished stays, and its result follows.`;
+  return {
+    success: true,
+    data: { ...job, status, cancel_requested: true },
+    messages: [{ type: 'info', text }],
+    ...job,
+  };
+}
+
+/** The second stage: what the work has come to. */
+export function renderJobResult(record: OperationRecord, tool: Tool | undefined): Result & CallToolResult {
+  const { status, error, partial } = record;
+  const tookMs = Date.parse(record.closedAt ?? record.updatedAt) - Date.parse(record.createdAt);
+  if (status === 'completed') {
+    return {
+      success: true,
+      data: dataOf(record),
+      messages: [{ type: 'info', text: `${record.tool} completed after ${humanDuration(tookMs / 1000)}.` }],
+      ...ofJob(record),
+      ...renderResult(record, tool),
+    };
+  }
+  const { kind = 'failed', message = status, retryable = false } = error ?? {};
+  return {
+    success: false,
+    data: {
+      error: { kind, message, retryable, ...(error?.type === undefined ? {} : { type: error.type }) },
+      ...(partial === undefined ? {} : { partial }),
+    },
+    messages: [{ type: 'error', text: message }],
+    ...ofJob(record),
+    ...renderFailure(record),
+  };
+}
+
+/** What is wrong with a call, when nothing was started. */
+export function renderRefused(error: LonghaulError): Result & CallToolResult {
+  const { kind, message, retryable } = error;
+  return {
+    success: false,
+    data: { error: { kind, message, retryable } },
+    messages: [{ type: 'error', text: message }],
+    ...renderRefusal(error),
+  };
+}
+
+/** Never was, another's, purged or expired: all alike. */
+export function renderNotFound(jobId: string): Result {
+  return {
+    success: false,
+    data: { job_id: jobId },
+    messages: [{ type: 'error', text: `Job not found: ${jobId}` }],
+  };
+}
+
+/** Errors that are no results: of the server, not of the job. */
+export function renderError(error: LonghaulError): ProtocolError {
+  const { kind, message, retryable } = error;
+  return new ProtocolError(ProtocolErrorCode.InternalError, message, { kind, retryable });
+}
+
+/** A share has four digits, rounded down: 1 is for work that is done. */
+const SHARE_STEPS = 10_000;
+
+/** How much is done, from 0 to 1; 0 while nobody knows how much there is. */
+export function progressShare({ progress }: OperationRecord): number {
+  if (!progress?.total || progress.total <= 0) return 0;
+  const share = Math.min(1, Math.max(0, progress.progress / progress.total));
+  return Math.floor(share * SHARE_STEPS) / SHARE_STEPS;
+}
+
+/** One line on where it stands: what its work says, what it waits for, or what is amiss. */
+export function progressText(record: OperationRecord): string {
+  const { status, statusMessage, stage, progress, inputRequests, token } = record;
+  const [key, asked] = Object.entries(inputRequests)[0] ?? [];
+  if (isAsking(record) && asked) {
+    const [question] = asked.message.split('\n', 1);
+    return questionText(token, key, question!);
+  }
+  return statusMessage ?? progress?.message ?? stage ?? status;
+}
+
+function startedText({ token, status, estimateSeconds }: OperationRecord, { title }: Tool): string {
+  const estimate =
+    estimateSeconds === undefined ? '' : ` Estimated runtime: ${humanDuration(estimateSeconds)}.`;
+  return `${title} is ${STATUS_NAMES[status].twoStage} as job ${token}.${estimate} Its result follows; go on with other work.`;
+}
+
+/** What every result says of its job. */
+function ofJob({ token, estimateSeconds }: OperationRecord) {
+  return {
+    job_id: token,
+    ...(estimateSeconds === undefined ? {} : { estimated_runtime_seconds: estimateSeconds }),
+  };
+}
+
+/** A large result is linked to, here as in the content. */
+function dataOf(record: OperationRecord): unknown {
+  const link = resultLink(record);
+  return link ? { result_uri: link.uri, bytes: link.size } : (record.result ?? null);
+}
+
+function textOf(messages: Message[]): CallToolResult['content'] {
+  return messages.map(({ text }) => ({ type: 'text', text }));
+}

@@ -1,0 +1,125 @@
+import { resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolResultSchema,
+  CreateTaskResultSchema,
+  ElicitRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { FIXTURES } from '../support/test-stack.js';
+
+jest.setTimeout(180_000);
+
+/** The SDK's own client of the older era, as hosts use it. */
+let home: TestHome;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+});
+afterAll(() => home?.remove());
+
+const connected: Client[] = [];
+afterEach(async () => {
+  await Promise.all(connected.splice(0).map((client) => client.close()));
+});
+
+const transports: [string, () => Transport][] = [
+  ['HTTP', () => new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`))],
+  [
+    'stdio',
+    () =>
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [resolve('dist/cli/main.js'), 'stdio', '--home', home.path],
+        env: { PATH: process.env['PATH']!, HOME: process.env['HOME']!, LONGHAUL_PROJECT: FIXTURES },
+        stderr: 'ignore',
+      }),
+  ],
+];
+
+describe.each(transports)('over %s, the official client', (_name, transport) => {
+  async function connect() {
+    const asked: any[] = [];
+    const client = new Client(
+      { name: 'longhaul-tests', version: '1' },
+      { capabilities: { elicitation: { form: {} } } },
+    );
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params);
+      return { action: 'accept', content: { confirm: true } };
+    });
+    connected.push(client);
+    await client.connect(transport());
+    return { client, asked };
+  }
+
+  test('dispatches and polls with the plain tools', async () => {
+    const { client } = await connect();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('slow_compute');
+    const started: any = await client.callTool({
+      name: 'slow_compute',
+      arguments: { seconds: 2, wait: false },
+    });
+    const { tool, args, terminal_statuses: terminal } = started.structuredContent.next_action;
+    const done = await eventually('it has ended', async () => {
+      const { structuredContent }: any = await client.callTool({ name: tool, arguments: args });
+      return terminal.includes(structuredContent.status) && structuredContent;
+    });
+    expect(done).toMatchObject({ status: 'completed', result: { label: '' } });
+  });
+
+  test('waits, sees progress, and shows the question of a waiting call', async () => {
+    const { client, asked } = await connect();
+    await client.listTools();
+    const seen: number[] = [];
+    const waited: any = await client.callTool(
+      { name: 'slow_compute', arguments: { seconds: 5, wait: true } },
+      CallToolResultSchema,
+      { onprogress: ({ progress }) => void seen.push(progress) },
+    );
+    expect(waited.structuredContent.status).toBe('completed');
+    expect(seen.length).toBeGreaterThan(0);
+    const deleted: any = await client.callTool({
+      name: 'confirm_delete',
+      arguments: { filename: 'notes.txt', wait: true },
+    });
+    expect(asked).toHaveLength(1);
+    expect(deleted.structuredContent.result).toEqual({ answer: 'accept', deleted: ['notes.txt'] });
+  });
+
+  test('runs a task with a question to its end', async () => {
+    const { client, asked } = await connect();
+    await client.listTools();
+    const types: string[] = [];
+    let result: any;
+    const stream = client.experimental.tasks.callToolStream(
+      { name: 'confirm_delete', arguments: { filename: 'a.txt' } },
+      CallToolResultSchema,
+      { task: { ttl: 60_000 } },
+    );
+    for await (const message of stream) {
+      types.push(message.type);
+      if (message.type === 'error') throw message.error;
+      if (message.type === 'result') result = message.result;
+    }
+    expect(types[0]).toBe('taskCreated');
+    expect(asked).toHaveLength(1);
+    expect(result.structuredContent.result).toEqual({ answer: 'accept', deleted: ['a.txt'] });
+  });
+
+  test('cancels a task', async () => {
+    const { client } = await connect();
+    const { task }: any = await client.request(
+      { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 600 }, task: {} } },
+      CreateTaskResultSchema,
+    );
+    expect((await client.experimental.tasks.getTask(task.taskId)).status).toBe('working');
+    expect((await client.experimental.tasks.cancelTask(task.taskId)).status).toBe('cancelled');
+    await expect(client.experimental.tasks.cancelTask(task.taskId)).rejects.toMatchObject({ code: -32602 });
+  });
+});

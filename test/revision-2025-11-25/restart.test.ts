@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { eventually, kill, TestHome } from '../stack/cli-process.js';
+import { FIXTURES } from '../support/test-stack.js';
+
+jest.setTimeout(240_000);
+
+let home: TestHome;
+beforeAll(async () => {
+  home = await TestHome.create();
+  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+});
+afterAll(() => home?.remove());
+
+const LIMIT_MS = 120_000;
+
+/** The SDK's own client, with its own ways of coming back to a broken stream: two attempts, as far apart as `retry` says. */
+async function connect(): Promise<Client> {
+  const client = new Client({ name: 'longhaul-tests', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`)));
+  return client;
+}
+
+test('a wait that was blocked when the supervised server was killed gets its result', async () => {
+  const client = await connect();
+  let isUnderWay = false;
+  const waiting: Promise<any> = client.callTool(
+    { name: 'slow_compute', arguments: { seconds: 15, label: 'killed', wait: true, timeout: 100 } },
+    CallToolResultSchema,
+    { timeout: LIMIT_MS, onprogress: () => void (isUnderWay = true) },
+  );
+  waiting.catch(() => undefined);
+  await eventually('the call waits', () => isUnderWay);
+  kill(home.parts().server);
+  const { structuredContent } = await waiting;
+  expect(structuredContent).toMatchObject({ status: 'completed', result: { label: 'killed' } });
+  await client.close();
+});
+
+test("tasks/result that was blocked when the supervised server was killed gets the task's result", async () => {
+  const client = await connect();
+  const { task }: any = await client.request(
+    { method: 'tools/call', params: { name: 'slow_compute', arguments: { seconds: 12 }, task: {} } },
+    CreateTaskResultSchema,
+  );
+  let isUnderWay = false;
+  const waiting: Promise<any> = client.request(
+    { method: 'tasks/result', params: { taskId: task.taskId } },
+    CallToolResultSchema,
+    { timeout: LIMIT_MS, onprogress: () => void (isUnderWay = true) },
+  );
+  waiting.catch(() => undefined);
+  await eventually('the request waits', () => isUnderWay);
+  kill(home.parts().server);
+  expect((await waiting).structuredContent.result).toMatchObject({ primes: expect.any(Number) });
+  await client.close();
+});

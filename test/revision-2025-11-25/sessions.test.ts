@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sealOf } from '../../platform/seal.js';
+import { eventually } from '../stack/cli-process.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+import { FORMS, OlderClient, secondServer, VERSIONS } from './wire.js';
+
+const secret = randomBytes(32);
+let parts: TestStack;
+let otherUrl: string;
+beforeAll(async () => {
+  parts = await TestStack.start({ LONGHAUL_SECRET: secret.toString('base64') });
+  otherUrl = (await secondServer(parts)).url;
+});
+afterAll(() => parts?.stop());
+const open = (version?: string, capabilities?: object, url = parts.client.url) =>
+  OlderClient.open(url, version, capabilities);
+
+/** A server that a test may kill. */
+async function victim(): Promise<{ url: string; kill: () => Promise<void> }> {
+  const { url, part } = await secondServer(parts);
+  return { url, kill: () => killed(part) };
+}
+
+async function killed(part: Part): Promise<void> {
+  await part.end('SIGKILL');
+  parts.parts.splice(parts.parts.indexOf(part), 1);
+}
+
+describe('a session', () => {
+  test.each(VERSIONS)('of %s goes on at another server, also after its own is gone', async (version) => {
+    const { url, kill } = await victim();
+    const client = await open(version, FORMS, url);
+    const { token } = (await client.call('slow_compute', { seconds: 1, wait: false })).result
+      .structuredContent;
+    await kill();
+    client.url = otherUrl;
+    const done = await client.call('operation_get', { token, wait: true });
+    expect(done.result.structuredContent.status).toBe('completed');
+  });
+
+  test('that is missing is 400; forged, foreign or expired it is 404', async () => {
+    const client = await open();
+    const own = client.session;
+    const status = async (session: string) => {
+      client.session = session;
+      const post = await client.post(client.message('ping'));
+      const get = await fetch(client.url, { headers: client.headers({ accept: 'text/event-stream' }) });
+      await get.body?.cancel();
+      return [post.status, get.status];
+    };
+    expect(await status('')).toEqual([400, 405]);
+    const session = (endsAt: number, secretOf = secret, purpose = 'session') =>
+      sealOf(secretOf, purpose).seal({
+        version: '2025-11-25',
+        elicitation: false,
+        clientName: 'x',
+        principal: 'anonymous',
+        nonce: 'n',
+        endsAt,
+      });
+    const later = Date.now() + 60_000;
+    expect(await status(session(later))).toEqual([200, 200]);
+    for (const bad of [
+      session(Date.now() - 1),
+      session(later, randomBytes(32)),
+      session(later, secret, 'question'),
+      `${own.slice(0, 20)}${own[20] === 'A' ? 'B' : 'A'}${own.slice(21)}`,
+      own.slice(0, -4),
+      'made-up',
+      'x'.repeat(9_000),
+    ])
+      expect(await status(bad)).toEqual([404, 404]);
+    expect(await status(own)).toEqual([200, 200]);
+  });
+
+  test('of another principal is 404', async () => {
+    const client = await open();
+    client.session = sealOf(secret, 'session').seal({
+      version: '2025-11-25',
+      principal: 'somebody else',
+      nonce: 'n',
+      endsAt: Date.now() + 60_000,
+    });
+    expect((await client.post(client.message('ping'))).status).toBe(404);
+  });
+
+  test('lasts longer than any result, and cannot be deleted', async () => {
+    const client = await open();
+    const { endsAt } = sealOf<{ endsAt: number }>(secret, 'session').open(client.session)!;
+    expect(endsAt).toBeGreaterThan(Date.now() + 30 * 24 * 3600 * 1000);
+    const response = await fetch(client.url, { method: 'DELETE', headers: client.headers() });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST']);
+    expect((await client.request('ping')).result).toEqual({});
+  });
+});
+
+describe('the endpoint refuses', () => {
+  test('an initialize that is none, and gives no session for it', async () => {
+    const client = new OlderClient(parts.client.url);
+    const response = await client.post(client.message('initialize', { protocolVersion: '2025-11-25' }));
+    expect([response.status, response.headers.get('mcp-session-id')]).toEqual([400, null]);
+    expect(await response.json()).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test('a version that it does not speak, in the header; in initialize it answers with its own', async () => {
+    const client = await open();
+    for (const version of ['2020-01-01', 'x']) {
+      const response = await client.post(client.message('ping'), { 'mcp-protocol-version': version });
+      expect(response.status).toBe(400);
+    }
+    const odd = new OlderClient(parts.client.url, '1999-01-01');
+    expect(await odd.initialize()).toMatchObject({ protocolVersion: '2025-11-25' });
+  });
+
+  test('what is no JSON, another content type, and answers that the client does not accept', async () => {
+    const client = await open();
+    expect((await client.post('{"jsonrpc": ')).status).toBe(400);
+    expect((await client.post(client.message('ping'), { 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await client.post(client.message('ping'), { accept: 'text/html' })).status).toBe(406);
+    expect((await fetch(client.url, { headers: client.headers({ accept: 'text/html' }) })).status).toBe(406);
+  });
+
+  test('a Last-Event-ID of no stream of this session', async () => {
+    const [client, other] = [await open(), await open()];
+    const message = client.message('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 0, wait: true },
+    });
+    const stream = await client.stream(message);
+    await stream.ended;
+    const { id } = stream.events[0]!;
+    for (const [who, lastEventId] of [
+      [other, id!],
+      [client, `${id!.slice(0, -3)}AAA`],
+      [client, 'made-up'],
+    ] as const)
+      expect((await who.listen(lastEventId)).response.status).toBe(400);
+  });
+});
+
+describe('a wait whose server is killed', () => {
+  const lastId = (stream: { events: { id?: string }[] }) => stream.events.findLast(({ id }) => id)!.id!;
+
+  test('goes on at another with Last-Event-ID, and ends with the response to the request', async () => {
+    const { url, kill } = await victim();
+    const client = await open('2025-11-25', {}, url);
+    const message = client.message('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 4, wait: true, label: 'survivor' },
+      _meta: { progressToken: 7 },
+    });
+    const stream = await client.stream(message);
+    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+    expect(stream.events[0]).toMatchObject({ id: expect.any(String), retry: '4000' });
+    await kill();
+    await stream.ended;
+    expect(stream.messages().some(({ id }) => id === message.id)).toBe(false);
+    const resumed = await client.listen(lastId(stream), otherUrl);
+    await resumed.ended;
+    const answer = resumed.messages().at(-1);
+    expect(answer).toMatchObject({
+      id: message.id,
+      result: { structuredContent: { status: 'completed', result: { label: 'survivor' } } },
+    });
+    const amounts = [...stream.messages(), ...resumed.messages()]
+      .filter(({ method }) => method === 'notifications/progress')
+      .map(({ params }) => params.progress);
+    expect(amounts).toEqual([...new Set(amounts)].sort((a, b) => a - b));
+  });
+
+  test('asks its question again elsewhere, and the first one can still be answered there', async () => {
+    const { url, kill } = await victim();
+    const client = await open('2025-11-25', FORMS, url);
+    const message = client.message('tools/call', {
+      name: 'confirm_delete',
+      arguments: { filename: 'a', wait: true },
+    });
+    const stream = await client.stream(message);
+    const asked = await eventually('it asks', () =>
+      stream.messages().find(({ method }) => method === 'elicitation/create'),
+    );
+    await kill();
+    client.url = otherUrl;
+    const resumed = await client.listen(lastId(stream));
+    await eventually('it asks again', () =>
+      resumed.messages().find(({ method }) => method === 'elicitation/create'),
+    );
+    await client.respond(asked.id, { action: 'accept', content: { confirm: true } });
+    await resumed.ended;
+    expect(resumed.messages().at(-1)).toMatchObject({
+      id: message.id,
+      result: { structuredContent: { result: { answer: 'accept' } } },
+    });
+  });
+
+  test('for the result of a task, or by operation_get, goes on in the same way', async () => {
+    const { url, kill } = await victim();
+    const client = await open('2025-11-25', FORMS, url);
+    const { taskId } = await client.task('slow_compute', { seconds: 4 });
+    const messages = [
+      client.message('tasks/result', { taskId }),
+      client.message('tools/call', { name: 'operation_get', arguments: { token: taskId, wait: true } }),
+    ];
+    const streams = await Promise.all(messages.map((message) => client.stream(message)));
+    for (const { events } of streams)
+      await eventually('it waits', () => events.filter(({ id }) => id).length > 1);
+    await kill();
+    client.url = otherUrl;
+    for (const [index, stream] of streams.entries()) {
+      const resumed = await client.listen(lastId(stream));
+      await resumed.ended;
+      expect(resumed.messages().at(-1)).toMatchObject({
+        id: messages[index]!.id,
+        result: { structuredContent: { status: 'completed' } },
+      });
+    }
+  });
+
+  test('keeps its budget', async () => {
+    const { url, kill } = await victim();
+    const client = await open('2025-11-25', {}, url);
+    const message = client.message('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 600, wait: true, timeout: 3 },
+    });
+    const stream = await client.stream(message);
+    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+    await kill();
+    client.url = otherUrl;
+    const resumed = await client.listen(lastId(stream));
+    await resumed.ended;
+    const { structuredContent } = resumed.messages().at(-1).result;
+    expect(structuredContent.error_kind).toBe('wait_timeout');
+    await client.call('operation_cancel', { token: structuredContent.token });
+  });
+
+  test('and that is taken up again can be cancelled', async () => {
+    const client = await open();
+    const message = client.message('tools/call', {
+      name: 'slow_compute',
+      arguments: { seconds: 600, wait: true },
+    });
+    const stream = await client.stream(message);
+    await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+    stream.close();
+    const resumed = await client.listen(lastId(stream));
+    await client.post({
+      jsonrpc: '2.0',
+      method: 'notifications/cancelled',
+      params: { requestId: message.id },
+    });
+    await resumed.ended;
+    expect(resumed.messages()).toEqual([]);
+  });
+});
+
+test('a server that stops answers waits and ends its streams, and clients come back elsewhere', async () => {
+  const { url, part } = await secondServer(parts);
+  const client = await open('2025-11-25', {}, url);
+  const own = await client.listen();
+  const stream = await client.stream(
+    client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 3, wait: true } }),
+  );
+  await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
+  await part.end('SIGTERM');
+  parts.parts.splice(parts.parts.indexOf(part), 1);
+  await Promise.all([own.ended, stream.ended]);
+  expect(stream.messages()).toMatchObject([
+    { result: { structuredContent: { error_kind: 'server_stopping' } } },
+  ]);
+  const resumed = await client.listen(stream.events.findLast(({ id }) => id)!.id, otherUrl);
+  await resumed.ended;
+  expect(resumed.messages().at(-1).result.structuredContent.status).toBe('completed');
+});

@@ -1,0 +1,200 @@
+/** A client of the older era that shows the wire as it is. */
+import { eventually, freePort } from '../stack/cli-process.js';
+import type { Part, TestStack } from '../support/test-stack.js';
+
+export const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+export const FORMS = { elicitation: {} };
+export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+export interface SseEvent {
+  id?: string;
+  retry?: string;
+  data?: any;
+}
+
+export interface Stream {
+  response: Response;
+  /** All events; those without data too. */
+  events: SseEvent[];
+  /** What the events' data says. */
+  messages(): any[];
+  close(): void;
+  ended: Promise<void>;
+}
+
+export class OlderClient {
+  #id = 0;
+  session = '';
+
+  constructor(
+    public url: string,
+    readonly version: string = '2025-11-25',
+    readonly capabilities: object = {},
+    /** Its clientInfo.name. */
+    readonly name = 'longhaul-tests',
+  ) {}
+
+  /** A client with a session. */
+  static async open(
+    url: string,
+    version?: string,
+    capabilities?: object,
+    name?: string,
+  ): Promise<OlderClient> {
+    const client = new OlderClient(url, version, capabilities, name);
+    await client.initialize();
+    return client;
+  }
+
+  async initialize(): Promise<any> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(
+        this.message('initialize', {
+          protocolVersion: this.version,
+          capabilities: this.capabilities,
+          clientInfo: { name: this.name, version: '1' },
+        }),
+      ),
+    });
+    const body = (await response.json()) as any;
+    this.session = response.headers.get('mcp-session-id') ?? '';
+    await this.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return body.result;
+  }
+
+  message(method: string, params: object = {}) {
+    return { jsonrpc: '2.0', id: ++this.#id, method, params };
+  }
+
+  headers(more: Record<string, string> = {}): Record<string, string> {
+    return {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': this.version,
+      ...(this.session ? { 'mcp-session-id': this.session } : {}),
+      ...more,
+    };
+  }
+
+  post(body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+    return fetch(this.url, {
+      method: 'POST',
+      headers: this.headers(headers),
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    });
+  }
+
+  /** Sends a request; gives its answer, and what came before it on its stream. */
+  async request(method: string, params: object = {}): Promise<any> {
+    const message = this.message(method, params);
+    const response = await this.post(message);
+    const text = await response.text();
+    const messages = response.headers.get('content-type')?.includes('event-stream')
+      ? parseEvents(text).flatMap(({ data }) => (data === undefined ? [] : [data]))
+      : [JSON.parse(text)];
+    const answer = messages.find(({ id }) => id === message.id) ?? messages.at(-1);
+    return { httpStatus: response.status, before: messages.filter((one) => one !== answer), ...answer };
+  }
+
+  call(name: string, args: object = {}, more: object = {}): Promise<any> {
+    return this.request('tools/call', { name, arguments: args, ...more });
+  }
+
+  /** Calls a tool as a task. */
+  async task(name: string, args: object = {}, task: object = {}, more: object = {}): Promise<any> {
+    const { result, error } = await this.call(name, args, { task, ...more });
+    if (error) throw new Error(JSON.stringify(error));
+    return result.task;
+  }
+
+  /** Sends a request and leaves its stream open. */
+  async stream(message: object): Promise<Stream> {
+    const gone = new AbortController();
+    return follow(await this.post(message, {}, gone.signal), gone);
+  }
+
+  /** Opens the session's own stream, or goes on with one that broke off. */
+  async listen(lastEventId?: string, url = this.url): Promise<Stream> {
+    const gone = new AbortController();
+    const headers = this.headers(lastEventId === undefined ? {} : { 'last-event-id': lastEventId });
+    const response = await fetch(url, {
+      headers: { ...headers, accept: 'text/event-stream' },
+      signal: gone.signal,
+    });
+    return follow(response, gone);
+  }
+
+  /** Answers a request of the server. */
+  respond(id: string, result: object): Promise<Response> {
+    return this.post({ jsonrpc: '2.0', id, result });
+  }
+
+  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 60_000): Promise<any> {
+    const holds = typeof wanted === 'string' ? (task: any) => task.status === wanted : wanted;
+    return eventually(
+      `the task is ${String(wanted)}`,
+      async () => {
+        const { result } = await this.request('tasks/get', { taskId });
+        return result && holds(result) ? result : undefined;
+      },
+      limitMs,
+    );
+  }
+}
+
+function follow(response: Response, gone: AbortController): Stream {
+  const events: SseEvent[] = [];
+  const read = async () => {
+    let rest = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
+      const blocks = (rest + chunk).split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) events.push(...parseEvents(`${block}\n\n`));
+    }
+  };
+  return {
+    response,
+    events,
+    messages: () => events.flatMap(({ data }) => (data === undefined ? [] : [data])),
+    close: () => gone.abort(),
+    ended: read().catch(() => undefined),
+  };
+}
+
+/** Events of a stream; comments are left out. */
+function parseEvents(text: string): SseEvent[] {
+  return text
+    .split('\n\n')
+    .map((block) => block.split('\n').filter((line) => line && !line.startsWith(':')))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => {
+      const fields = Object.fromEntries(
+        lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+      );
+      return {
+        ...(fields['id'] ? { id: fields['id'] } : {}),
+        ...(fields['retry'] ? { retry: fields['retry'] } : {}),
+        ...(fields['data'] ? { data: JSON.parse(fields['data']) } : {}),
+      };
+    });
+}
+
+/** Another server process on the same home and Temporal. */
+export async function secondServer(parts: TestStack): Promise<{ url: string; part: Part }> {
+  const port = await freePort();
+  const part = parts.server({ LONGHAUL_PORT: String(port) });
+  const base = `http://127.0.0.1:${port}`;
+  await eventually('the second server is ready', () =>
+    fetch(`${base}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return { url: `${base}/mcp`, part };
+}

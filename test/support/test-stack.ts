@@ -1,0 +1,122 @@
+/** Servers and workers as real processes, on the run's Temporal, each test on a task queue of its own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { WireClient } from './mcp.js';
+
+const MAIN = resolve('dist/cli/main.js');
+export const FIXTURES = resolve('test/fixtures/project');
+
+/** One process of Longhaul. */
+export interface Part {
+  process: ChildProcess;
+  output(): string;
+  /** False once a test has ended it. */
+  isWanted: boolean;
+  /** Sends a signal and waits for the end. */
+  end(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export class TestStack {
+  readonly taskQueue = `test-${randomUUID()}`;
+  readonly parts: Part[] = [];
+  readonly client: WireClient;
+  #temporal: Client | undefined;
+
+  private constructor(
+    readonly port: number,
+    readonly environment: Record<string, string>,
+  ) {
+    this.client = new WireClient(`${this.base}/mcp`);
+  }
+
+  /** A server and a worker, ready to be called. */
+  static async start(environment: Record<string, string> = {}): Promise<TestStack> {
+    const parts = await TestStack.serverAlone(environment);
+    parts.worker();
+    try {
+      await parts.ready();
+    } catch (error) {
+      await parts.stop('SIGKILL');
+      throw error;
+    }
+    return parts;
+  }
+
+  /** A server that is ready once there is a worker. */
+  static async serverAlone(environment: Record<string, string>): Promise<TestStack> {
+    const parts = new TestStack(await freePort(), environment);
+    parts.server();
+    return parts;
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  run(command: string, environment: Record<string, string> = {}): Part {
+    const child = spawn(process.execPath, [MAIN, command], {
+      env: {
+        ...process.env,
+        NODE_OPTIONS: '',
+        LONGHAUL_PROJECT: FIXTURES,
+        LONGHAUL_PIPELINE_FOLDERS: join(FIXTURES, 'pipelines'),
+        LONGHAUL_TASK_QUEUE: this.taskQueue,
+        LONGHAUL_PORT: String(this.port),
+        ...this.environment,
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const closed = new Promise<void>((settle) => child.once('close', () => settle()));
+    const part: Part = {
+      process: child,
+      output: () => output,
+      isWanted: true,
+      async end(signal = 'SIGTERM') {
+        part.isWanted = false;
+        if (child.exitCode === null) child.kill(signal);
+        await closed;
+      },
+    };
+    this.parts.push(part);
+    return part;
+  }
+
+  worker(environment?: Record<string, string>): Part {
+    return this.run('worker', environment);
+  }
+
+  server(environment?: Record<string, string>): Part {
+    return this.run('server', environment);
+  }
+
+  async ready(): Promise<void> {
+    await eventually('the server is ready', async () => {
+      const dead = this.parts.find((part) => part.isWanted && part.process.exitCode !== null);
+      if (dead) throw new Error(`a part ended: ${dead.output()}`);
+      return fetch(`${this.base}/readyz`).then(
+        (response) => response.ok,
+        () => false,
+      );
+    });
+  }
+
+  /** Temporal itself, to look behind the server. */
+  async temporal(): Promise<Client> {
+    this.#temporal ??= new Client({
+      connection: await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),
+    });
+    return this.#temporal;
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await Promise.all(this.parts.map((part) => part.end(signal)));
+    await this.#temporal?.connection.close();
+  }
+}
