@@ -1,9 +1,9 @@
 /** The directory of many agents: storms of registrations, shards, limits, and directories of earlier versions. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { MailboxWorkflows } from '../../engine/mailbox/workflows.js';
-import { Enlistments } from '../../engine/mailbox/enlist.js';
-import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes, STATUS_PAGE_LIMIT } from '../../operations/mailbox.js';
+import { MailboxWorkflows } from '../../mailbox/client/workflows.js';
+import { Enlistments } from '../../mailbox/client/enlist.js';
+import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes, STATUS_PAGE_LIMIT } from '../../mailbox/types.js';
 import {
   AGENTS_QUERY,
   CLAIM,
@@ -15,8 +15,8 @@ import {
   type DirectoryInput,
   type DirectoryState,
   type Listed,
-} from '../../operations/mailbox-wire.js';
-import { AgentList } from '../../workflows/mailbox/agents.js';
+} from '../../mailbox/wire.js';
+import { AgentList } from '../../mailbox/workflows/agents.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import {

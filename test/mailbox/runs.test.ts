@@ -8,7 +8,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { INBOX_LIMIT, INLINE_LIMIT_BYTES, jsonBytes } from '../../operations/mailbox.js';
+import { INBOX_LIMIT, INLINE_LIMIT_BYTES, jsonBytes } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';

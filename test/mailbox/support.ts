@@ -1,10 +1,10 @@
 /** Engines of a test's own over a real worker. */
 import { randomUUID } from 'node:crypto';
-import { Mailbox, type MailboxOptions } from '../../engine/mailbox/index.js';
+import { Mailbox, type MailboxOptions } from '../../mailbox/client/index.js';
 import { TemporalClient } from '../../engine/temporal.js';
 import { Watches } from '../../engine/watch.js';
-import type { DeliveredMessage, ReceiveOptions, Received } from '../../operations/mailbox.js';
-import { mailboxPrefix } from '../../operations/agent-id.js';
+import type { DeliveredMessage, ReceiveOptions, Received } from '../../mailbox/types.js';
+import { mailboxPrefix } from '../../mailbox/client/ids.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
