@@ -1,69 +1,81 @@
 /**
- * What the engine and the mailbox's workflows say to each other through Temporal. One file that both sides import, and that
- * has no imports of its own but types.
+ * Signals, updates and queries of the mailbox's workflows, with the types of their arguments and results. Client and workflow
+ * sandbox share them; all imports are of types.
  */
-import type { MessageState, Registration, Selector } from './types.js';
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type {
+  ListedAgent,
+  Outcome,
+  PendingOutcome,
+  Publication,
+  StoredDeadLetter,
+  StoredMessage,
+  StoredProgress,
+  StoredText,
+} from './state.js';
+import type { Registration } from './types.js';
 
-/** Names of the two workflows. */
+/** Workflow types. */
 export const INBOX_WORKFLOW = 'mailbox_inbox';
 export const DIRECTORY_WORKFLOW = 'mailbox_directory';
 
-/** Memo key of both: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no marker, so they are no operations. */
+/**
+ * Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no start memo, so they are no
+ * operations.
+ */
 export const MAILBOX_MEMO = 'mailbox';
 
-/** Updates of an inbox. */
-export const REGISTER = 'register';
-export const PUT = 'put';
-export const TAKE = 'take';
-export const RELEASE = 'release';
-export const RESPOND = 'respond';
-export const BYE = 'bye';
-export const REPORT = 'report';
-export const SETTLE_DEAD_LETTER = 'settle_dead_letter';
-/** Signals of an inbox: a {@link Sign} of life; a {@link StoredMessage} that can't be refused any more. */
-export const SIGN = 'sign';
-export const ASSIGN = 'assign';
-/** Queries of an inbox: its queue; what has become of a message; its dead letters. */
-export const QUEUE_QUERY = 'queue';
-export const OUTCOME_QUERY = 'outcome';
-export const DEAD_LETTERS_QUERY = 'dead_letters';
-
-/** Updates of a directory. */
-export const ENLIST_ALL = 'enlist_all';
-/** Lists one agent, in the home directory: servers older than {@link ENLIST_ALL} send it. */
-export const ENLIST = 'enlist';
-export const PUBLISH = 'publish';
-export const OFFER = 'offer';
-export const CLAIM = 'claim';
-/** Signals of a directory: an inbox hands back what its agent didn't do; an agent said good-bye or is forgotten. */
-export const HAND_BACK = 'hand_back';
-export const LEAVE = 'leave';
-/** Queries of a directory: the agents; where a message went. */
-export const AGENTS_QUERY = 'agents';
-export const PUBLICATION_QUERY = 'publication';
-
-/**
- * Number of shards of one principal's directory. The home directory, whose ID has no number, lists the first agents; shards
- * list the others. Fixed: every process has to look for an agent in the same shard.
- */
-export const DIRECTORY_SHARDS = 4;
-
-/** The shards in which an agent of this name is looked for, in order: the first by a hash (FNV-1a), the others if that is full. */
-export function shardsOf(name: string): number[] {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < name.length; index += 1)
-    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193) >>> 0;
-  return Array.from({ length: DIRECTORY_SHARDS }, (_, step) => (hash + step) % DIRECTORY_SHARDS);
+/** As `defineUpdate` of `@temporalio/workflow`, which only the sandbox loads. */
+function update<Result, Request>(name: string): UpdateDefinition<Result, [Request]> {
+  return { type: 'update', name } as UpdateDefinition<Result, [Request]>;
+}
+function signal<Argument>(name: string): SignalDefinition<[Argument]> {
+  return { type: 'signal', name } as SignalDefinition<[Argument]>;
+}
+function query<Result, Args extends unknown[] = []>(name: string): QueryDefinition<Result, Args> {
+  return { type: 'query', name } as QueryDefinition<Result, Args>;
 }
 
-/** Types of the failures with which updates are refused; the client's refusals leave no history. */
+/** Updates of an inbox. */
+export const registerUpdate = update<RegisterResult, Registration>('register');
+export const putUpdate = update<void, StoredMessage>('put');
+export const takeUpdate = update<TakeResult, TakeRequest>('take');
+export const releaseUpdate = update<void, ReleaseRequest>('release');
+export const respondUpdate = update<void, RespondRequest>('respond');
+export const byeUpdate = update<void, ByeRequest>('bye');
+export const reportUpdate = update<void, ReportRequest>('report');
+export const settleDeadLetterUpdate = update<void, SettleDeadLetterRequest>('settle_dead_letter');
+/** Signals of an inbox. An assigned message can't be refused. */
+export const heartbeatSignal = signal<Heartbeat>('sign');
+export const assignSignal = signal<StoredMessage>('assign');
+/** Queries of an inbox. The outcome is that of a message ID. */
+export const queueQuery = query<{ queue: StoredMessage[]; leased?: string }>('queue');
+export const outcomeQuery = query<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
+export const deadLettersQuery = query<StoredDeadLetter[]>('dead_letters');
+
+/** Updates of a directory. */
+export const enlistAllUpdate = update<EnlistAllResult, EnlistAllRequest>('enlist_all');
+/** Lists one agent, in the home directory: sent by servers older than {@link enlistAllUpdate}. */
+export const enlistUpdate = update<void, EnlistRequest>('enlist');
+export const publishUpdate = update<void, PublishRequest>('publish');
+export const offerUpdate = update<void, StoredMessage>('offer');
+/** Result: ID of the message. */
+export const claimUpdate = update<string, ClaimRequest>('claim');
+/** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */
+export const handBackSignal = signal<StoredMessage>('hand_back');
+export const leaveSignal = signal<LeaveNotice>('leave');
+/** Queries of a directory. */
+export const agentsQuery = query<AgentsResult>('agents');
+export const publicationQuery = query<Publication | null, [messageId: string]>('publication');
+
+/** Failure types of refused updates. Refusals of a validator leave no history. */
 export type Refusal =
-  /** This epoch is over. */
+  /** The epoch is an earlier session's. */
   | 'gone'
   | 'bye'
-  /** Nothing to take or claim, nothing to change. */
+  /** Nothing to take, claim or change. */
   | 'nothing'
-  /** That was done already. */
+  /** Already done. */
   | 'repeat'
   | 'full'
   | 'unknown_message'
@@ -71,187 +83,17 @@ export type Refusal =
   | 'not_parent'
   /** Another message has this ID already, by the same idempotency key. */
   | 'conflict'
-  /** The last report is not old enough. */
+  /** Sooner after the last report than the minimum interval. */
   | 'too_soon'
   /** Neither the owner of the inbox nor the sender of the message. */
   | 'not_yours'
-  /** The worker that took the update is of an older version, which doesn't know it. */
+  /** The worker runs an older version that doesn't know the update. */
   | 'unknown_update';
 
-/** A text in a workflow's state, or the key that it is stored under. */
-export type StoredText = { text: string } | { key: string };
-
-export interface StoredMessage {
-  id: string;
-  from?: string;
-  mode: string;
-  content: StoredText;
-  /** JSON. */
-  context?: StoredText;
-  /** Epoch milliseconds, as all times here. */
-  sentAt: number;
-  expiresAt: number;
-  replyTo?: string;
-  responseTo?: string;
-  /** Whom it was offered to, of a message for anyone. */
-  selector?: Selector;
-  /** How often it was given to an agent. */
-  deliveries: number;
-  /** When a message for anyone is handed back to the directory. */
-  handBackAt?: number;
-  /** Default: {@link MAX_DELIVERIES}, also for messages of earlier versions. */
-  maxDeliveries?: number;
-  /** Of a message with an idempotency key: tells a repeat from another message with the same key. */
-  digest?: string;
-  /** Of the agent that has it. */
-  progress?: StoredProgress;
-}
-
-export interface StoredProgress {
-  text: string;
-  fraction?: number;
-  at: number;
-}
-
-export interface DeadLetterState extends StoredMessage {
-  deadAt: number;
-}
-
-export interface Lease {
-  id: string;
-  epoch: number;
-  until: number;
-  lengthMs: number;
-  /** The message may be delivered no more: when the lease ends it becomes a dead letter. */
-  isLast?: true;
-}
-
-/** What has become of a message that is no longer in the queue. */
-export interface Outcome {
-  id: string;
-  state: Extract<MessageState, 'acknowledged' | 'answered' | 'expired' | 'dead_lettered' | 'dropped'>;
-  at: number;
-  /** Of a dead letter. */
-  deliveries?: number;
-  from?: string;
-  replyTo?: string;
-  response?: StoredText;
-  /** Of the response: tells a repeat from another one. */
-  digest?: string;
-}
-
-/** What has become of a message that is in the queue. */
-export interface Pending {
-  state: Extract<MessageState, 'queued' | 'delivered'>;
-  progress?: StoredProgress;
-}
-
-/** What an inbox shows in its memo: read by describe, without a worker. */
-export interface InboxMemo {
-  version: 1;
-  principal: string;
-  name: string;
-  /** Absent until an agent registers. */
-  registration?: Registration;
-  /** Which life of the agent; seconds since 2026, and never the same twice. 0 until an agent registers. */
-  epoch: number;
-  /** This life was ended. */
-  isBye?: true;
-  /** Messages in the queue, with the one that is leased. */
-  queued: number;
-  leaseUntil?: number;
-  signedAt: number;
-  activeAt: number;
-  /** How often something has become of a message: it left the queue, it was resent, its agent reported. */
-  settled: number;
-  /** Dead letters. Default: 0. */
-  dead?: number;
-  /** Set while no wait follows the last one: the last sign of life, also by another call, in epoch milliseconds. */
-  awayAt?: number;
-  /** Waits come to several servers, none of which sees when the agent leaves: it doesn't count as away in this life. */
-  isRoaming?: true;
-}
-
-export interface DirectoryMemo {
-  version: 1;
-  principal: string;
-  /** What is offered to anyone: each selector once, with how many messages. */
-  wanted: { selector: Selector; count: number }[];
-}
-
-export interface InboxInput {
-  principal: string;
-  name: string;
-  /** A run continues as new from this many changes. */
-  continueAfterChanges: number;
-  state?: InboxState;
-}
-
-/** Carried from run to run; its parts are bounded so that it stays under 1 MiB. */
-export interface InboxState {
-  registration?: Registration;
-  epoch: number;
-  isBye?: true;
-  queue: StoredMessage[];
-  lease?: Lease;
-  /** The message acknowledged last in this epoch. */
-  previous?: { from?: string; mode: string };
-  outcomes: Outcome[];
-  /** Short IDs of the messages that came last; of those with an idempotency key also the digest, after a blank. */
-  seen: string[];
-  signedAt: number;
-  activeAt: number;
-  settled: number;
-  /** Oldest first. */
-  deadLetters?: DeadLetterState[];
-  awayAt?: number;
-  isRoaming?: true;
-}
-
-export interface DirectoryInput {
-  principal: string;
-  continueAfterChanges: number;
-  state?: DirectoryState;
-}
-
-export interface DirectoryState {
-  agents: Record<string, Listed>;
-  offers: StoredMessage[];
-  publications: Publication[];
-  /** Set in the home directory once an agent had to be listed in a shard; from then on it lists no other agents. */
-  isSharded?: true;
-}
-
-/** Answer of {@link AGENTS_QUERY}. */
-export interface AgentsAnswer {
-  agents: Listed[];
-  offers: number;
-  /** Are there agents in shards, too? */
-  isSharded?: true;
-}
-
-export interface Listed extends Registration {
-  epoch: number;
-  /** It said good-bye: first to go when the list is full. */
-  hasLeft?: true;
-}
-
-/** Where a message went that isn't for one agent alone. */
-export interface Publication {
-  id: string;
-  /** Of a message for anyone: who has it now; empty while nobody has. */
-  recipients: string[];
-  isOffer?: true;
-  isExpired?: true;
-  at: number;
-  /** As {@link StoredMessage.digest}. */
-  digest?: string;
-}
-
-export interface RegisterAnswer {
+export interface RegisterResult {
   epoch: number;
   isTakeover: boolean;
-  /** The life before was ended, so the directory doesn't list the agent any more. */
+  /** The session before was ended, so the directory doesn't list the agent any more. */
   wasBye: boolean;
 }
 
@@ -261,7 +103,7 @@ export interface TakeRequest {
   leaseMs: number;
 }
 
-export interface TakeAnswer {
+export interface TakeResult {
   message?: StoredMessage;
   previous?: { from?: string; mode: string };
 }
@@ -280,18 +122,18 @@ export interface RespondRequest {
 }
 
 export interface ByeRequest {
-  /** Ends only this life; without it, whichever there is. */
+  /** Ends only this session. Default: the current one. */
   epoch?: number;
-  /** Name of the parent that asks. */
+  /** Name of the requesting parent. */
   parent?: string;
 }
 
-/** A wait is open, unless `awayAt` is there. */
-export interface Sign {
+/** An agent's heartbeat. Its wait is open, unless `awayAt` is set. */
+export interface Heartbeat {
   epoch: number;
-  /** No wait is open on this server since then; the agent's last sign of life, in epoch milliseconds. */
+  /** The agent's last call, after which no wait is open on this server, in epoch milliseconds. */
   awayAt?: number;
-  /** Another server took the agent for away. */
+  /** Another server reported the agent as away. */
   isRoaming?: true;
 }
 
@@ -304,30 +146,38 @@ export interface ReportRequest {
 export interface SettleDeadLetterRequest {
   id: string;
   action: 'resend' | 'drop';
-  /** The agent that asks; without it, a person does. */
+  /** The requesting agent. Absent in requests of a person. */
   by?: { name: string; epoch: number };
 }
 
-export interface EnlistRequest extends Listed {
-  /** Write it also when nothing has changed. */
+export interface EnlistRequest extends ListedAgent {
+  /** Write the entry even if nothing has changed. */
   isForced: boolean;
 }
 
 export interface EnlistAllRequest {
   agents: EnlistRequest[];
-  /** How many agents this directory lists at most. */
+  /** Maximum agents in this directory. */
   limit: number;
 }
 
-/** Answer of {@link ENLIST_ALL}, also as the detail of the refusal when it has nothing to change. */
-export interface EnlistAllAnswer {
+/** Result of {@link enlistAllUpdate}, also as the detail of its refusal when it has nothing to change. */
+export interface EnlistAllResult {
   /** Names of agents that have no room here. */
   refused: string[];
-  /** How many agents this directory lists, without those that have left. */
+  /** Number of agents in this directory, without those that have left. */
   listed: number;
 }
 
-/** Passed on from the home directory through the shards of the name, to the one that lists it. */
+export type PublishRequest = Pick<Publication, 'id' | 'recipients' | 'digest'>;
+
+export interface ClaimRequest {
+  name: string;
+  /** Absent in claims of older servers, whose agents the home directory lists. */
+  registration?: Registration;
+}
+
+/** Forwarded from the home directory through the shards of the name, to the one that lists the agent. */
 export interface LeaveNotice {
   name: string;
   epoch: number;
@@ -335,8 +185,10 @@ export interface LeaveNotice {
   isForgotten: boolean;
 }
 
-export interface ClaimRequest {
-  name: string;
-  /** Absent in claims of older servers, whose agents the home directory lists. */
-  registration?: Registration;
+export interface AgentsResult {
+  agents: ListedAgent[];
+  /** Number of messages for anyone. */
+  offers: number;
+  /** Whether shards list agents, too. */
+  isSharded?: true;
 }

@@ -1,10 +1,11 @@
-/** Texts of messages: small ones in the workflow's state, larger ones in storage, under a key that it holds. */
+/** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
 import { LonghaulError } from '../../operations/errors.js';
-import { jsonBytes, type DeliveredMessage } from '../types.js';
-import type { StoredMessage, StoredText } from '../wire.js';
+import { jsonBytes } from '../json-size.js';
+import type { StoredMessage, StoredText } from '../state.js';
+import type { DeliveredMessage } from '../types.js';
 import type { Storage } from '../../platform/storage.js';
 
-/** @param key where it goes if it is larger than `inlineBytes` */
+/** @param key storage key for a text larger than `inlineBytes` */
 export async function storeText(
   storage: Storage,
   text: string,
@@ -16,7 +17,7 @@ export async function storeText(
   return { key };
 }
 
-/** A text that storage has lost must not block the messages behind it: it is said in its place. */
+/** Reads a text. For one that storage has lost, returns a placeholder: it must not block the messages behind it. */
 export async function readText(storage: Storage, stored: StoredText): Promise<string> {
   if ('text' in stored) return stored.text;
   try {

@@ -1,16 +1,13 @@
 /** Dead letters: reading them, and resending or dropping one. */
 import { recipientOf } from './ids.js';
 import { LonghaulError } from '../../operations/errors.js';
-import { assertAgentName, DEAD_LETTERS_KEPT_MS, type DeadLetter, type DeadLetterRequest } from '../types.js';
-import {
-  DEAD_LETTERS_QUERY,
-  SETTLE_DEAD_LETTER,
-  type DeadLetterState,
-  type SettleDeadLetterRequest,
-} from '../wire.js';
+import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
+import type { DeadLetter, DeadLetterRequest } from '../types.js';
+import { assertAgentName } from '../validate.js';
+import { deadLettersQuery, settleDeadLetterUpdate, type SettleDeadLetterRequest } from '../wire.js';
 import type { Storage } from '../../platform/storage.js';
 import { readMessage } from './contents.js';
-import { inboxFull, noInbox, takenOver } from './refusals.js';
+import { inboxFull, inboxNotFound, takenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** The dead letters of an inbox, oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
@@ -21,11 +18,8 @@ export async function deadLettersOf(
   inbox: string,
 ): Promise<DeadLetter[]> {
   assertAgentName(inbox, 'agent_name');
-  const letters = await workflows.query<DeadLetterState[]>(
-    workflows.inboxOf(principal, inbox),
-    DEAD_LETTERS_QUERY,
-  );
-  if (!letters) throw noInbox(inbox);
+  const letters = await workflows.query(workflows.inboxOf(principal, inbox), deadLettersQuery);
+  if (!letters) throw inboxNotFound(inbox);
   const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
   return Promise.all(
     letters
@@ -38,9 +32,9 @@ export async function deadLettersOf(
 }
 
 /**
- * @param by the agent that asks; without it, a person does
- * @throws LonghaulError `not_found` for what is no dead letter, `wrong_state` for one that isn't the agent's, for an agent that
- *   was taken over, and (retryable) for a full inbox; `unavailable`
+ * @param by the requesting agent. Absent in requests of a person
+ * @throws LonghaulError `not_found` if there is no such dead letter, `wrong_state` for one that isn't the agent's, for an
+ *   agent that was taken over, and (retryable) for a full inbox; `unavailable`
  */
 export async function settleDeadLetter(
   workflows: MailboxWorkflows,
@@ -51,7 +45,7 @@ export async function settleDeadLetter(
   const inbox = await inboxWith(workflows, principal, messageId);
   const request: SettleDeadLetterRequest = { id: messageId, action, ...(by ? { by } : {}) };
   try {
-    await workflows.updateInbox(principal, inbox, SETTLE_DEAD_LETTER, request);
+    await workflows.updateInbox(principal, inbox, settleDeadLetterUpdate, request);
   } catch (error) {
     if (error instanceof RefusedError) throw refusalOf(error, inbox);
     if (error instanceof LonghaulError && error.kind === 'not_found') throw noDeadLetter();
@@ -59,7 +53,7 @@ export async function settleDeadLetter(
   }
 }
 
-/** Name of the inbox that a message is in: its ID says it, or the directory knows who took it. */
+/** Name of the inbox that has a message: from its ID, or for a message for anyone from the directory. */
 async function inboxWith(workflows: MailboxWorkflows, principal: string, messageId: string): Promise<string> {
   const name = recipientOf(messageId);
   if (name === undefined) throw noDeadLetter();

@@ -1,22 +1,21 @@
 /**
- * Listing agents in the principal's directory. Those that register at this process at the same time are listed by one
- * update, so that a storm of registrations costs the directory little more than one. The home directory lists the first
- * agents of a principal; the others are in shards, by a hash of their name.
+ * Lists agents in the principal's directory. Agents that register with this process at the same time are listed by one
+ * update, so that many registrations cost the directory little more than one. The home directory lists the first agents of
+ * a principal; the others are in shards, by a hash of their name.
  */
 import { LonghaulError } from '../../operations/errors.js';
-import { AGENTS_LIMIT } from '../types.js';
+import { AGENTS_LIMIT } from '../limits.js';
+import { DIRECTORY_SHARDS, shardsOf } from '../shards.js';
 import {
-  DIRECTORY_SHARDS,
-  ENLIST,
-  ENLIST_ALL,
-  shardsOf,
-  type EnlistAllAnswer,
+  enlistAllUpdate,
+  enlistUpdate,
   type EnlistAllRequest,
+  type EnlistAllResult,
   type EnlistRequest,
 } from '../wire.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Agents that one update lists at most: some 450 KB when each has as long a registration as can be. */
+/** Maximum agents in one update: some 450 KB if each has the longest possible registration. */
 const BATCH_LIMIT = 100;
 
 interface Pending {
@@ -27,26 +26,26 @@ interface Pending {
 }
 
 export class Enlistments {
-  /** By directory: what waits for the update that is under way. */
+  /** By directory: requests that wait for the update in flight. */
   readonly #pending = new Map<string, Pending[]>();
 
-  /** @param homeLimit how many agents the home directory lists before there are shards */
+  /** @param homeLimit maximum agents in the home directory; further ones are listed in shards */
   constructor(
     private readonly workflows: MailboxWorkflows,
     private readonly homeLimit: number,
   ) {}
 
   /**
-   * Lists an agent: whoever reads the directory from now on finds it.
+   * Lists an agent: every later read of the directory finds it.
    *
-   * @throws LonghaulError `wrong_state` when there are too many agents, `unavailable`
+   * @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
    */
   async enlist(principal: string, request: EnlistRequest): Promise<void> {
     const home = await this.#add(principal, undefined, request, this.homeLimit);
     if (home.isListed) return;
     const left = Math.max(0, AGENTS_LIMIT - home.listed);
     for (const shard of shardsOf(request.name)) {
-      // All shares together are what is left.
+      // The limits of all shards add up to `left`.
       const limit = Math.floor((left + shard) / DIRECTORY_SHARDS);
       if ((await this.#add(principal, shard, request, limit)).isListed) return;
     }
@@ -91,26 +90,29 @@ export class Enlistments {
     principal: string,
     shard: number | undefined,
     request: EnlistAllRequest,
-  ): Promise<EnlistAllAnswer> {
+  ): Promise<EnlistAllResult> {
     try {
-      return await this.workflows.updateDirectory(principal, ENLIST_ALL, request, { shard, isUrgent: true });
+      return await this.workflows.updateDirectory(principal, enlistAllUpdate, request, {
+        shard,
+        isUrgent: true,
+      });
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'unknown_update') return this.#sendEach(principal, shard, request);
-      return error.detail as EnlistAllAnswer;
+      return error.detail as EnlistAllResult;
     }
   }
 
-  /** As a worker of an older version takes them. */
+  /** Lists agents one by one, for a worker of an older version. */
   async #sendEach(
     principal: string,
     shard: number | undefined,
     { agents }: EnlistAllRequest,
-  ): Promise<EnlistAllAnswer> {
+  ): Promise<EnlistAllResult> {
     const refused: string[] = [];
     for (const agent of agents) {
       try {
-        await this.workflows.updateDirectory(principal, ENLIST, agent, { shard, isUrgent: true });
+        await this.workflows.updateDirectory(principal, enlistUpdate, agent, { shard, isUrgent: true });
       } catch (error) {
         if (!(error instanceof RefusedError)) throw error;
         if (error.why === 'full') refused.push(agent.name);

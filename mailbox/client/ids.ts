@@ -1,40 +1,40 @@
 /**
- * The mailbox's IDs: short, since models write them again and again, and self-contained, so that any process can read
- * them. Not for Temporal's sandbox (Node's crypto).
+ * IDs of agents, messages and workflows: short, because models repeat them in every call, and self-contained, so that any
+ * process can read them.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Digits, since three of them are one token of a model's; random letters cost as they happen to fall. */
+/** Digits, because models encode three of them as one token; random letters take more. */
 const TAG_DIGITS = 9;
 const MESSAGE_DIGITS = 12;
 const MAILBOX_DIGITS = 24;
 
 /**
- * An agent in one of its lives: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against slips and guesses; what
- * an agent may do is decided by its principal.
+ * ID of an agent's session: `{name}.{epoch}.{tag}`. The tag, some 30 bits of an HMAC, guards against mistakes and guesses;
+ * authorization is by principal.
  */
 export function agentIdOf(principal: string, name: string, epoch: number, secret: Buffer): string {
-  const life = `${name}.${epoch}`;
-  return `${life}.${digits(hmac(secret, 'agent', principal, life), TAG_DIGITS)}`;
+  const session = `${name}.${epoch}`;
+  return `${session}.${digits(hmac(secret, 'agent', principal, session), TAG_DIGITS)}`;
 }
 
-/** Undefined for anything that {@link agentIdOf} didn't make for this principal. */
-export function openAgentId(
+/** Undefined unless {@link agentIdOf} made the ID for this principal. */
+export function parseAgentId(
   principal: string,
   agentId: string,
   secret: Buffer,
 ): { name: string; epoch: number } | undefined {
   const [, name, epoch] = /^([A-Za-z0-9._-]{1,64})\.([0-9]{1,12})\.[0-9]{9}$/.exec(agentId) ?? [];
   if (name === undefined || epoch === undefined) return undefined;
-  const life = { name, epoch: Number(epoch) };
-  return agentIdOf(principal, name, life.epoch, secret) === agentId ? life : undefined;
+  const session = { name, epoch: Number(epoch) };
+  return agentIdOf(principal, name, session.epoch, secret) === agentId ? session : undefined;
 }
 
 /**
- * A message's ID says where it is: `{name}~{digits}` in the inbox of that name, `~{digits}` known to the directory.
+ * ID of a message: `{name}~{digits}` for one in the inbox of that name, `~{digits}` for one that the directory knows.
  *
- * @param recipient the one agent that it is for
- * @param key the same key gives the same ID
+ * @param recipient the only recipient, if there is one
+ * @param key the same key gives the same ID. Default: a random ID
  */
 export function messageIdOf(
   principal: string,
@@ -46,20 +46,20 @@ export function messageIdOf(
   return `${recipient ?? ''}~${digits(bytes, MESSAGE_DIGITS)}`;
 }
 
-/** The inbox that a message's ID names; an empty name for the directory, undefined for what is no message's ID. */
+/** Name of the inbox in a message's ID; empty for the directory, undefined for an invalid ID. */
 export function recipientOf(messageId: string): string | undefined {
   return /^([A-Za-z0-9._-]{0,64})~[0-9]{12}$/.exec(messageId)?.[1];
 }
 
 /**
- * What the workflow IDs of a principal's mailbox begin with. No token does: `:` is in none. Servers with another secret or
- * task queue have another mailbox.
+ * Prefix of the workflow IDs of a principal's mailbox. No operation's token has it, because tokens contain no `:`. Servers with
+ * another secret or task queue have another mailbox.
  */
 export function mailboxPrefix(principal: string, taskQueue: string, secret: Buffer): string {
   return `mailbox:${digits(hmac(secret, 'mailbox', principal, taskQueue), MAILBOX_DIGITS)}:`;
 }
 
-/** The last ones of the bytes as a number. */
+/** The last decimal digits of the bytes as a number. */
 function digits(bytes: Buffer, count: number): string {
   return (BigInt(`0x${bytes.toString('hex')}`) % 10n ** BigInt(count)).toString().padStart(count, '0');
 }

@@ -1,11 +1,29 @@
 /**
- * The mailbox: agents that act only inside a tool call wait in one, get messages, answer and wait again. Every agent has an
- * inbox, a workflow that is addressed by its name within the principal; a directory knows them all. What a verb needs to know of
- * an agent is in its ID or in those workflows, so any process can serve any call.
+ * The mailbox: agents that act only inside a tool call wait in one, receive messages, respond and wait again. Every agent has
+ * an inbox, a workflow whose ID is derived from its name within the principal; a directory lists them all. An agent's ID and
+ * these workflows hold all state, so any process can serve any call.
  */
-import { createHash } from 'node:crypto';
-import { agentIdOf, openAgentId } from './ids.js';
-import { LonghaulError } from '../../operations/errors.js';
+import type { Storage } from '../../platform/storage.js';
+import type { TemporalClient } from '../../engine/temporal.js';
+import type { Watches } from '../../engine/watch.js';
+import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';
+import type {
+  AgentStatus,
+  DeadLetter,
+  DeadLetterRequest,
+  MailboxStatus,
+  MessageProgress,
+  OutgoingMessage,
+  QueuedMessage,
+  ReceiveOptions,
+  ReceiveResult,
+  RegisteredAgent,
+  Registration,
+  RepliesOptions,
+  Reply,
+  SendResult,
+  StatusOptions,
+} from '../types.js';
 import {
   assertAgentName,
   assertContent,
@@ -13,55 +31,25 @@ import {
   assertMessage,
   assertRegistration,
   assertReport,
-  AWAY_AFTER_MS,
-  SIGN_INTERVAL_MS,
-  SMALL_INLINE_LIMIT_BYTES,
-  type AgentStatus,
-  type DeadLetter,
-  type DeadLetterRequest,
-  type MailboxStatus,
-  type MessageProgress,
-  type OutgoingMessage,
-  type QueuedMessage,
-  type ReceiveOptions,
-  type Received,
-  type Registered,
-  type Registration,
-  type RepliesOptions,
-  type Reply,
-  type Sent,
-  type StatusOptions,
-} from '../types.js';
-import {
-  BYE,
-  QUEUE_QUERY,
-  REGISTER,
-  REPORT,
-  RESPOND,
-  type ByeRequest,
-  type RegisterAnswer,
-  type ReportRequest,
-  type RespondRequest,
-  type StoredMessage,
-} from '../wire.js';
-import { mailboxKey } from '../../platform/storage-keys.js';
-import type { Storage } from '../../platform/storage.js';
-import type { TemporalClient } from '../../engine/temporal.js';
-import type { Watches } from '../../engine/watch.js';
-import { readMessage, storeText } from './contents.js';
+} from '../validate.js';
+import { queueQuery, registerUpdate } from '../wire.js';
+import { endSession } from './bye.js';
+import { readMessage } from './contents.js';
 import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
-import type { AgentSession } from './presence.js';
 import { Enlistments } from './enlist.js';
-import { noInbox, agentNotFound, takenOver } from './refusals.js';
+import { agentNotFound, inboxNotFound } from './errors.js';
+import { agentIdOf, parseAgentId } from './ids.js';
+import type { AgentSession } from './presence.js';
 import { Replies } from './replies.js';
+import { report, respond } from './respond.js';
 import { sendMessage } from './send.js';
 import { agentsOf, pageOfAgents } from './status.js';
 import { releaseMessage, Waits } from './wait.js';
-import { MailboxWorkflows, RefusedError, type MailboxOptions } from './workflows.js';
+import { MailboxWorkflows, type MailboxOptions } from './workflows.js';
 
 export type { MailboxOptions } from './workflows.js';
 
-/** Agents of a home directory before there are shards: a principal with fewer pays for one directory only. */
+/** Default maximum agents of a home directory: a principal with fewer has one directory only. */
 const HOME_AGENTS = 100;
 
 export class Mailbox {
@@ -79,7 +67,7 @@ export class Mailbox {
   ) {
     this.#workflows = new MailboxWorkflows(temporal, secret, options);
     this.#waits = new Waits(this.#workflows, watches, storage, {
-      signIntervalMs: options.signIntervalMs ?? SIGN_INTERVAL_MS,
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
       awayAfterMs: options.awayAfterMs ?? AWAY_AFTER_MS,
     });
     this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
@@ -87,19 +75,19 @@ export class Mailbox {
   }
 
   /**
-   * Registers an agent under its name. A second registration takes the name over: the wait of the first one, on whatever
-   * process, ends as `gone`, and what it had and didn't acknowledge comes again.
+   * Registers an agent under its name. A second registration takes over the name: the wait of the earlier session, on any
+   * process, ends as `gone`, and the message that it had and didn't acknowledge is delivered again.
    *
-   * @throws LonghaulError `invalid_arguments`, `wrong_state` when there are too many agents, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `wrong_state` if there are too many agents, `unavailable`
    */
-  async register(principal: string, registration: Registration): Promise<Registered> {
+  async register(principal: string, registration: Registration): Promise<RegisteredAgent> {
     assertRegistration(registration);
     const { name, type, capabilities, parent } = registration;
     const checked: Registration = { name, type, capabilities, ...(parent === undefined ? {} : { parent }) };
-    const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox<RegisterAnswer>(
+    const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox(
       principal,
       name,
-      REGISTER,
+      registerUpdate,
       checked,
       'first',
     );
@@ -109,76 +97,68 @@ export class Mailbox {
 
   /** The name of an agent. @throws LonghaulError `not_found` for an ID that isn't one of this principal's */
   nameOf(principal: string, agentId: string): string {
-    return this.#lifeOf(principal, agentId).name;
+    return this.#sessionOf(principal, agentId).name;
   }
 
   /**
-   * Sends a message, once it is durable; it is kept for agents that aren't there yet.
+   * Sends a message. Resolves once it is durable; it is kept for agents that have not registered yet.
    *
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a sender that isn't one or when nobody fits,
-   *   `wrong_state` (retryable) when there is no room for it, `conflict` when the idempotency key is another message's,
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches,
+   *   `wrong_state` (retryable) if there is no room for it, `conflict` if the idempotency key is another message's,
    *   `unavailable`
    */
-  async send(principal: string, message: OutgoingMessage): Promise<Sent> {
+  async send(principal: string, message: OutgoingMessage): Promise<SendResult> {
     assertMessage(message);
     const { from } = message;
     if (from === undefined || 'name' in from)
       return sendMessage(this.#workflows, this.storage, this.secret, principal, message, from?.name);
-    const life = this.#lifeOf(principal, from.agentId);
-    const sent = await sendMessage(this.#workflows, this.storage, this.secret, principal, message, life.name);
-    this.#sign(life);
+    const session = this.#sessionOf(principal, from.agentId);
+    const { name } = session;
+    const sent = await sendMessage(this.#workflows, this.storage, this.secret, principal, message, name);
+    this.#heartbeat(session);
     return sent;
   }
 
   /**
-   * Waits for a message. Nothing is written while there is none.
+   * Waits for a message. Writes nothing while there is none, and continues while Temporal is unavailable.
    *
-   * @throws LonghaulError `invalid_arguments`, `not_found` for an ID that isn't an agent's. While Temporal is away the wait goes
-   *   on
+   * @throws LonghaulError `invalid_arguments`, `not_found` for an ID that isn't an agent's
    */
-  async receive(principal: string, agentId: string, options: ReceiveOptions): Promise<Received> {
+  async receive(principal: string, agentId: string, options: ReceiveOptions): Promise<ReceiveResult> {
     const { leaseSeconds } = options;
     if (leaseSeconds !== undefined) assertLease(leaseSeconds);
-    return this.#waits.receive(this.#lifeOf(principal, agentId), options);
+    return this.#waits.receive(this.#sessionOf(principal, agentId), options);
   }
 
   /**
-   * Answers a message, which acknowledges it. The same response again changes nothing.
+   * Responds to a message, which acknowledges it. The same response again changes nothing.
    *
-   * @throws LonghaulError `not_found` for an agent or message that there isn't, `wrong_state` when it was answered otherwise
-   *   or the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
+   * @throws LonghaulError `not_found` for an unknown agent or message, `wrong_state` if the message has another response
+   *   already or the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
    */
   async respond(principal: string, agentId: string, messageId: string, response: string): Promise<void> {
     assertContent(response, 'response');
-    const { name, epoch } = this.#lifeOf(principal, agentId);
-    const digest = createHash('sha256').update(response).digest('base64url').slice(0, 16);
-    const key = mailboxKey(this.#workflows.prefixOf(principal), `${messageId} ${name} ${digest}`, 'response');
-    const stored = await storeText(this.storage, response, SMALL_INLINE_LIMIT_BYTES, key);
-    const request: RespondRequest = { epoch, id: messageId, response: stored, digest };
-    try {
-      await this.#workflows.updateInbox(principal, name, RESPOND, request);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'repeat') return;
-      throw refusalOf(error, 'response_to', messageId);
-    }
+    const session = this.#sessionOf(principal, agentId);
+    await respond(this.#workflows, this.storage, session, messageId, response);
   }
 
-  /** Puts a message back that was received and then didn't reach its agent; what `message` says of it has to be so still. */
+  /**
+   * Returns a message that was received and didn't reach its agent to the queue. No-op if the delivery count has changed.
+   */
   async release(
     principal: string,
     agentId: string,
     message: { messageId: string; delivery: number },
   ): Promise<void> {
-    await releaseMessage(this.#workflows, this.#lifeOf(principal, agentId), message);
+    await releaseMessage(this.#workflows, this.#sessionOf(principal, agentId), message);
   }
 
   /**
    * Reports progress on a message to its sender, and renews the agent's lease.
    *
-   * @returns was it recorded? One that comes sooner than 10 s after the last one, or half the lease, is not
+   * @returns whether it was recorded: not if the last report is less than 10 s, or half the lease, old
    * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state`
-   *   when the agent was taken over or its waiting was ended, `unavailable`
+   *   if the agent was taken over or its session was ended, `unavailable`
    */
   async report(
     principal: string,
@@ -187,25 +167,11 @@ export class Mailbox {
     progress: Omit<MessageProgress, 'at'>,
   ): Promise<boolean> {
     assertReport(progress);
-    const { name, epoch } = this.#lifeOf(principal, agentId);
-    const { text, fraction } = progress;
-    const request: ReportRequest = {
-      epoch,
-      id: messageId,
-      progress: { text, ...(fraction === undefined ? {} : { fraction }) },
-    };
-    try {
-      await this.#workflows.updateInbox(principal, name, REPORT, request);
-      return true;
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'too_soon') return false;
-      throw refusalOf(error, 'message_id', messageId);
-    }
+    return report(this.#workflows, this.#sessionOf(principal, agentId), messageId, progress);
   }
 
   /**
-   * Who is there, and what waits: a page of the agents.
+   * A page of the agents with their states, and the number of messages for anyone.
    *
    * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
    */
@@ -219,70 +185,51 @@ export class Mailbox {
   }
 
   /**
-   * Resends a dead letter, whose deliveries are counted from 0 again, or drops it.
+   * Resends a dead letter, with its delivery count reset, or drops it.
    *
-   * @throws LonghaulError `not_found`; `wrong_state` when `by` is neither the owner of the inbox nor the sender, and (retryable)
-   *   when the inbox is full; `unavailable`
+   * @throws LonghaulError `not_found`; `wrong_state` if `by` is neither the owner of the inbox nor the sender, and (retryable)
+   *   if the inbox is full; `unavailable`
    */
   async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
-    const life = by === undefined ? undefined : this.#lifeOf(principal, by);
-    const asking = life && { name: life.name, epoch: life.epoch };
-    await settleDeadLetter(this.#workflows, principal, request, asking);
+    await settleDeadLetter(this.#workflows, principal, request, this.#callerOf(principal, by));
   }
 
-  /** Says of agents that left here that they are away, where the process ends and no call can follow. Takes 2 s at most. */
+  /** Marks agents whose last wait was on this process as away, before the process ends. Takes 2 s at most. */
   async close(): Promise<void> {
-    await this.#waits.presence.close();
+    await this.#waits.presence.shutdown();
   }
 
   /**
-   * What has become of a message at each recipient.
+   * The state of a message at each recipient, with their responses.
    *
-   * @throws LonghaulError `not_found` for a message that there isn't, or is no longer kept; `unavailable`
+   * @throws LonghaulError `not_found` for an unknown message, or one past its retention; `unavailable`
    */
   replies(principal: string, messageId: string, options?: RepliesOptions): Promise<Reply[]> {
-    return this.#replies.of(principal, messageId, options);
+    return this.#replies.read(principal, messageId, options);
   }
 
   /** The agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
   async children(principal: string, agentId: string): Promise<AgentStatus[]> {
-    const { name } = this.#lifeOf(principal, agentId);
+    const { name } = this.#sessionOf(principal, agentId);
     return agentsOf(this.#workflows, principal, ({ parent }) => parent === name);
   }
 
   /**
-   * Ends an agent's waiting until it registers again; its messages stay. Once more changes nothing.
+   * Ends an agent's session, until it registers again; its messages stay. A repeat changes nothing.
    *
-   * @param by ID of the agent that does it: the same one, or its parent. Without it, a person does
-   * @throws LonghaulError `not_found`, `wrong_state` when `by` is neither or was taken over, `unavailable`
+   * @param by ID of the requesting agent: the same one, or its parent. Absent in requests of a person
+   * @throws LonghaulError `not_found`, `wrong_state` if `by` is neither or was taken over, `unavailable`
    */
   async bye(principal: string, name: string, by?: string): Promise<void> {
     assertAgentName(name, 'agent_name');
-    const life = by === undefined ? undefined : this.#lifeOf(principal, by);
-    const nobody = new LonghaulError('not_found', `there is no agent "${name}"`);
-    const request: ByeRequest =
-      life === undefined ? {} : life.name === name ? { epoch: life.epoch } : { parent: life.name };
-    try {
-      await this.#workflows.updateInbox(principal, name, BYE, request);
-    } catch (error) {
-      if (error instanceof LonghaulError && error.kind === 'not_found') throw nobody;
-      if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'repeat') return;
-      if (error.why === 'gone') throw takenOver();
-      if (error.why === 'not_parent')
-        throw new LonghaulError('wrong_state', `"${name}" is no child of "${life!.name}"`);
-      throw nobody;
-    }
+    await endSession(this.#workflows, principal, name, this.#callerOf(principal, by));
   }
 
   /** The messages in an inbox, oldest first, without taking any. @throws LonghaulError `not_found`, `unavailable` */
   async peek(principal: string, name: string): Promise<QueuedMessage[]> {
     assertAgentName(name, 'agent_name');
-    const found = await this.#workflows.query<{ queue: StoredMessage[]; leased?: string }>(
-      this.#workflows.inboxOf(principal, name),
-      QUEUE_QUERY,
-    );
-    if (!found) throw noInbox(name);
+    const found = await this.#workflows.query(this.#workflows.inboxOf(principal, name), queueQuery);
+    if (!found) throw inboxNotFound(name);
     return Promise.all(
       found.queue.map(async (stored) => {
         const { delivery: _delivery, ...message } = await readMessage(this.storage, stored);
@@ -294,7 +241,7 @@ export class Mailbox {
     );
   }
 
-  /** An inbox as it is now and each time it changes, until the signal fires. @throws LonghaulError `not_found` */
+  /** The messages in an inbox, at first and after each change, until the signal fires. @throws LonghaulError `not_found` */
   async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
     let wake: () => void = () => undefined;
     let hasChanged = true;
@@ -317,36 +264,25 @@ export class Mailbox {
     }
   }
 
-  #lifeOf(principal: string, agentId: string): AgentSession {
-    const life = openAgentId(principal, agentId, this.secret);
-    if (!life) throw agentNotFound();
-    return { principal, ...life };
+  #sessionOf(principal: string, agentId: string): AgentSession {
+    const session = parseAgentId(principal, agentId, this.secret);
+    if (!session) throw agentNotFound();
+    return { principal, ...session };
   }
 
-  /** A call of the agent is a sign of life, too. */
-  #sign(life: AgentSession): void {
+  #callerOf(principal: string, agentId: string | undefined): { name: string; epoch: number } | undefined {
+    if (agentId === undefined) return undefined;
+    const { name, epoch } = this.#sessionOf(principal, agentId);
+    return { name, epoch };
+  }
+
+  /** Counts a call that is no wait as a heartbeat. */
+  #heartbeat(session: AgentSession): void {
     this.#workflows
-      .describeInbox(life.principal, life.name)
+      .describeInbox(session.principal, session.name)
       .then((memo) => {
-        if (memo?.epoch === life.epoch) this.#waits.presence.sign(life, memo);
+        if (memo?.epoch === session.epoch) this.#waits.presence.heartbeat(session, memo);
       })
       .catch(() => undefined);
-  }
-}
-
-/** @param where name of the argument that has the message's ID */
-function refusalOf({ why }: RefusedError, where: string, messageId: string): LonghaulError {
-  switch (why) {
-    case 'unknown_message':
-      return new LonghaulError(
-        'not_found',
-        `${where}: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
-      );
-    case 'answered':
-      return new LonghaulError('wrong_state', `${where}: ${messageId} was answered already, otherwise`);
-    case 'bye':
-      return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
-    default:
-      return takenOver();
   }
 }

@@ -1,52 +1,53 @@
 /**
- * Claiming what is sent to anyone. The agents that wait on one process claim as one: of those that fit a message, the one that
- * has waited longest claims it, so that a message costs one claim a process and not one a waiter. Which process's claim is
- * first, the directory decides.
+ * Claims messages for anyone. The agents that wait on one process claim as one: of those that match a message, the one that
+ * has waited longest claims it, so that a message costs one claim per process and not one per waiter. The directory gives the
+ * message to the first claim.
  */
-import { fits, type Registration } from '../types.js';
-import { CLAIM, type ClaimRequest } from '../wire.js';
+import type { DirectoryMemo } from '../state.js';
+import { matches, type Registration } from '../types.js';
+import { claimUpdate, type ClaimRequest } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../../engine/watch.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Claims of one principal that this process has under way at most. */
-const CLAIMS_AT_ONCE = 3;
+/** Maximum concurrent claims per principal from this process. */
+const CLAIM_CONCURRENCY = 3;
 const RETRY_MS = 1_000;
 
 interface Claimer {
   registration: Registration;
-  /** It has claimed a message, which will come into its inbox. */
+  /** It has claimed a message, which the directory assigns to its inbox. */
   hasClaimed: boolean;
 }
 
 export class Offers {
-  readonly #boards = new Map<string, Board>();
+  readonly #byPrincipal = new Map<string, PrincipalOffers>();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
     private readonly watches: Watches,
   ) {}
 
-  /** This agent is free until the result is called. */
+  /** Claims messages for this agent until the result is called. */
   join(principal: string, registration: Registration): () => void {
-    let board = this.#boards.get(principal);
-    if (!board) {
-      board = new Board(this.workflows, this.watches, principal);
-      this.#boards.set(principal, board);
+    let offers = this.#byPrincipal.get(principal);
+    if (!offers) {
+      offers = new PrincipalOffers(this.workflows, this.watches, principal);
+      this.#byPrincipal.set(principal, offers);
     }
-    const leave = board.join(registration);
+    const leave = offers.join(registration);
     return () => {
-      if (leave() === 0) this.#boards.delete(principal);
+      if (leave() === 0) this.#byPrincipal.delete(principal);
     };
   }
 }
 
-/** One principal's offers and its free agents on this process. */
-class Board {
+/** Messages for anyone of one principal, and its free agents on this process. */
+class PrincipalOffers {
   /** Longest waiting first. */
   readonly #claimers = new Set<Claimer>();
   readonly #unfollow: () => void;
-  #isLooking = false;
+  #isReading = false;
   #hasChanged = false;
 
   constructor(
@@ -54,45 +55,45 @@ class Board {
     watches: Watches,
     private readonly principal: string,
   ) {
-    this.#unfollow = watches.follow(workflows.directoryOf(principal), () => void this.#look());
+    this.#unfollow = watches.follow(workflows.directoryOf(principal), () => void this.#read());
   }
 
-  /** @returns leaves, and says how many are left */
+  /** @returns a function that removes the agent and returns the number of remaining ones */
   join(registration: Registration): () => number {
     const claimer: Claimer = { registration, hasClaimed: false };
     this.#claimers.add(claimer);
-    void this.#look();
+    void this.#read();
     return () => {
       if (this.#claimers.delete(claimer) && this.#claimers.size === 0) this.#unfollow();
       return this.#claimers.size;
     };
   }
 
-  async #look(): Promise<void> {
+  async #read(): Promise<void> {
     this.#hasChanged = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
       while (this.#hasChanged && this.#claimers.size > 0) {
         this.#hasChanged = false;
         const wanted = (await this.workflows.describeDirectory(this.principal))?.wanted ?? [];
-        await Promise.all(this.#fitting(wanted).map((claimer) => this.#claim(claimer)));
+        await Promise.all(this.#nextClaimers(wanted).map((claimer) => this.#claim(claimer)));
       }
     } catch {
-      setTimeout(() => void this.#look(), withJitter(RETRY_MS)).unref();
+      setTimeout(() => void this.#read(), withJitter(RETRY_MS)).unref();
     } finally {
-      this.#isLooking = false;
+      this.#isReading = false;
     }
   }
 
-  /** The free agents that claim now: for each message at most one. */
-  #fitting(wanted: { selector: Parameters<typeof fits>[1]; count: number }[]): Claimer[] {
+  /** The free agents that claim now: at most one per message. */
+  #nextClaimers(wanted: DirectoryMemo['wanted']): Claimer[] {
     const chosen = new Set<Claimer>();
     for (const { selector, count } of wanted) {
       let open = count;
       for (const claimer of this.#claimers) {
-        if (open === 0 || chosen.size === CLAIMS_AT_ONCE) break;
-        if (claimer.hasClaimed || chosen.has(claimer) || !fits(claimer.registration, selector)) continue;
+        if (open === 0 || chosen.size === CLAIM_CONCURRENCY) break;
+        if (claimer.hasClaimed || chosen.has(claimer) || !matches(claimer.registration, selector)) continue;
         chosen.add(claimer);
         open -= 1;
       }
@@ -105,11 +106,11 @@ class Board {
     const { registration } = claimer;
     const request: ClaimRequest = { name: registration.name, registration };
     try {
-      await this.workflows.updateDirectory(this.principal, CLAIM, request);
-      // There may be more for the others.
+      await this.workflows.updateDirectory(this.principal, claimUpdate, request);
+      // There may be messages for the other agents.
       this.#hasChanged = true;
     } catch (error) {
-      // Refused: somebody else was first.
+      // Refused: another claim was first.
       claimer.hasClaimed = false;
       if (!(error instanceof RefusedError)) throw error;
     }

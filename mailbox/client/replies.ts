@@ -1,22 +1,22 @@
 /**
- * What has become of a message. Its ID says which inbox knows, or that the directory does. Waiting for replies hangs on the
- * same long polls as waiting for messages, and asks an inbox only when its memo says that a message has left its queue.
+ * Replies to a message. Its ID names the inbox that knows them, or the directory. Waits for replies share the long polls of
+ * waits for messages, and query an inbox only if its memo shows a change of outcomes.
  */
 import { recipientOf } from './ids.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { MessageState, RepliesOptions, Reply } from '../types.js';
-import { OUTCOME_QUERY, type Outcome, type Pending } from '../wire.js';
+import { outcomeQuery } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
 import type { Watches } from '../../engine/watch.js';
 import { readText } from './contents.js';
-import { eachOf } from './each.js';
+import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** Pause before another look while Temporal or every worker is away, in milliseconds. */
+/** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_MS = 2 ** 31 - 1;
-/** No response is to be expected any more. A dead letter that is resent begins anew for those who ask then. */
+/** States that no response follows. A dead letter that is resent is `queued` again in later reads. */
 const FINAL: ReadonlySet<MessageState> = new Set([
   'answered',
   'expired',
@@ -32,11 +32,11 @@ export class Replies {
     private readonly storage: Storage,
   ) {}
 
-  /** @throws LonghaulError `not_found` for what is no message's ID, or one that nobody knows; `unavailable` */
-  async of(principal: string, messageId: string, options: RepliesOptions = {}): Promise<Reply[]> {
-    const look = new Look(this.workflows, this.storage, principal, messageId);
+  /** @throws LonghaulError `not_found` for an invalid or unknown message ID; `unavailable` */
+  async read(principal: string, messageId: string, options: RepliesOptions = {}): Promise<Reply[]> {
+    const reader = new ReplyReader(this.workflows, this.storage, principal, messageId);
     const { wait, timeoutMs = 0, signal, onChange } = options;
-    if (!wait || timeoutMs <= 0) return look.now();
+    if (!wait || timeoutMs <= 0) return reader.read();
     const followed = new Map<string, () => void>();
     let wake: () => void = () => undefined;
     let hasChanged: boolean;
@@ -55,9 +55,9 @@ export class Replies {
       for (;;) {
         hasChanged = false;
         // Subscribe first, then read: nothing that happens between the two is missed.
-        for (const workflowId of await this.#attempt(() => look.places(), []))
+        for (const workflowId of await this.#attempt(() => reader.watchedWorkflows(), []))
           if (!followed.has(workflowId)) followed.set(workflowId, this.watches.follow(workflowId, change));
-        const replies = await this.#attempt(() => look.now(), undefined);
+        const replies = await this.#attempt(() => reader.read(), undefined);
         if (replies) onChange?.(replies);
         const isFinal = ({ state }: Reply) => FINAL.has(state);
         const isAnswered = ({ state }: Reply) => state === 'answered';
@@ -66,7 +66,7 @@ export class Replies {
           (wait === 'all' ? replies.every(isFinal) : replies.some(isAnswered) || replies.every(isFinal))
         )
           return replies;
-        if (isOver) return replies ?? (await look.now());
+        if (isOver) return replies ?? (await reader.read());
         if (!replies) setTimeout(change, withJitter(RETRY_MS)).unref();
         if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
       }
@@ -77,7 +77,7 @@ export class Replies {
     }
   }
 
-  /** What Temporal's or every worker's absence keeps from being read is read later. */
+  /** Returns a default while Temporal or every worker is unavailable. */
   async #attempt<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await read();
@@ -88,8 +88,8 @@ export class Replies {
   }
 }
 
-/** One caller's looks at one message: an inbox that has settled nothing since the last one isn't asked again. */
-class Look {
+/** Reads the replies to one message for one caller. An inbox is queried again only if its outcomes have changed. */
+class ReplyReader {
   readonly #known = new Map<string, { settled: number; reply: Reply }>();
 
   constructor(
@@ -99,8 +99,8 @@ class Look {
     private readonly messageId: string,
   ) {}
 
-  /** Workflows whose changes may bring replies. */
-  async places(): Promise<string[]> {
+  /** IDs of the workflows whose changes may bring replies. */
+  async watchedWorkflows(): Promise<string[]> {
     const { names, isOffer } = await this.#recipients();
     return [
       ...names.map((name) => this.workflows.inboxOf(this.principal, name)),
@@ -108,12 +108,12 @@ class Look {
     ];
   }
 
-  async now(): Promise<Reply[]> {
+  async read(): Promise<Reply[]> {
     const { names, isOffer, isExpired } = await this.#recipients();
     if (isExpired) return [{ state: 'expired' }];
     if (isOffer && names.length === 0) return [{ state: 'offered' }];
     const replies = new Map<string, Reply>();
-    await eachOf(names, async (name) => {
+    await forEachConcurrently(names, async (name) => {
       replies.set(name, await this.#replyOf(name, isOffer));
     });
     return names.map((name) => replies.get(name)!);
@@ -121,10 +121,10 @@ class Look {
 
   async #recipients(): Promise<{ names: string[]; isOffer: boolean; isExpired: boolean }> {
     const name = recipientOf(this.messageId);
-    if (name === undefined) throw unknown();
+    if (name === undefined) throw messageNotFound();
     if (name !== '') return { names: [name], isOffer: false, isExpired: false };
     const publication = await this.workflows.publicationOf(this.principal, this.messageId);
-    if (!publication) throw unknown();
+    if (!publication) throw messageNotFound();
     const { recipients, isOffer = false, isExpired = false } = publication;
     return { names: recipients, isOffer, isExpired };
   }
@@ -135,14 +135,14 @@ class Look {
     const known = this.#known.get(name);
     const isSettled = known?.reply.state === 'answered' || known?.reply.state === 'expired';
     if (known && (isSettled || known.settled === memo?.settled)) return known.reply;
-    const outcome = await this.workflows.query<Outcome | Pending | null>(
+    const outcome = await this.workflows.query(
       this.workflows.inboxOf(principal, name),
-      OUTCOME_QUERY,
+      outcomeQuery,
       messageId,
     );
-    // One for anyone is on its way into the inbox of whom it was given to, or back.
+    // A message for anyone is in transit to the inbox of its taker, or back.
     if (!outcome && isOffer) return { from: name, state: 'queued' };
-    if (!outcome && recipientOf(messageId) === name) throw unknown();
+    if (!outcome && recipientOf(messageId) === name) throw messageNotFound();
     const reply: Reply = { from: name, state: outcome?.state ?? 'unknown' };
     if (outcome && 'at' in outcome) {
       reply.at = new Date(outcome.at).toISOString();
@@ -157,6 +157,6 @@ class Look {
   }
 }
 
-function unknown(): LonghaulError {
+function messageNotFound(): LonghaulError {
   return new LonghaulError('not_found', 'message_id: there is no such message, or no longer');
 }

@@ -1,32 +1,25 @@
-/** Sending: into an inbox, into several, or to the directory for anyone. A repeat with the same ID changes nothing. */
+/** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
-import {
-  fits,
-  INLINE_LIMIT_BYTES,
-  OFFERS_LIMIT,
-  SMALL_INLINE_LIMIT_BYTES,
-  TTL_LIMIT_SECONDS,
-  type OutgoingMessage,
-  type Selector,
-  type Sent,
-} from '../types.js';
-import { OFFER, PUBLISH, PUT, type StoredMessage } from '../wire.js';
+import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
+import type { StoredMessage } from '../state.js';
+import { matches, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
+import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';
-import { eachOf } from './each.js';
-import { inboxFull, noRoom } from './refusals.js';
+import { forEachConcurrently } from './for-each.js';
+import { inboxFull, noRoom } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Of digests that inboxes keep: 66 bits. */
+/** Length of the digests that inboxes keep: 66 bits. */
 const DIGEST_CHARACTERS = 11;
 
 /**
- * @param from name of the sender, checked
- * @throws LonghaulError `not_found` when nobody fits, `wrong_state` when an inbox is full, `conflict` when the idempotency key
+ * @param from validated name of the sender
+ * @throws LonghaulError `not_found` if no agent matches, `wrong_state` if an inbox is full, `conflict` if the idempotency key
  *   is another message's, `unavailable`
  */
 export async function sendMessage(
@@ -36,7 +29,7 @@ export async function sendMessage(
   principal: string,
   outgoing: OutgoingMessage,
   from: string | undefined,
-): Promise<Sent> {
+): Promise<SendResult> {
   const { to, replyTo, idempotencyKey } = outgoing;
   const [only] = 'names' in to && to.names.length === 1 ? to.names : [];
   const key = idempotencyKey === undefined ? undefined : JSON.stringify([from, to, idempotencyKey]);
@@ -65,14 +58,14 @@ async function toStored(
   from: string | undefined,
 ): Promise<StoredMessage> {
   const { content, mode, context, ttlSeconds, replyTo, maxDeliveries } = outgoing;
-  // The ID stands for the sender, the recipients and the key already.
+  // The ID is derived from the sender, the recipients and the key.
   const parts = { content, mode, context, ttlSeconds, replyTo, maxDeliveries };
   const digest =
     outgoing.idempotencyKey === undefined
       ? undefined
       : digestOf('send_message', parts, secret).slice(0, DIGEST_CHARACTERS);
   const now = Date.now();
-  // Another message with the same idempotency key must not replace what the first one has stored.
+  // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
   const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
   return {
@@ -99,30 +92,32 @@ async function toStored(
   };
 }
 
-/** @throws LonghaulError `wrong_state` when the inbox is full, `conflict` */
+/** @throws LonghaulError `wrong_state` if the inbox is full, `conflict` */
 async function put(
   workflows: MailboxWorkflows,
   principal: string,
   name: string,
   message: StoredMessage,
 ): Promise<void> {
-  await refusable(workflows.updateInbox(principal, name, PUT, message, 'if missing'), () => inboxFull(name));
+  await ignoringRepeats(workflows.updateInbox(principal, name, putUpdate, message, 'if missing'), () =>
+    inboxFull(name),
+  );
 }
 
 async function offer(workflows: MailboxWorkflows, principal: string, message: StoredMessage): Promise<void> {
-  await refusable(workflows.updateDirectory(principal, OFFER, message), () =>
+  await ignoringRepeats(workflows.updateDirectory(principal, offerUpdate, message), () =>
     noRoom(`${OFFERS_LIMIT} messages for anyone wait already`),
   );
 }
 
-/** A repeat is as good as done; one that is another message is refused; the only other refusal is for want of room. */
-async function refusable(update: Promise<unknown>, refusal: () => LonghaulError): Promise<void> {
+/** Ignores the refusal of a repeat. @param full the error for the only refusal besides `conflict`: no room */
+async function ignoringRepeats(update: Promise<unknown>, full: () => LonghaulError): Promise<void> {
   try {
     await update;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.why === 'conflict') throw conflict();
-    if (error.why !== 'repeat') throw refusal();
+    if (error.why !== 'repeat') throw full();
   }
 }
 
@@ -134,9 +129,9 @@ function conflict(): LonghaulError {
 }
 
 /**
- * Notes whom a message goes to.
+ * Records the recipients of a message.
  *
- * @returns those, or whom it went to when it was sent before
+ * @returns the recipients, or those of an earlier send of the same message
  * @throws LonghaulError `conflict`
  */
 async function publish(
@@ -146,7 +141,7 @@ async function publish(
   recipients: string[],
 ): Promise<string[]> {
   try {
-    await workflows.updateDirectory(principal, PUBLISH, {
+    await workflows.updateDirectory(principal, publishUpdate, {
       id,
       recipients,
       ...(digest === undefined ? {} : { digest }),
@@ -165,10 +160,10 @@ async function putAll(
   principal: string,
   names: string[],
   message: StoredMessage,
-): Promise<Pick<Sent, 'recipients' | 'refused'>> {
+): Promise<Pick<SendResult, 'recipients' | 'refused'>> {
   const recipients: string[] = [];
-  const refused: Sent['refused'] = [];
-  await eachOf(names, async (name) => {
+  const refused: SendResult['refused'] = [];
+  await forEachConcurrently(names, async (name) => {
     try {
       await put(workflows, principal, name, message);
       recipients.push(name);
@@ -186,11 +181,11 @@ async function matchingAgents(
   principal: string,
   selector: Selector,
 ): Promise<string[]> {
-  const agents = await agentsOf(workflows, principal, (agent) => fits(agent, selector));
+  const agents = await agentsOf(workflows, principal, (agent) => matches(agent, selector));
   const names = agents.filter(({ state }) => state !== 'gone').map(({ name }) => name);
   if (names.length > 0) return names;
   throw new LonghaulError(
     'not_found',
-    `to: no agent that is there fits ${JSON.stringify(selector)}; send it to one by name, or to anyone, to have it kept`,
+    `to: no agent that is there matches ${JSON.stringify(selector)}; send it to one by name, or to anyone, to have it kept`,
   );
 }

@@ -1,8 +1,8 @@
-/** A limit on how many things are under way at once: the others wait in a queue, with a time limit. */
+/** A semaphore with two priorities, whose waiters have a time limit. */
 import { LonghaulError } from '../../operations/errors.js';
 
 interface Waiter {
-  go: () => void;
+  resolve: () => void;
   timer: NodeJS.Timeout;
 }
 
@@ -20,10 +20,10 @@ export class Slots {
   /**
    * Waits for a slot.
    *
-   * @param limitMs how long at most, in milliseconds
-   * @param isUrgent goes before those that are not
-   * @returns frees the slot
-   * @throws LonghaulError `unavailable` when there was none in that time
+   * @param limitMs maximum wait, in milliseconds
+   * @param isUrgent takes precedence over waiters that aren't
+   * @returns a function that frees the slot
+   * @throws LonghaulError `unavailable` if no slot became free in that time
    */
   async enter(limitMs: number, isUrgent: boolean): Promise<() => void> {
     if (this.#taken < this.limit) this.#taken += 1;
@@ -37,12 +37,12 @@ export class Slots {
         queue.delete(waiter);
         reject(new LonghaulError('unavailable', 'too many calls are under way; try again shortly'));
       }, limitMs);
-      const waiter: Waiter = { go: resolve, timer };
+      const waiter: Waiter = { resolve, timer };
       queue.add(waiter);
     });
   }
 
-  /** The slot goes to the next one. */
+  /** Passes the slot to the next waiter. */
   #leave(): void {
     const queue = this.#urgent.size > 0 ? this.#urgent : this.#waiting;
     const [next] = queue;
@@ -52,6 +52,6 @@ export class Slots {
     }
     queue.delete(next);
     clearTimeout(next.timer);
-    next.go();
+    next.resolve();
   }
 }

@@ -1,23 +1,19 @@
-/** Who is there: the directory's lists, and each agent's state from its inbox's memo. */
-import {
-  assertStatusOptions,
-  GONE_AFTER_MS,
-  STATUS_PAGE,
-  type AgentState,
-  type AgentStatus,
-  type MailboxStatus,
-  type StatusOptions,
-} from '../types.js';
-import { AGENTS_QUERY, DIRECTORY_SHARDS, type AgentsAnswer, type InboxMemo, type Listed } from '../wire.js';
-import { eachOf } from './each.js';
+/** Status of agents: from the directory's lists, and from the memo of each agent's inbox. */
+import { GONE_AFTER_MS, STATUS_PAGE } from '../limits.js';
+import { DIRECTORY_SHARDS } from '../shards.js';
+import type { InboxMemo, ListedAgent } from '../state.js';
+import type { AgentState, AgentStatus, MailboxStatus, StatusOptions } from '../types.js';
+import { assertStatusOptions } from '../validate.js';
+import { agentsQuery } from '../wire.js';
+import { forEachConcurrently } from './for-each.js';
 import type { MailboxWorkflows } from './workflows.js';
 
-/** How long one of many inboxes may take to be read, in milliseconds: the machine may be busy with messages to all of them. */
+/** Deadline of a describe of one of many inboxes, in milliseconds: the machine may be busy with messages to all of them. */
 const DESCRIBE_DEADLINE_MS = 10_000;
 
 /**
- * A page of the agents, by name. Its cursor is the name of its last agent, so that agents that come and go meanwhile shift
- * nothing.
+ * A page of the agents, by name. The cursor is the name of its last agent, so that agents that register or leave meanwhile
+ * don't shift the pages.
  *
  * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
  */
@@ -39,28 +35,27 @@ export async function pageOfAgents(
   return { agents, offers, ...(nextCursor === undefined ? {} : { nextCursor }) };
 }
 
-/** All agents that are wanted, by name. @throws LonghaulError `unavailable`, also while there is no worker */
+/** All agents that match, by name. @throws LonghaulError `unavailable`, also while there is no worker */
 export async function agentsOf(
   workflows: MailboxWorkflows,
   principal: string,
-  isWanted: (agent: Listed) => boolean,
+  isMatch: (agent: ListedAgent) => boolean,
 ): Promise<AgentStatus[]> {
   const { agents } = await listedAgents(workflows, principal);
-  return statusesOf(workflows, principal, agents.filter(isWanted));
+  return statusesOf(workflows, principal, agents.filter(isMatch));
 }
 
-/** The agents of the home directory and of its shards. One that several of them list is as its latest life registered it. */
+/** The agents of the home directory and of its shards. Of several entries of one agent, its latest session's counts. */
 async function listedAgents(
   workflows: MailboxWorkflows,
   principal: string,
-): Promise<{ agents: Listed[]; offers: number }> {
-  const query = (shard?: number) =>
-    workflows.query<AgentsAnswer>(workflows.directoryOf(principal, shard), AGENTS_QUERY);
+): Promise<{ agents: ListedAgent[]; offers: number }> {
+  const query = (shard?: number) => workflows.query(workflows.directoryOf(principal, shard), agentsQuery);
   const home = await query();
   const shards = home?.isSharded
     ? await Promise.all(Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => query(shard)))
     : [];
-  const listed = new Map<string, Listed>();
+  const listed = new Map<string, ListedAgent>();
   for (const agent of [home, ...shards].flatMap((answer) => answer?.agents ?? []))
     if ((listed.get(agent.name)?.epoch ?? -1) < agent.epoch) listed.set(agent.name, agent);
   return { agents: [...listed.values()], offers: home?.offers ?? 0 };
@@ -69,10 +64,10 @@ async function listedAgents(
 async function statusesOf(
   workflows: MailboxWorkflows,
   principal: string,
-  listed: Listed[],
+  listed: ListedAgent[],
 ): Promise<AgentStatus[]> {
   const agents: AgentStatus[] = [];
-  await eachOf(listed, async ({ name }) => {
+  await forEachConcurrently(listed, async ({ name }) => {
     const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
     if (memo?.registration) agents.push(statusOf(memo));
   });

@@ -1,7 +1,7 @@
 /**
- * Calls that change the mailbox's workflows, and so need the worker. This process has only so many under way at once: with
- * more, each takes longer than its deadline, is sent again, and the worker works for callers that have given up. The others
- * wait here, for as long as answers come and their clients wait.
+ * Calls that change the mailbox's workflows, and so need the worker. Their concurrency is limited: otherwise calls exceed
+ * their deadline, are sent again, and the worker works for callers that have given up. Further calls are queued, as long as
+ * results arrive and their clients wait.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -16,38 +16,38 @@ import { withJitter } from '../../platform/jitter.js';
 import { isOutOfReach, type TemporalClient } from '../../engine/temporal.js';
 import { Slots } from './slots.js';
 
-/** How long a call may take before it is sent again, in milliseconds: it waits for its turn at the worker. */
+/** Deadline of a call before it is sent again, in milliseconds, with its time in the worker's queue. */
 const CALL_DEADLINE_MS = 5_000;
-/** A call is given up when nothing that this process has sent was answered for this time, in milliseconds. */
+/** Calls fail after no call of this process was answered for this time, in milliseconds. */
 const SILENCE_LIMIT_MS = 20_000;
-/** Longest time for a call with its wait here, in milliseconds: clients of which nothing is known wait for 55 s. */
+/** Maximum time of a call with its time in the queue, in milliseconds: unknown clients wait for 55 s. */
 const BUDGET_MS = 50_000;
 /** First and longest pause before a call is sent again, in milliseconds. */
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
-/** Calls that this process has under way at most: enough to keep a worker busy. */
-const CALLS_AT_ONCE = 32;
-/** Those for one workflow; Temporal takes ten updates of one in all. */
-const CALLS_OF_ONE_AT_ONCE = 4;
+/** Maximum concurrent calls from this process: enough to keep a worker busy. */
+const CONCURRENCY = 32;
+/** Maximum concurrent calls per workflow from this process; Temporal accepts ten updates per workflow in all. */
+const CONCURRENCY_PER_WORKFLOW = 4;
 
-/** gRPC status codes of updates that met the end of a run or of a workflow task, or came while ten were under way. */
+/** gRPC status codes of updates that met the end of a run or of a workflow task, or exceeded Temporal's limit of ten. */
 const RESOURCE_EXHAUSTED = 8;
 export const FAILED_PRECONDITION = 9;
 const ABORTED = 10;
 
 export class Updates {
-  readonly #all = new Slots(CALLS_AT_ONCE);
+  readonly #all = new Slots(CONCURRENCY);
   readonly #each = new Map<string, Slots>();
-  /** When something was answered last, on the process's own clock, in milliseconds. */
+  /** Monotonic time of the last result, in milliseconds. */
   #answeredAtMs = 0;
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Makes a call until it is answered. Repeats have to be harmless: one whose answer doesn't come is sent again.
+   * Makes a call, and retries it until it is answered. The call must be idempotent.
    *
-   * @param isUrgent goes before the others of this process
-   * @throws LonghaulError `unavailable`; the answer, if it is an error
+   * @param isUrgent takes precedence over other calls of this process
+   * @throws LonghaulError `unavailable`; the error that the call was answered with
    */
   async call<T>(workflowId: string, work: (client: Client) => Promise<T>, isUrgent = false): Promise<T> {
     const endMs = performance.now() + BUDGET_MS;
@@ -64,7 +64,7 @@ export class Updates {
           this.#answeredAtMs = performance.now();
           return answer;
         } catch (error) {
-          if (!isLost(error)) {
+          if (!isTransient(error)) {
             this.#answeredAtMs = performance.now();
             throw error;
           }
@@ -85,7 +85,7 @@ export class Updates {
   /** Waits until a call for this workflow may be sent. */
   async #enter(workflowId: string, endMs: number, isUrgent: boolean): Promise<() => void> {
     let own = this.#each.get(workflowId);
-    if (!own) this.#each.set(workflowId, (own = new Slots(CALLS_OF_ONE_AT_ONCE)));
+    if (!own) this.#each.set(workflowId, (own = new Slots(CONCURRENCY_PER_WORKFLOW)));
     const leaveOwn = await own.enter(endMs - performance.now(), isUrgent);
     const leave = () => {
       leaveOwn();
@@ -104,11 +104,11 @@ export class Updates {
   }
 }
 
-/** May the call have been lost, or come to nothing, for a reason that passes? */
-function isLost(error: unknown): boolean {
+/** Whether the call may be retried: it was lost, or failed for a transient reason. */
+function isTransient(error: unknown): boolean {
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isOutOfReach(error)) return true;
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
-    // The run ended with the update on its way; the one that follows takes it.
+    // The run ended before it completed the update; the next run accepts it.
     return error.cause.type === 'AcceptedUpdateCompletedWorkflow';
   return isGrpcError(error, [RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED]);
 }

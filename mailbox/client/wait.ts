@@ -1,17 +1,18 @@
 /**
- * Waiting for a message. The wait hangs on a history long poll of the agent's inbox and looks at its memo when that tells of
- * a change, so that it writes nothing and needs no worker until there is something to take. It may end at any time and be
- * called again on another process: a message that was taken and not acknowledged comes again.
+ * Waiting for a message. A wait is a history long poll of the agent's inbox, and reads the inbox's memo after each change: it
+ * writes nothing and needs no worker until there is a message to take. It may end at any time and be repeated on another
+ * process: a message that was taken and not acknowledged is delivered again.
  */
 import { LonghaulError } from '../../operations/errors.js';
-import { LEASE_SECONDS, type Received, type ReceiveOptions } from '../types.js';
+import { LEASE_SECONDS } from '../limits.js';
+import type { InboxMemo } from '../state.js';
+import type { ReceiveOptions, ReceiveResult } from '../types.js';
 import {
-  RELEASE,
-  TAKE,
-  type InboxMemo,
+  releaseUpdate,
+  takeUpdate,
   type ReleaseRequest,
-  type TakeAnswer,
   type TakeRequest,
+  type TakeResult,
 } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Storage } from '../../platform/storage.js';
@@ -19,12 +20,12 @@ import type { Watches } from '../../engine/watch.js';
 import { readMessage } from './contents.js';
 import { Offers } from './offers.js';
 import { Presence, type AgentSession, type PresenceOptions } from './presence.js';
-import { agentNotFound } from './refusals.js';
+import { agentNotFound } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
-/** Pause before another look while Temporal or every worker is away, in milliseconds. */
+/** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
 const RETRY_MS = 1_000;
-/** Longest time-out that a timer takes, in milliseconds: 24 days. */
+/** Maximum delay of a timer, in milliseconds: 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class Waits {
@@ -41,27 +42,27 @@ export class Waits {
     this.presence = new Presence(workflows, presence);
   }
 
-  /** @throws LonghaulError `not_found` when there is no such life of an agent any more */
-  async receive(life: AgentSession, options: ReceiveOptions): Promise<Received> {
+  /** @throws LonghaulError `not_found` if the inbox doesn't know the session */
+  async receive(session: AgentSession, options: ReceiveOptions): Promise<ReceiveResult> {
     const { signal } = options;
-    const { see, leave } = this.presence.join(life);
+    const { onMemo, close } = this.presence.open(session);
     if (signal.aborted) {
-      leave();
+      close();
       return { kind: 'aborted' };
     }
-    const wait = new Wait(this.workflows, life, options, this.storage);
+    const wait = new Wait(this.workflows, session, options, this.storage);
     const release = [
-      leave,
-      this.watches.follow(this.workflows.inboxOf(life.principal, life.name), wait.wake),
+      close,
+      this.watches.follow(this.workflows.inboxOf(session.principal, session.name), wait.wake),
       () => wait.stopTimer(),
     ];
     const abort = () => wait.end({ kind: 'aborted' });
     signal.addEventListener('abort', abort, { once: true });
-    wait.onLook = (memo) => {
+    wait.onMemo = (memo) => {
       const { registration } = memo;
-      see(memo);
-      wait.onLook = see;
-      if (registration) wait.onFree = () => release.push(this.#offers.join(life.principal, registration));
+      onMemo(memo);
+      wait.onMemo = onMemo;
+      if (registration) wait.onFree = () => release.push(this.#offers.join(session.principal, registration));
     };
     try {
       return await wait.ended;
@@ -73,24 +74,24 @@ export class Waits {
 }
 
 class Wait {
-  readonly ended: Promise<Received>;
-  /** Called at each look, with what the inbox shows. */
-  onLook: ((memo: InboxMemo) => void) | undefined;
-  /** Called once, when the agent turns out to have nothing to do. */
+  readonly ended: Promise<ReceiveResult>;
+  /** Called with each memo of the inbox that is read. */
+  onMemo: ((memo: InboxMemo) => void) | undefined;
+  /** Called once, when the inbox turned out to have no message for the agent. */
   onFree: (() => void) | undefined;
-  #settle!: (received: Received) => void;
+  #settle!: (received: ReceiveResult) => void;
   #fail!: (error: unknown) => void;
   #isEnded = false;
-  #isLooking = false;
+  #isReading = false;
   #hasChanged = false;
   #timer: NodeJS.Timeout | undefined;
   #ack: string | undefined;
-  /** On the process's own clock, in milliseconds. */
+  /** Monotonic time, in milliseconds. */
   readonly #startedAtMs = performance.now();
 
   constructor(
     private readonly workflows: MailboxWorkflows,
-    private readonly life: AgentSession,
+    private readonly session: AgentSession,
     private readonly options: ReceiveOptions,
     private readonly storage: Storage,
   ) {
@@ -102,14 +103,14 @@ class Wait {
     this.wake();
   }
 
-  /** Something may have changed. */
+  /** Reads the inbox, which may have changed. */
   readonly wake = (): void => {
     this.#hasChanged = true;
-    void this.#look();
+    void this.#read();
   };
 
-  /** @returns false when the wait had ended already */
-  end(received: Received): boolean {
+  /** @returns false if the wait had ended already */
+  end(received: ReceiveResult): boolean {
     if (this.#isEnded) return false;
     this.#isEnded = true;
     this.stopTimer();
@@ -121,13 +122,13 @@ class Wait {
     clearTimeout(this.#timer);
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
       while (this.#hasChanged && !this.#isEnded) {
         this.#hasChanged = false;
-        await this.#lookOnce();
+        await this.#readOnce();
       }
     } catch (error) {
       if (error instanceof LonghaulError && error.kind === 'unavailable') {
@@ -139,18 +140,18 @@ class Wait {
         this.#fail(error);
       }
     } finally {
-      this.#isLooking = false;
+      this.#isReading = false;
     }
   }
 
-  async #lookOnce(): Promise<void> {
-    const { principal, name, epoch } = this.life;
+  async #readOnce(): Promise<void> {
+    const { principal, name, epoch } = this.session;
     const memo = await this.workflows.describeInbox(principal, name);
     if (!memo || memo.epoch < epoch) throw agentNotFound();
     if (memo.epoch > epoch) this.end({ kind: 'gone' });
     else if (memo.isBye) this.end({ kind: 'bye' });
     if (this.#isEnded) return;
-    this.onLook?.(memo);
+    this.onMemo?.(memo);
     if (memo.queued > 0 && (await this.#take())) return;
     this.#ack = undefined;
     this.#startTimer(memo.activeAt);
@@ -158,18 +159,18 @@ class Wait {
     this.onFree = undefined;
   }
 
-  /** @returns has the wait ended? */
+  /** @returns whether the wait has ended */
   async #take(): Promise<boolean> {
-    const { principal, name, epoch } = this.life;
+    const { principal, name, epoch } = this.session;
     const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
     const request: TakeRequest = {
       epoch,
       leaseMs,
       ...(this.#ack === undefined ? {} : { ack: this.#ack }),
     };
-    let answer: TakeAnswer;
+    let answer: TakeResult;
     try {
-      answer = await this.workflows.updateInbox<TakeAnswer>(principal, name, TAKE, request);
+      answer = await this.workflows.updateInbox(principal, name, takeUpdate, request);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
       if (error.why === 'gone' || error.why === 'bye') return this.end({ kind: error.why });
@@ -180,7 +181,7 @@ class Wait {
     const { previous } = answer;
     const message = await readMessage(this.storage, answer.message);
     if (!this.end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
-      void releaseMessage(this.workflows, this.life, message).catch(() => undefined);
+      void releaseMessage(this.workflows, this.session, message).catch(() => undefined);
     return true;
   }
 
@@ -189,13 +190,13 @@ class Wait {
     const { timeoutMs } = this.options;
     const waitMs =
       typeof timeoutMs === 'function' ? timeoutMs(Math.max(0, Date.now() - activeAt)) : timeoutMs;
-    // The first look may have had to wait for its turn.
+    // The first read may have been delayed.
     const leftMs = Math.max(0, waitMs - (performance.now() - this.#startedAtMs));
     this.#timer = setTimeout(() => this.end({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
   }
 }
 
-/** Puts a message back that didn't reach its agent. One that is elsewhere already stays there. */
+/** Returns a message that didn't reach its agent to the queue. No-op if its state has changed since. */
 export async function releaseMessage(
   workflows: MailboxWorkflows,
   { principal, name, epoch }: AgentSession,
@@ -203,7 +204,7 @@ export async function releaseMessage(
 ): Promise<void> {
   const request: ReleaseRequest = { epoch, id: messageId, delivery };
   try {
-    await workflows.updateInbox(principal, name, RELEASE, request);
+    await workflows.updateInbox(principal, name, releaseUpdate, request);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
   }

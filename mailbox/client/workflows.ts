@@ -1,7 +1,4 @@
-/**
- * The mailbox's workflows as the verbs call them: an update that starts its workflow when there is none, describe for what
- * the memo shows, queries for the rest.
- */
+/** Typed calls of the mailbox's workflows: update-with-start, signal, describe (for the memo) and query. */
 import { randomUUID } from 'node:crypto';
 import {
   WithStartWorkflowOperation,
@@ -9,47 +6,42 @@ import {
   WorkflowUpdateFailedError,
   type Client,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  type QueryDefinition,
+  type SignalDefinition,
+  type UpdateDefinition,
+} from '@temporalio/common';
 import { mailboxPrefix } from './ids.js';
 import { LonghaulError } from '../../operations/errors.js';
-import {
-  DIRECTORY_WORKFLOW,
-  INBOX_WORKFLOW,
-  MAILBOX_MEMO,
-  PUBLICATION_QUERY,
-  type DirectoryInput,
-  type DirectoryMemo,
-  type InboxInput,
-  type InboxMemo,
-  type Publication,
-  type Refusal,
-} from '../wire.js';
+import type { DirectoryInput, DirectoryMemo, InboxInput, InboxMemo, Publication } from '../state.js';
+import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO, publicationQuery, type Refusal } from '../wire.js';
 import type { TemporalClient } from '../../engine/temporal.js';
 import { FAILED_PRECONDITION, isGrpcError, Updates } from './updates.js';
 
-/** How long a query may take, in milliseconds: it waits for its turn at the worker. */
+/** Deadline of a query, in milliseconds, with its time in the worker's queue. */
 const QUERY_DEADLINE_MS = 10_000;
 /**
- * A run goes on as a new one from this many changes, of 5 to 10 events each: well before Temporal's limits, and because a poll
- * that starts anew reads the whole run.
+ * A run continues as new after this many changes, of 5 to 10 events each: well before Temporal's limits, and because each new
+ * history long poll reads the whole run.
  */
 const CONTINUE_AFTER_CHANGES = 150;
 
-/** An update that its workflow refused. */
+/** The workflow refused an update. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
   constructor(
     readonly why: Refusal,
     message: string,
-    /** Answer that came with it. */
+    /** Result that the refusal carries. */
     readonly detail?: unknown,
   ) {
     super(message);
   }
 }
 
-/** What a mailbox's workflow is started with, when it isn't there. */
-interface Beginning {
+/** Start of a workflow that isn't running yet. */
+interface WorkflowStart {
   type: string;
   input: InboxInput | DirectoryInput;
   memo: InboxMemo | DirectoryMemo;
@@ -57,22 +49,22 @@ interface Beginning {
 }
 
 export interface MailboxOptions {
-  /** A run of a workflow goes on as a new one from this many changes, of 5 to 10 events each. Default: 150. */
+  /** A run of a workflow continues as new after this many changes, of 5 to 10 events each. Default: 150. */
   continueAfterChanges?: number;
-  /** How many agents a home directory lists before further ones are listed in shards. Default: 100. */
+  /** Maximum agents in a home directory; further ones are listed in shards. Default: 100. */
   homeAgents?: number;
-  /** How old the last sign of life of a waiting agent gets before it is renewed, in milliseconds. Default: 12 minutes. */
-  signIntervalMs?: number;
-  /** How long there may be between two waits of an agent before it counts as away, in milliseconds. Default: 30 seconds. */
+  /** Interval of a waiting agent's heartbeats, in milliseconds. Default: 12 minutes. */
+  heartbeatIntervalMs?: number;
+  /** An agent without an open wait for this time counts as away, in milliseconds. Default: 30 seconds. */
   awayAfterMs?: number;
 }
 
 interface UpdateOptions {
-  /** Starts the workflow if it isn't there. Without it, that is an error. */
-  beginning?: Beginning;
-  /** It is probably not there: starts it with the first try. Default: false. */
+  /** Starts the workflow if it isn't running. Default: that is an error. */
+  start?: WorkflowStart;
+  /** The workflow is probably not running: start it with the first attempt. Default: false. */
   isNew?: boolean;
-  /** Goes before other updates of this process. Default: false. */
+  /** Takes precedence over other updates of this process. Default: false. */
   isUrgent?: boolean;
 }
 
@@ -90,7 +82,7 @@ export class MailboxWorkflows {
     this.#continueAfterChanges = options.continueAfterChanges ?? CONTINUE_AFTER_CHANGES;
   }
 
-  /** What the IDs of this principal's workflows begin with. */
+  /** Prefix of the IDs of this principal's workflows. */
   prefixOf(principal: string): string {
     return mailboxPrefix(principal, this.temporal.taskQueue, this.secret);
   }
@@ -99,69 +91,74 @@ export class MailboxWorkflows {
     return `${this.prefixOf(principal)}inbox:${name}`;
   }
 
-  /** @param shard its number. Default: the home directory */
+  /** @param shard number of the shard. Default: the home directory */
   directoryOf(principal: string, shard?: number): string {
     return `${this.prefixOf(principal)}directory${shard === undefined ? '' : `:${shard}`}`;
   }
 
   /**
-   * An update of an agent's inbox.
+   * Updates an agent's inbox.
    *
-   * @param starts start the inbox: with the first try, or only if there turns out to be none. Default: never
+   * @param starts starts the inbox: with the first attempt, or only after it was not found. Default: never
    * @throws RefusedError, LonghaulError `not_found`, `unavailable`
    */
-  updateInbox<R>(
+  updateInbox<R, A>(
     principal: string,
     name: string,
-    update: string,
-    what: unknown,
+    update: UpdateDefinition<R, [A]>,
+    argument: A,
     starts?: 'first' | 'if missing',
   ): Promise<R> {
-    return this.#update<R>(this.inboxOf(principal, name), update, what, {
-      ...(starts ? { beginning: this.#inbox(principal, name) } : {}),
+    return this.#update(this.inboxOf(principal, name), update, argument, {
+      ...(starts ? { start: this.#inboxStart(principal, name) } : {}),
       isNew: starts === 'first',
     });
   }
 
   /**
-   * An update of a directory, which is started if there is none.
+   * Updates a directory, which is started if it isn't running.
    *
    * @param options.shard number of the shard. Default: the home directory
    * @throws RefusedError, LonghaulError `unavailable`
    */
-  updateDirectory<R>(
+  updateDirectory<R, A>(
     principal: string,
-    update: string,
-    what: unknown,
+    update: UpdateDefinition<R, [A]>,
+    argument: A,
     { shard, isUrgent }: { shard?: number | undefined; isUrgent?: boolean } = {},
   ): Promise<R> {
-    const beginning: Beginning = {
+    const start: WorkflowStart = {
       type: DIRECTORY_WORKFLOW,
       input: { principal, continueAfterChanges: this.#continueAfterChanges },
       memo: { version: 1, principal, wanted: [] },
       summary: 'directory of agents',
     };
-    return this.#update<R>(this.directoryOf(principal, shard), update, what, {
-      beginning,
+    return this.#update(this.directoryOf(principal, shard), update, argument, {
+      start,
       ...(isUrgent ? { isUrgent } : {}),
     });
   }
 
-  /** Makes an inbox if there is none. @throws LonghaulError `unavailable` */
+  /** Starts an inbox if it isn't running. @throws LonghaulError `unavailable` */
   async ensureInbox(principal: string, name: string): Promise<void> {
     const workflowId = this.inboxOf(principal, name);
-    const { type, ...options } = this.#startOptions(workflowId, this.#inbox(principal, name));
+    const { type, ...options } = this.#startOptions(workflowId, this.#inboxStart(principal, name));
     await this.#updates.call(workflowId, (client) => client.workflow.start(type, options));
   }
 
-  async signalInbox(principal: string, name: string, signal: string, what: unknown): Promise<void> {
+  async signalInbox<A>(
+    principal: string,
+    name: string,
+    signal: SignalDefinition<[A]>,
+    argument: A,
+  ): Promise<void> {
     await this.temporal.call((client) =>
-      client.workflow.getHandle(this.inboxOf(principal, name)).signal(signal, what),
+      client.workflow.getHandle(this.inboxOf(principal, name)).signal(signal, argument),
     );
   }
 
   /**
-   * What an inbox shows; needs no worker. Undefined when there is none.
+   * Memo of an inbox, read without a worker. Undefined if it isn't running.
    *
    * @param deadlineMs in milliseconds. Default: as for any call to Temporal
    * @throws LonghaulError `unavailable`
@@ -176,23 +173,24 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Whoever asks the same meanwhile gets the same answer. Undefined when there is no such workflow.
+   * Queries a workflow. Concurrent identical queries share one call. Undefined if there is no such workflow.
    *
    * @throws LonghaulError `unavailable`, also while there is no worker
    */
-  async query<R>(workflowId: string, query: string, ...args: unknown[]): Promise<R | undefined> {
-    const key = JSON.stringify([workflowId, query, args]);
-    let asked = this.#queries.get(key) as Promise<R> | undefined;
-    if (!asked) {
-      asked = this.temporal
-        .call(
-          (client) => client.workflow.getHandle(workflowId).query<R, unknown[]>(query, ...args),
-          QUERY_DEADLINE_MS,
-        )
+  async query<R, Args extends unknown[]>(
+    workflowId: string,
+    query: QueryDefinition<R, Args>,
+    ...args: Args
+  ): Promise<R | undefined> {
+    const key = JSON.stringify([workflowId, query.name, args]);
+    let pending = this.#queries.get(key) as Promise<R> | undefined;
+    if (!pending) {
+      pending = this.temporal
+        .call((client) => client.workflow.getHandle(workflowId).query(query, ...args), QUERY_DEADLINE_MS)
         .finally(() => this.#queries.delete(key));
-      this.#queries.set(key, asked);
+      this.#queries.set(key, pending);
     }
-    return asked.catch((error: unknown) => {
+    return pending.catch((error: unknown) => {
       if (isGrpcError(error, [FAILED_PRECONDITION]))
         throw new LonghaulError('unavailable', 'no worker answers; try again shortly', { cause: error });
       return ifNotFound(error);
@@ -200,13 +198,13 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Recipients of a message for several agents or for anyone. Undefined when the directory has no such message.
+   * Recipients of a message for several agents or for anyone. Undefined if the directory has no such message.
    *
    * @throws LonghaulError `unavailable`, also while there is no worker
    */
   async publicationOf(principal: string, messageId: string): Promise<Publication | undefined> {
     const directory = this.directoryOf(principal);
-    return (await this.query<Publication | null>(directory, PUBLICATION_QUERY, messageId)) ?? undefined;
+    return (await this.query(directory, publicationQuery, messageId)) ?? undefined;
   }
 
   async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
@@ -214,7 +212,7 @@ export class MailboxWorkflows {
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 
-  #inbox(principal: string, name: string): Beginning {
+  #inboxStart(principal: string, name: string): WorkflowStart {
     const now = Date.now();
     return {
       type: INBOX_WORKFLOW,
@@ -224,7 +222,7 @@ export class MailboxWorkflows {
     };
   }
 
-  #startOptions(workflowId: string, { type, input, memo, summary }: Beginning) {
+  #startOptions(workflowId: string, { type, input, memo, summary }: WorkflowStart) {
     return {
       type,
       workflowId,
@@ -237,29 +235,29 @@ export class MailboxWorkflows {
   }
 
   /**
-   * Repeats of an update are harmless to its workflow. They have the same ID, so that Temporal gives one that is still on its
-   * way no second time to the same run.
+   * Updates are idempotent. Retries have the same update ID, so that Temporal doesn't deliver one that is still in flight
+   * to the same run twice.
    */
-  async #update<R>(
+  async #update<R, A>(
     workflowId: string,
-    update: string,
-    what: unknown,
-    { beginning, isNew = false, isUrgent = false }: UpdateOptions,
+    update: UpdateDefinition<R, [A]>,
+    argument: A,
+    { start, isNew = false, isUrgent = false }: UpdateOptions,
   ): Promise<R> {
-    const options = { args: [what] as [unknown], updateId: randomUUID() };
+    const call = { args: [argument] as [A], updateId: randomUUID() };
     const starting = (client: Client) => {
-      const { type, ...start } = this.#startOptions(workflowId, beginning!);
-      return client.workflow.executeUpdateWithStart<() => Promise<unknown>, R, [unknown]>(update, {
-        ...options,
-        startWorkflowOperation: new WithStartWorkflowOperation(type, start),
+      const { type, ...options } = this.#startOptions(workflowId, start!);
+      return client.workflow.executeUpdateWithStart<() => Promise<unknown>, R, [A]>(update, {
+        ...call,
+        startWorkflowOperation: new WithStartWorkflowOperation(type, options),
       });
     };
     const existing = async (client: Client) => {
       try {
-        return await client.workflow.getHandle(workflowId).executeUpdate<R, [unknown]>(update, options);
+        return await client.workflow.getHandle(workflowId).executeUpdate(update, call);
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
-        if (!beginning) throw new LonghaulError('not_found', 'there is no such agent', { cause: error });
+        if (!start) throw new LonghaulError('not_found', 'there is no such agent', { cause: error });
         return starting(client);
       }
     };
@@ -269,7 +267,7 @@ export class MailboxWorkflows {
       if (!(error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure))
         throw error;
       const { type, message, details } = error.cause;
-      // The SDK refuses an update that the workflow's code doesn't know without a type.
+      // The SDK's refusal of an update without a handler has no type.
       throw new RefusedError((type || 'unknown_update') as Refusal, message, details?.[0]);
     }
   }

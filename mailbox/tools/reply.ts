@@ -1,5 +1,5 @@
 /** What a wait is answered with: the shortest shape that holds it. */
-import type { Received } from '../types.js';
+import type { ReceiveResult } from '../types.js';
 import type { Ended } from './operations.js';
 
 /**
@@ -30,7 +30,7 @@ export const COME_BACK: Answer = { nw: true, again: 1 };
 export function renderMessage({
   message,
   previous,
-}: Received & { kind: 'message' }): Answer & { id: string } {
+}: ReceiveResult & { kind: 'message' }): Answer & { id: string } {
   const { messageId, from, mode, content, context, responseTo, delivery } = message;
   return {
     id: messageId,

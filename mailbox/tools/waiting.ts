@@ -1,6 +1,6 @@
 /** Waiting for work within a call. */
 import type { Engine } from '../../engine/index.js';
-import type { Received } from '../types.js';
+import type { ReceiveResult } from '../types.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
@@ -61,7 +61,7 @@ function answerOf(
   engine: Engine,
   { principal, signal, closing }: Caller,
   agentId: string,
-  received: Received,
+  received: ReceiveResult,
   { hasEnded, ended }: OperationsWatch,
 ): Answer {
   switch (received.kind) {

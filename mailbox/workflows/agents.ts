@@ -1,32 +1,34 @@
 /** The agents that one directory lists, and who has room in it. Pure. */
-import { jsonBytes, type Registration } from '../types.js';
-import type { EnlistRequest, LeaveNotice, Listed } from '../wire.js';
+import { jsonBytes } from '../json-size.js';
+import type { ListedAgent } from '../state.js';
+import type { Registration } from '../types.js';
+import type { EnlistRequest, LeaveNotice } from '../wire.js';
 
 /** Largest list, in bytes of JSON; with the offers and publications of a home directory it stays under 1 MiB. */
 const AGENTS_LIMIT_BYTES = 300 * 1024;
 
 export class AgentList {
-  readonly #agents: Map<string, Listed>;
+  readonly #agents: Map<string, ListedAgent>;
   /** Those that have not left, and their bytes. */
   #present = 0;
   #presentBytes = 0;
   #bytes = 0;
 
-  constructor(agents: Record<string, Listed>) {
+  constructor(agents: Record<string, ListedAgent>) {
     this.#agents = new Map(Object.entries(agents));
     for (const agent of this.#agents.values()) this.#count(agent, 1);
   }
 
   /** As it is carried from run to run. */
-  toRecord(): Record<string, Listed> {
+  toRecord(): Record<string, ListedAgent> {
     return Object.fromEntries(this.#agents);
   }
 
-  all(): Listed[] {
+  all(): ListedAgent[] {
     return [...this.#agents.values()];
   }
 
-  find(name: string): Listed | undefined {
+  find(name: string): ListedAgent | undefined {
     return this.#agents.get(name);
   }
 
@@ -47,14 +49,14 @@ export class AgentList {
    *
    * @param limit number of agents at most; one that is listed already needs room only for its bytes
    */
-  hasRoom(agent: Listed, limit: number): boolean {
+  hasRoom(agent: ListedAgent, limit: number): boolean {
     const listed = this.find(agent.name);
     const others = listed && !listed.hasLeft ? this.#presentBytes - bytesOf(listed) : this.#presentBytes;
     return (listed !== undefined || this.#present < limit) && others + bytesOf(agent) <= AGENTS_LIMIT_BYTES;
   }
 
   /** Lists an agent; those that have left make room for it. */
-  put(agent: Listed, limit: number): void {
+  put(agent: ListedAgent, limit: number): void {
     const listed = this.find(agent.name);
     if (listed) this.#count(listed, -1);
     this.#agents.set(agent.name, agent);
@@ -83,7 +85,7 @@ export class AgentList {
     return true;
   }
 
-  #count(agent: Listed, sign: 1 | -1): void {
+  #count(agent: ListedAgent, sign: 1 | -1): void {
     const bytes = sign * bytesOf(agent);
     this.#bytes += bytes;
     if (agent.hasLeft) return;
@@ -93,7 +95,7 @@ export class AgentList {
 }
 
 /** Of its entry in a JSON object, with a comma; without the mark of having left, so that leaving needs no room. */
-function bytesOf({ hasLeft: _hasLeft, ...agent }: Listed): number {
+function bytesOf({ hasLeft: _hasLeft, ...agent }: ListedAgent): number {
   return jsonBytes(agent) + jsonBytes(agent.name) + 2;
 }
 

@@ -1,7 +1,8 @@
 /** Dead letters of an inbox: messages that were delivered as often as they may be. Bounded in number, bytes and time. */
 import { log } from '@temporalio/workflow';
-import { DEAD_LETTERS_KEPT_MS, DEAD_LETTERS_LIMIT, jsonBytes, MAX_DELIVERIES } from '../types.js';
-import type { DeadLetterState, InboxState, StoredMessage } from '../wire.js';
+import { jsonBytes } from '../json-size.js';
+import { DEAD_LETTERS_KEPT_MS, DEAD_LETTERS_LIMIT, MAX_DELIVERIES } from '../limits.js';
+import type { InboxState, StoredDeadLetter, StoredMessage } from '../state.js';
 
 /** With the rest of the inbox's state they stay under 1 MiB, in bytes of JSON. */
 const LIMIT_BYTES = 80 * 1024;
@@ -14,11 +15,11 @@ export function isExhausted({ deliveries, maxDeliveries = MAX_DELIVERIES }: Stor
 export class DeadLetters {
   constructor(private readonly state: InboxState) {}
 
-  get all(): DeadLetterState[] {
+  get all(): StoredDeadLetter[] {
     return this.state.deadLetters ?? [];
   }
 
-  find(id: string): DeadLetterState | undefined {
+  find(id: string): StoredDeadLetter | undefined {
     return this.all.find((letter) => letter.id === id);
   }
 

@@ -1,42 +1,30 @@
 /**
  * One principal's directory: which agents there are, what is offered to anyone, and where messages went that aren't for one
- * agent alone. Whoever waits claims; the first claim that fits gets the message, which goes into the claimer's inbox from
+ * agent alone. Whoever waits claims; the first claim that matches gets the message, which goes into the claimer's inbox from
  * here, so that no server's end can lose it in between. The same workflow serves as home directory, which has all of this,
  * and as shard, which lists the agents that have no room in the home directory.
  */
+import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { jsonBytes } from '../json-size.js';
+import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
+import { shardsOf } from '../shards.js';
+import type { DirectoryInput, DirectoryMemo, DirectoryState, Publication, StoredMessage } from '../state.js';
+import { matches } from '../types.js';
 import {
-  condition,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  getExternalWorkflowHandle,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { AGENTS_LIMIT, fits, jsonBytes, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../types.js';
-import {
-  AGENTS_QUERY,
-  ASSIGN,
-  CLAIM,
-  ENLIST,
-  ENLIST_ALL,
-  HAND_BACK,
-  LEAVE,
-  OFFER,
-  PUBLICATION_QUERY,
-  PUBLISH,
-  shardsOf,
-  type AgentsAnswer,
+  agentsQuery,
+  assignSignal,
+  claimUpdate,
+  enlistAllUpdate,
+  enlistUpdate,
+  handBackSignal,
+  leaveSignal,
+  offerUpdate,
+  publicationQuery,
+  publishUpdate,
   type ClaimRequest,
-  type DirectoryInput,
-  type DirectoryMemo,
-  type DirectoryState,
-  type EnlistAllAnswer,
   type EnlistAllRequest,
+  type EnlistAllResult,
   type EnlistRequest,
-  type LeaveNotice,
-  type Publication,
-  type StoredMessage,
 } from '../wire.js';
 import { AgentList } from './agents.js';
 import { refuse, Run } from './run.js';
@@ -56,7 +44,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   const run = new Run(memo, continueAfterChanges);
 
   setHandler(
-    defineUpdate<EnlistAllAnswer, [EnlistAllRequest]>(ENLIST_ALL),
+    enlistAllUpdate,
     ({ agents, limit }) => {
       const refused: string[] = [];
       for (const agent of agents) {
@@ -74,7 +62,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
         const changed = agents.filter((agent) => !list.isCurrent(agent));
         const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
         if (becomesSharded || changed.some((agent) => takes(agent, limit))) return;
-        const answer: EnlistAllAnswer = { refused: changed.map(({ name }) => name), listed: list.present };
+        const answer: EnlistAllResult = { refused: changed.map(({ name }) => name), listed: list.present };
         refuse('repeat', 'nothing to change', answer);
       },
       description: 'Lists agents, or what has changed of them.',
@@ -82,7 +70,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [EnlistRequest]>(ENLIST),
+    enlistUpdate,
     ({ isForced: _isForced, ...listed }) => {
       list.put(listed, AGENTS_LIMIT);
       run.count();
@@ -97,7 +85,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   );
 
   setHandler(
-    defineSignal<[LeaveNotice]>(LEAVE),
+    leaveSignal,
     async (notice) => {
       run.count();
       const wasListed = list.leave(notice);
@@ -106,7 +94,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       const next = shard === undefined ? 0 : shards.indexOf(shard) + 1;
       if (next === shards.length || (shard === undefined && !state.isSharded)) return;
       try {
-        await getExternalWorkflowHandle(`${homeId}:${shards[next]}`).signal(LEAVE, notice);
+        await getExternalWorkflowHandle(`${homeId}:${shards[next]}`).signal(leaveSignal, notice);
       } catch {
         // There is no such shard, so nobody is listed in it or in those after it.
       }
@@ -115,7 +103,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [Pick<Publication, 'id' | 'recipients' | 'digest'>]>(PUBLISH),
+    publishUpdate,
     (publication) => {
       publish({ ...publication, at: Date.now() });
       run.count();
@@ -127,7 +115,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [StoredMessage]>(OFFER),
+    offerUpdate,
     (message) => {
       expire();
       state.offers.push(message);
@@ -147,12 +135,12 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
         const now = Date.now();
         if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
       },
-      description: 'Offers a message to anyone who fits.',
+      description: 'Offers a message to anyone who matches.',
     },
   );
 
   setHandler(
-    defineUpdate<string, [ClaimRequest]>(CLAIM),
+    claimUpdate,
     async (claim) => {
       const { name } = claim;
       expire();
@@ -162,7 +150,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       state.offers = state.offers.filter((one) => one !== message);
       note(message.id, { recipients: [name] });
       try {
-        await getExternalWorkflowHandle(inboxPrefix + name).signal(ASSIGN, message);
+        await getExternalWorkflowHandle(inboxPrefix + name).signal(assignSignal, message);
       } catch {
         // It has no inbox any more.
         list.delete(name);
@@ -175,20 +163,20 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       validator: (claim: ClaimRequest) => {
         if (!offerFor(claim)) refuse('nothing');
       },
-      description: 'Gives the first offer that fits the agent to it.',
+      description: 'Gives the first offer that matches the agent to it.',
     },
   );
 
-  setHandler(defineSignal<[StoredMessage]>(HAND_BACK), takeBack, {
+  setHandler(handBackSignal, takeBack, {
     description: 'A message that its taker did not do.',
   });
 
-  setHandler(defineQuery<AgentsAnswer>(AGENTS_QUERY), () => ({
+  setHandler(agentsQuery, () => ({
     agents: list.all(),
     offers: state.offers.length,
     ...(state.isSharded ? { isSharded: true } : {}),
   }));
-  setHandler(defineQuery<Publication | null, [string]>(PUBLICATION_QUERY), (id) => publicationOf(id) ?? null);
+  setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
 
   /** Is the agent listed here, or may it be? */
   function takes(agent: EnlistRequest, limit: number): boolean {
@@ -200,7 +188,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     const agent = registration ?? listed;
     const now = Date.now();
     if (!agent || listed?.hasLeft) return undefined;
-    return state.offers.find(({ selector, expiresAt }) => expiresAt > now && fits(agent, selector!));
+    return state.offers.find(({ selector, expiresAt }) => expiresAt > now && matches(agent, selector!));
   }
 
   function takeBack(message: StoredMessage): void {

@@ -4,43 +4,27 @@
  * somebody looks, and the only timers are for messages that have to go back to others or were delivered for the last time,
  * and one that ends an inbox which nobody uses.
  */
+import { condition, log, patched, setHandler } from '@temporalio/workflow';
+import type { InboxInput, StoredMessage } from '../state.js';
 import {
-  condition,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  log,
-  patched,
-  setHandler,
-} from '@temporalio/workflow';
-import type { Registration } from '../types.js';
-import {
-  ASSIGN,
-  BYE,
-  DEAD_LETTERS_QUERY,
-  OUTCOME_QUERY,
-  PUT,
-  QUEUE_QUERY,
-  REGISTER,
-  RELEASE,
-  REPORT,
-  RESPOND,
-  SETTLE_DEAD_LETTER,
-  SIGN,
-  TAKE,
+  assignSignal,
+  byeUpdate,
+  deadLettersQuery,
+  heartbeatSignal,
+  outcomeQuery,
+  putUpdate,
+  queueQuery,
+  registerUpdate,
+  releaseUpdate,
+  reportUpdate,
+  respondUpdate,
+  settleDeadLetterUpdate,
+  takeUpdate,
   type ByeRequest,
-  type DeadLetterState,
-  type InboxInput,
-  type Outcome,
-  type Pending,
-  type RegisterAnswer,
   type ReleaseRequest,
   type ReportRequest,
   type RespondRequest,
   type SettleDeadLetterRequest,
-  type Sign,
-  type StoredMessage,
-  type TakeAnswer,
   type TakeRequest,
 } from '../wire.js';
 import { isExhausted } from './dead-letters.js';
@@ -70,7 +54,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   };
 
   setHandler(
-    defineUpdate<RegisterAnswer, [Registration]>(REGISTER),
+    registerUpdate,
     (registration) => {
       const wasBye = state.isBye === true;
       const isTakeover = state.registration !== undefined && !wasBye;
@@ -89,7 +73,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [StoredMessage]>(PUT),
+    putUpdate,
     (message) => {
       inbox.expire();
       inbox.put(message);
@@ -106,7 +90,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<TakeAnswer, [TakeRequest]>(TAKE),
+    takeUpdate,
     ({ epoch, ack, leaseMs }) => {
       if (ack !== undefined) inbox.acknowledge(ack);
       inbox.expire();
@@ -130,7 +114,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [ReleaseRequest]>(RELEASE),
+    releaseUpdate,
     ({ id }) => {
       const message = inbox.find(id)!;
       message.deliveries -= 1;
@@ -148,7 +132,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [RespondRequest]>(RESPOND),
+    respondUpdate,
     ({ id, response, digest }) => {
       inbox.answer(id, response, digest);
       inbox.sign();
@@ -168,7 +152,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [ByeRequest]>(BYE),
+    byeUpdate,
     () => {
       fail();
       inbox.end();
@@ -187,7 +171,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [ReportRequest]>(REPORT),
+    reportUpdate,
     (request) => {
       inbox.report(request);
       inbox.sign();
@@ -205,7 +189,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineUpdate<void, [SettleDeadLetterRequest]>(SETTLE_DEAD_LETTER),
+    settleDeadLetterUpdate,
     ({ id, action }) => {
       const letter = inbox.deadLetters.find(id)!;
       if (action === 'resend') inbox.resend(letter);
@@ -225,7 +209,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineSignal<[Sign]>(SIGN),
+    heartbeatSignal,
     ({ epoch, awayAt, isRoaming }) => {
       if (state.epoch !== epoch || state.isBye) return run.decide();
       if (awayAt === undefined) {
@@ -242,7 +226,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   );
 
   setHandler(
-    defineSignal<[StoredMessage]>(ASSIGN),
+    assignSignal,
     (message) => {
       if (inbox.hasSeen(message.id)) return run.decide();
       if (inbox.isOverflowing() && !message.selector) {
@@ -255,15 +239,12 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     { description: 'A message that the directory gives, or a response.' },
   );
 
-  setHandler(defineQuery<{ queue: StoredMessage[]; leased?: string }>(QUEUE_QUERY), () => ({
+  setHandler(queueQuery, () => ({
     queue: state.queue,
     ...(state.lease ? { leased: state.lease.id } : {}),
   }));
-  setHandler(
-    defineQuery<Outcome | Pending | null, [string]>(OUTCOME_QUERY),
-    (id) => inbox.fateOf(id) ?? null,
-  );
-  setHandler(defineQuery<DeadLetterState[]>(DEAD_LETTERS_QUERY), () => inbox.deadLetters.all);
+  setHandler(outcomeQuery, (id) => inbox.fateOf(id) ?? null);
+  setHandler(deadLettersQuery, () => inbox.deadLetters.all);
 
   /** The next message that may be delivered once more. Those before it become dead letters. */
   function nextToDeliver(): StoredMessage | undefined {

@@ -1,6 +1,8 @@
 /** What an inbox sends to the other workflows of its mailbox. */
+import type { SignalDefinition } from '@temporalio/common';
 import { getExternalWorkflowHandle, log, workflowInfo } from '@temporalio/workflow';
-import { ASSIGN, HAND_BACK, LEAVE, type LeaveNotice, type Outcome, type StoredMessage } from '../wire.js';
+import type { Outcome, StoredMessage } from '../state.js';
+import { assignSignal, handBackSignal, leaveSignal, type LeaveNotice } from '../wire.js';
 
 /** How long responses and news wait in the inbox of whom they are for, in milliseconds: 7 days. */
 const KEPT_MS = 7 * 24 * 3600_000;
@@ -41,12 +43,12 @@ export class Outbox {
   /** Tells the directory that this life of the agent is over. */
   async leave(epoch: number, isForgotten: boolean): Promise<void> {
     const leaving: LeaveNotice = { name: this.name, epoch, isForgotten };
-    await this.#signal('directory', LEAVE, leaving);
+    await this.#signal('directory', leaveSignal, leaving);
   }
 
   /** Returns a message for anyone to the directory. @returns false when there is none */
   handBack({ handBackAt: _over, ...offer }: StoredMessage): Promise<boolean> {
-    return this.#signal('directory', HAND_BACK, offer);
+    return this.#signal('directory', handBackSignal, offer);
   }
 
   async #send(
@@ -63,17 +65,17 @@ export class Outbox {
       deliveries: 0,
       ...what,
     };
-    if (await this.#signal(`inbox:${recipient}`, ASSIGN, message)) return;
+    if (await this.#signal(`inbox:${recipient}`, assignSignal, message)) return;
     log.warn('what became of a message could not be forwarded; its sender can read it', {
       id: what.responseTo,
     });
   }
 
   /** @returns false when there is no such workflow */
-  async #signal(workflow: string, signal: string, what: unknown): Promise<boolean> {
+  async #signal<T>(workflow: string, signal: SignalDefinition<[T]>, argument: T): Promise<boolean> {
     this.#sending += 1;
     try {
-      await getExternalWorkflowHandle(this.#prefix + workflow).signal(signal, what);
+      await getExternalWorkflowHandle(this.#prefix + workflow).signal(signal, argument);
       return true;
     } catch {
       return false;

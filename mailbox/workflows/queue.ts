@@ -2,18 +2,18 @@
  * An inbox's state and what is done with it: pure but for the time, which is the workflow's. First in, first out, one message
  * given at a time, so that each sender's order is kept; one whose lease ended is first again.
  */
-import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../types.js';
+import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
 import type {
-  DeadLetterState,
   InboxMemo,
   InboxState,
   Lease,
   Outcome,
-  Pending,
-  ReportRequest,
+  PendingOutcome,
+  StoredDeadLetter,
   StoredMessage,
   StoredText,
-} from '../wire.js';
+} from '../state.js';
+import type { ReportRequest } from '../wire.js';
 import { DeadLetters } from './dead-letters.js';
 
 /** How many responses to the agent's own messages may wait beyond the bound for senders: they can't be refused. */
@@ -105,7 +105,7 @@ export class Inbox {
   }
 
   /** What has become of a message. Dead letters are kept longer than outcomes. */
-  fateOf(id: string): Outcome | Pending | undefined {
+  fateOf(id: string): Outcome | PendingOutcome | undefined {
     const message = this.find(id);
     if (message) {
       const { progress } = message;
@@ -228,7 +228,7 @@ export class Inbox {
   }
 
   /** A dead letter waits again, last in the queue, or is offered to anyone again. */
-  resend({ deadAt: _over, progress: _old, ...message }: DeadLetterState): void {
+  resend({ deadAt: _over, progress: _old, ...message }: StoredDeadLetter): void {
     const { state } = this;
     const now = Date.now();
     this.deadLetters.remove(message.id);

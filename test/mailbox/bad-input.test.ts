@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
-import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/types.js';
+import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
 import { OlderClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';

@@ -1,8 +1,8 @@
 /** Errors that several calls of the mailbox throw. */
 import { LonghaulError } from '../../operations/errors.js';
-import { INBOX_LIMIT } from '../types.js';
+import { INBOX_LIMIT } from '../limits.js';
 
-/** `wrong_state`, retryable. @param why begins the message */
+/** `wrong_state`, retryable. @param why the message up to the advice */
 export function noRoom(why: string): LonghaulError {
   return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
@@ -12,12 +12,12 @@ export function inboxFull(name: string): LonghaulError {
   return noRoom(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
 }
 
-/** `not_found`: there is no inbox of this name. */
-export function noInbox(name: string): LonghaulError {
+/** `not_found`: no inbox has this name. */
+export function inboxNotFound(name: string): LonghaulError {
   return new LonghaulError('not_found', `there is no agent "${name}", and nothing was sent to it`);
 }
 
-/** `not_found`: the agent ID is none of this principal's, or its inbox doesn't know it. */
+/** `not_found`: the agent ID isn't one of this principal's, or its inbox doesn't know it. */
 export function agentNotFound(): LonghaulError {
   return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
 }
