@@ -1,18 +1,26 @@
 /** What each room may import. `npm run layers` also fails when it finds nothing to check. */
 const ROOMS = {
   operations: [],
-  platform: ['operations', 'pipelines'],
+  platform: ['operations', 'pipelines', 'mailbox'],
   tools: ['operations'],
   pipelines: ['operations'],
   workflows: ['operations', 'pipelines', 'tools'],
   activities: ['operations', 'pipelines', 'platform', 'tools'],
-  engine: ['operations', 'platform'],
+  engine: ['operations', 'platform', 'mailbox', 'mailbox/client'],
   worker: ['operations', 'pipelines', 'platform', 'activities'],
-  'mcp-server': ['engine', 'operations', 'platform'],
+  'mcp-server': ['engine', 'operations', 'platform', 'mailbox/tools'],
   stack: ['operations', 'platform'],
-  cli: ['operations', 'pipelines', 'platform', 'stack', 'worker', 'mcp-server'],
+  cli: ['operations', 'pipelines', 'platform', 'stack', 'worker', 'mcp-server', 'mailbox/cli'],
+  // The mailbox is one feature in several execution environments. Its own files hold types and names alone.
+  mailbox: ['operations'],
+  'mailbox/client': ['mailbox', 'operations', 'platform', 'engine'],
+  'mailbox/workflows': ['mailbox', 'operations'],
+  'mailbox/tools': ['mailbox', 'operations', 'engine', 'mcp-server'],
+  'mailbox/cli': ['cli'],
 };
 const all = Object.keys(ROOMS);
+/** Pattern of a room's files; those of the mailbox's rooms aren't the mailbox's own. */
+const filesOf = (room) => (room === 'mailbox' ? '^mailbox/[^/]+$' : `^${room}/`);
 
 module.exports = {
   forbidden: [
@@ -20,9 +28,9 @@ module.exports = {
       name: `${room}-imports`,
       severity: 'error',
       comment: `${room} may import ${ROOMS[room].join(', ') || 'nothing'} of ours`,
-      from: { path: `^${room}/` },
+      from: { path: filesOf(room) },
       to: {
-        path: `^(${all.filter((other) => other !== room && !ROOMS[room].includes(other)).join('|')})/`,
+        path: all.filter((other) => other !== room && !ROOMS[room].includes(other)).map(filesOf),
         // Types of an activity are how a workflow calls it.
         ...(room === 'workflows' ? { dependencyTypesNot: ['type-only'] } : {}),
       },
@@ -37,32 +45,56 @@ module.exports = {
     {
       name: 'protocols-are-apart',
       severity: 'error',
-      comment: 'the mailbox answers by the plain contract',
-      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/' },
+      comment: 'the others mount the plain contract',
+      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/' },
       to: {
-        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/',
-        pathNot: ['^mcp-server/$1/', '^mcp-server/plain/', '^mcp-server/mailbox/index\\.ts$'],
+        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/',
+        pathNot: ['^mcp-server/$1/', '^mcp-server/plain/'],
       },
+    },
+    {
+      name: 'mailbox-is-mounted-by-its-index',
+      severity: 'error',
+      comment: 'the engine mounts the client, the plain contract the tools',
+      from: { path: '^(engine|mcp-server)/' },
+      to: { path: '^mailbox/(client|tools)/', pathNot: '/index\\.ts$' },
+    },
+    {
+      name: 'mailbox-client-is-below-the-engine',
+      severity: 'error',
+      comment:
+        "the client uses the engine's connection and watch; the engine, which mounts it, stays unknown to it",
+      from: { path: '^mailbox/client/' },
+      to: { path: '^engine/index\\.ts$' },
+    },
+    {
+      name: 'mailbox-tools-answer-by-the-plain-contract',
+      severity: 'error',
+      from: { path: '^mailbox/tools/' },
+      to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle|plain|shared)/' },
     },
     {
       name: 'shared-is-below-protocols',
       severity: 'error',
       from: { path: '^mcp-server/(shared|lifecycle)/' },
       to: {
-        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox)/',
+        path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs)|mailbox/tools)/',
         dependencyTypesNot: ['type-only'],
       },
     },
     {
       name: 'protocols-know-nothing-of-temporal',
       severity: 'error',
-      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs|mailbox|revision-[^/]+)/' },
+      from: { path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs|revision-[^/]+)|mailbox/tools)/' },
       to: { path: '@temporalio' },
     },
     {
       name: 'engine-knows-nothing-of-mcp',
       severity: 'error',
-      from: { path: '^(engine|operations|workflows|activities|worker)/' },
+      from: {
+        path: ['^(engine|operations|workflows|activities|worker)/', '^mailbox/'],
+        pathNot: '^mailbox/tools/',
+      },
       to: { path: '@modelcontextprotocol' },
     },
     {
@@ -70,6 +102,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^operations/' },
       to: { path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$' },
+    },
+    {
+      name: 'mailbox-types-are-pure',
+      severity: 'error',
+      comment: 'client and workflow sandbox share them',
+      from: { path: '^mailbox/[^/]+$' },
+      to: { dependencyTypesNot: ['type-only'], path: '@temporalio|node_modules|^(node:)?[a-z]+$' },
     },
     {
       name: 'no-cycles',

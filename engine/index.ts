@@ -30,7 +30,7 @@ import { streamEvents, type EventOptions, type OperationEvent } from './events/i
 import { listOperations, type OperationPage } from './list.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
-import { Mailbox } from './mailbox/index.js';
+import { Mailbox } from '../mailbox/client/index.js';
 import { mergeParts } from './parts.js';
 import { readOperation } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';

@@ -38,15 +38,18 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 export type Kind = 'tools' | 'workflows' | 'activities';
 
-/** What runs pipelines and the mailbox: there whether or not the shipped tools are served. */
-const ALWAYS_THERE: readonly string[] = ['pipeline', 'mailbox'];
+/** Runs pipelines: there whether or not the shipped tools are served. */
+const ALWAYS_THERE: readonly string[] = ['pipeline'];
+/** The workflows of the mailbox, which are no tools. Always there, so that any worker can serve a mailbox. */
+const MAILBOX_WORKFLOWS = ownModule('mailbox/workflows/index');
 
 /** The files of one kind: shipped ones first, then the project's. */
 export function filesOf(kind: Kind, settings: Settings): string[] {
   const shipped = codeIn(join(CODE_ROOT, kind)).filter(
     (path) => settings.shippedTools || ALWAYS_THERE.includes(basename(path, extname(path))),
   );
-  return [...shipped, ...ownFilesOf(kind, settings)];
+  const mailbox = kind === 'workflows' ? [MAILBOX_WORKFLOWS] : [];
+  return [...shipped, ...mailbox, ...ownFilesOf(kind, settings)];
 }
 
 /** Those of the project alone. */

@@ -3,7 +3,7 @@
  * the start, when it gave none, it takes away its own tool and no other.
  */
 import { basename, extname } from 'node:path';
-import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
+import { MAILBOX_TOOL_NAMES } from '../mailbox/tool-names.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';

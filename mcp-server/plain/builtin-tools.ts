@@ -1,6 +1,6 @@
 /** Longhaul's own tools, by name: those about operations and, where it is switched on, the mailbox's. */
 import type { Engine } from '../../engine/index.js';
-import { mailboxTools } from '../mailbox/index.js';
+import { mailboxTools } from '../../mailbox/tools/index.js';
 import { operationTools } from './operation-tools/index.js';
 import type { BuiltinTool } from './builtin-tool.js';
 

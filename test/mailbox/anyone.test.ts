@@ -1,6 +1,6 @@
 /** Messages for many: for anyone free, for all that fit, for a list; parents and their children. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { OFFERS_LIMIT } from '../../operations/mailbox.js';
+import { OFFERS_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, type Post } from './support.js';

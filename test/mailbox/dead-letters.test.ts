@@ -1,6 +1,6 @@
 /** Messages that no agent survives: delivered so often and no more, kept apart, told to their sender, resent or dropped. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Received } from '../../operations/mailbox.js';
+import type { ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });
-const contentOf = (received: Received) =>
+const contentOf = (received: ReceiveResult) =>
   received.kind === 'message' ? received.message.content : undefined;
 
 /** Waits again and again without acknowledging this message. @returns how often it came */

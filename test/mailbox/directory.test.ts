@@ -1,22 +1,20 @@
 /** The directory of many agents: storms of registrations, shards, limits, and directories of earlier versions. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { MailboxWorkflows } from '../../engine/mailbox/workflows.js';
-import { Enlistments } from '../../engine/mailbox/enlist.js';
-import { AGENTS_LIMIT, CAPABILITIES_LIMIT, jsonBytes, STATUS_PAGE_LIMIT } from '../../operations/mailbox.js';
+import { MailboxWorkflows } from '../../mailbox/client/workflows.js';
+import { Enlistments } from '../../mailbox/client/enlist.js';
+import { jsonBytes } from '../../mailbox/json-size.js';
+import { AGENTS_LIMIT, CAPABILITIES_LIMIT, STATUS_PAGE_LIMIT } from '../../mailbox/limits.js';
+import { DIRECTORY_SHARDS, shardsOf } from '../../mailbox/shards.js';
+import type { DirectoryInput, DirectoryState, ListedAgent } from '../../mailbox/state.js';
 import {
-  AGENTS_QUERY,
-  CLAIM,
-  DIRECTORY_SHARDS,
+  agentsQuery,
+  claimUpdate,
   DIRECTORY_WORKFLOW,
-  ENLIST,
-  shardsOf,
-  type AgentsAnswer,
-  type DirectoryInput,
-  type DirectoryState,
-  type Listed,
-} from '../../operations/mailbox-wire.js';
-import { AgentList } from '../../workflows/mailbox/agents.js';
+  enlistUpdate,
+  type AgentsResult,
+} from '../../mailbox/wire.js';
+import { AgentList } from '../../mailbox/workflows/agents.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import {
@@ -59,9 +57,9 @@ const directory = (who: string, shard?: number) =>
   );
 
 /** What a directory lists; nothing where there is none. */
-const listedIn = (who: string, shard?: number): Promise<Listed[]> =>
+const listedIn = (who: string, shard?: number): Promise<ListedAgent[]> =>
   directory(who, shard)
-    .query<AgentsAnswer>(AGENTS_QUERY)
+    .query<AgentsResult>(agentsQuery)
     .then(
       ({ agents }) => agents,
       () => [],
@@ -92,14 +90,14 @@ async function startDirectory(who: string, state: DirectoryState, shard?: number
   });
 }
 
-const stateOf = (agents: Listed[], rest: Partial<DirectoryState> = {}): DirectoryState => ({
+const stateOf = (agents: ListedAgent[], rest: Partial<DirectoryState> = {}): DirectoryState => ({
   agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])),
   offers: [],
   publications: [],
   ...rest,
 });
 
-const listed = (name: string, capabilities: string[] = []): Listed => ({
+const listed = (name: string, capabilities: string[] = []): ListedAgent => ({
   name,
   type: 'test',
   capabilities,
@@ -280,10 +278,10 @@ test('a directory of an earlier version keeps its agents, offers and publication
   expect(got).toMatchObject({ messageId: id('1'), content: 'offered before' });
 
   // As a server of the earlier version speaks.
-  await directory(who).executeUpdate(ENLIST, { args: [{ ...listed('older'), isForced: false }] });
+  await directory(who).executeUpdate(enlistUpdate, { args: [{ ...listed('older'), isForced: false }] });
   expect((await listedIn(who)).map(({ name }) => name)).toContain('older');
   await small.mailbox.send(who, { to: { anyone: { names: ['old-2'] } }, content: 'claimed', mode: 'm' });
-  await directory(who).executeUpdate(CLAIM, { args: [{ name: 'old-2' }] });
+  await directory(who).executeUpdate(claimUpdate, { args: [{ name: 'old-2' }] });
   expect(messageOf(await post.mailbox.receive(who, agents.get('old-2')!, once())).content).toBe('claimed');
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
-import { mailboxTools } from '../../mcp-server/mailbox/index.js';
+import { mailboxTools } from '../../mailbox/tools/index.js';
 import { OlderClient } from '../revision-2025-11-25/wire.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { SIGN_INTERVAL_MS } from '../../operations/mailbox.js';
+import { HEARTBEAT_INTERVAL_MS } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
@@ -67,9 +67,9 @@ test('the time-out may depend on how long it has been quiet', async () => {
 });
 
 test('a waiting agent gives a sign of life when its last one is old, and no more often', async () => {
-  expect(SIGN_INTERVAL_MS).toBeGreaterThanOrEqual(10 * 60_000);
+  expect(HEARTBEAT_INTERVAL_MS).toBeGreaterThanOrEqual(10 * 60_000);
   const who = somebody();
-  const eager = await openPost(parts, { signIntervalMs: 1_000 });
+  const eager = await openPost(parts, { heartbeatIntervalMs: 1_000 });
   try {
     const agent = await join(eager, who, 'signs');
     const registered = await eventsOf(who, 'signs');

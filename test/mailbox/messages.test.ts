@@ -1,6 +1,6 @@
 /** Messages to one agent: kept, given in order, under a lease, acknowledged, answered. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../operations/mailbox.js';
+import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { MAILBOX_TOOL_NAMES } from '../../operations/mailbox-tools.js';
+import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { FIXTURES } from '../support/test-stack.js';
 import {

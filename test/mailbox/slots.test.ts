@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Slots } from '../../engine/mailbox/slots.js';
+import { Slots } from '../../mailbox/client/slots.js';
 
 const PATIENT_MS = 60_000;
 

@@ -135,7 +135,7 @@ test('the status comes in pages, by name, and agents that come meanwhile shift n
   for (const [options, message] of [
     [{ limit: 0 }, 'limit: expected a whole number from 1 to 500; got 0'],
     [{ limit: 501 }, 'limit: expected'],
-    [{ cursor: '' }, 'cursor: expected the next_cursor of a page before; got ""'],
+    [{ cursor: '' }, 'cursor: expected next_cursor of the previous page; got ""'],
     [{ parent: 'two words' }, 'parent: expected'],
   ] as const)
     await expect(mailbox.status(who, options)).rejects.toMatchObject({

@@ -1,10 +1,10 @@
 /** Engines of a test's own over a real worker. */
 import { randomUUID } from 'node:crypto';
-import { Mailbox, type MailboxOptions } from '../../engine/mailbox/index.js';
+import { Mailbox, type MailboxOptions } from '../../mailbox/client/index.js';
 import { TemporalClient } from '../../engine/temporal.js';
 import { Watches } from '../../engine/watch.js';
-import type { DeliveredMessage, ReceiveOptions, Received } from '../../operations/mailbox.js';
-import { mailboxPrefix } from '../../operations/agent-id.js';
+import type { DeliveredMessage, ReceiveOptions, ReceiveResult } from '../../mailbox/types.js';
+import { mailboxPrefix } from '../../mailbox/client/ids.js';
 import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
@@ -47,7 +47,7 @@ export function patiently(options: Partial<ReceiveOptions> = {}): ReceiveOptions
 /** Options of a wait that looks once. */
 export const once = (options: Partial<ReceiveOptions> = {}) => patiently({ timeoutMs: 0, ...options });
 
-export function messageOf(received: Received): DeliveredMessage {
+export function messageOf(received: ReceiveResult): DeliveredMessage {
   if (received.kind !== 'message') throw new Error(`expected a message; got ${received.kind}`);
   return received.message;
 }

@@ -1,0 +1,76 @@
+/** Calling the server's tools of the mailbox, whose answers are JSON as text. */
+import { CommandFailure } from '../../cli/failure.js';
+import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
+import { EXIT } from '../../cli/client/exit-codes.js';
+import { callOwnTool, notLonghauls } from '../../cli/client/operation-tools.js';
+import { isObject, parsed } from '../../cli/client/schema-values.js';
+import type { Session } from '../../cli/client/session.js';
+
+export interface Agent {
+  name: string;
+  type: string;
+  capabilities: string[];
+  parent?: string;
+  state: string;
+  queued: number;
+  /** Dead letters. */
+  dead?: number;
+  /** ISO 8601. */
+  seen: string;
+}
+
+export interface InboxMessage {
+  id: string;
+  from?: string;
+  mode: string;
+  /** Its text. */
+  m: string;
+  ctx?: unknown;
+  /** The message that it responds to. */
+  re?: string;
+  /** ISO 8601. */
+  sent: string;
+  /** Not of a dead letter. */
+  state?: string;
+  /** Of a dead letter. */
+  deliveries?: number;
+  /** ISO 8601. */
+  dead?: string;
+}
+
+/** What a send gives; with a wait also the responses by agent, and where the message is with the others. */
+export interface SentMessage {
+  id: string;
+  to?: string[];
+  refused?: Record<string, string>;
+  r?: Record<string, string>;
+  state?: Record<string, string>;
+  deliveries?: Record<string, number>;
+  nw?: true;
+}
+
+/** E.g. `after 5 deliveries`. */
+export function afterDeliveries(count: number): string {
+  return `after ${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
+}
+
+/** @throws ToolRefusal, Unreachable, RpcError; CommandFailure where the mailbox is switched off */
+export async function callMailboxTool<Answer>(
+  session: Session,
+  name: string,
+  args: Record<string, unknown>,
+  options: RequestOptions = {},
+): Promise<Answer> {
+  try {
+    const { content } = await callOwnTool(session, name, args, options);
+    const answer = parsed(content?.[0]?.text ?? '');
+    if (isObject(answer)) return answer as Answer;
+  } catch (error) {
+    if (!(error instanceof RpcError && error.kind === 'unknown_tool')) throw error;
+    throw new CommandFailure(
+      'the server has no mailbox: start it with LONGHAUL_MAILBOX=1 or --mailbox true',
+      EXIT.failed,
+    );
+  }
+  throw notLonghauls(name);
+}

@@ -1,0 +1,26 @@
+import { Argument, type Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { EXIT } from '../../cli/client/exit-codes.js';
+import { print } from '../../cli/console.js';
+
+const HELP = `
+To see the dead letters of an agent and their IDs: longhaul inbox NAME --dead
+A message that is resent is delivered up to max_deliveries times again.
+`;
+
+/** `longhaul dead-letters`. */
+export function registerDeadLetters(program: Command): void {
+  const command = clientCommand(program, 'dead-letters', 'resend or drop dead letters')
+    .addArgument(new Argument('<action>').choices(['resend', 'drop']))
+    .argument('<ids...>')
+    .addHelpText('after', HELP);
+  runs(command, async (session, action: string, ids: string[]) => {
+    const { callMailboxTool } = await import('./call-mailbox-tool.js');
+    for (const message_id of ids) {
+      const answer = await callMailboxTool<object>(session, 'dead_letters', { action, message_id });
+      if (isJson(command)) printJson(answer);
+      else print(`${action === 'resend' ? 'Resent' : 'Dropped'} ${message_id}`);
+    }
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,92 @@
+import { Option, type Command } from 'commander';
+import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { EXIT } from '../../cli/client/exit-codes.js';
+import type { InboxMessage } from './call-mailbox-tool.js';
+import type { Session } from '../../cli/client/session.js';
+import { print, say } from '../../cli/console.js';
+import { CommandFailure } from '../../cli/failure.js';
+
+/** How long one look waits for something new, in seconds. */
+const LOOK_SECONDS = 50;
+/** What an answer may take beyond that, in milliseconds. */
+const LOOK_LIMIT_MS = (LOOK_SECONDS + 30) * 1000;
+/** How many messages are remembered as shown. */
+const MOST_SEEN = 1_000;
+
+const HELP = `
+Looking takes nothing: the agent gets its messages all the same. Ctrl-C ends the following.
+A dead letter was delivered as often as it may be and never acknowledged. To resend or drop one: longhaul dead-letters.
+`;
+
+/** `longhaul inbox`. */
+export function registerInbox(program: Command): void {
+  const command = clientCommand(program, 'inbox', "show an agent's messages")
+    .argument('<name>')
+    .addOption(new Option('--follow', 'go on, and show each message as it comes').conflicts('dead'))
+    .option('--dead', 'its dead letters instead')
+    .addHelpText('after', HELP);
+  runs(command, async (session, name: string) => {
+    const { callMailboxTool } = await import('./call-mailbox-tool.js');
+    const { follow: isFollowing, dead } = command.opts<{ follow?: boolean; dead?: boolean }>();
+    if (isFollowing) return follow(session, command, name);
+    const tool = dead ? 'dead_letters' : 'check_inbox';
+    const { messages } = await callMailboxTool<{ messages: InboxMessage[] }>(session, tool, {
+      agent_name: name,
+    });
+    await show(command, messages);
+    if (!messages.length && !isJson(command)) print(dead ? 'No dead letters.' : 'No messages.');
+    return EXIT.ok;
+  });
+}
+
+async function follow(session: Session, command: Command, name: string): Promise<number> {
+  const [{ callMailboxTool }, { ReconnectPolicy }] = await Promise.all([
+    import('./call-mailbox-tool.js'),
+    import('../../cli/client/reconnect-policy.js'),
+  ]);
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const onTrouble = (reason?: string) =>
+    say(reason === undefined ? 'it is back' : `no messages just now (${reason}); trying again`);
+  const patience = new ReconnectPolicy({ signal, isKnown: false, onTrouble });
+  const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
+  process.once('SIGINT', leave);
+  let seen: string[] = [];
+  try {
+    while (!signal.aborted) {
+      const answer = await patience.answered(() =>
+        callMailboxTool<{ messages?: InboxMessage[] }>(
+          session,
+          'check_inbox',
+          { agent_name: name, seen, timeout_seconds: LOOK_SECONDS },
+          { signal, limitMs: LOOK_LIMIT_MS },
+        ),
+      );
+      const messages = answer?.messages ?? [];
+      await show(command, messages);
+      seen = [...seen, ...messages.map(({ id }) => id)].slice(-MOST_SEEN);
+    }
+  } finally {
+    process.off('SIGINT', leave);
+  }
+  return EXIT.detached;
+}
+
+async function show(command: Command, messages: InboxMessage[]): Promise<void> {
+  const [{ afterDeliveries }, { harmlessLines }] = await Promise.all([
+    import('./call-mailbox-tool.js'),
+    import('../../cli/client/terminal-text.js'),
+  ]);
+  for (const message of messages) {
+    if (isJson(command)) {
+      printJson(message);
+      continue;
+    }
+    const { id, from = 'nobody in particular', mode, m, ctx, re, sent, deliveries } = message;
+    const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
+    const about = re === undefined ? '' : `, in response to ${re}`;
+    for (const line of harmlessLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
+    for (const line of harmlessLines(m)) print(`  ${line}`);
+    if (ctx !== undefined) for (const line of harmlessLines(JSON.stringify(ctx))) print(`  context: ${line}`);
+  }
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { Option, type Command } from 'commander';
+import { clientCommand, isJson, printJson, runs, wholeNumber } from '../../cli/client/command.js';
+import { EXIT } from '../../cli/client/exit-codes.js';
+import { usageFailure } from '../../cli/client/failures.js';
+import type { SentMessage } from './call-mailbox-tool.js';
+import { print, say } from '../../cli/console.js';
+
+/** How long `--wait` waits unless --timeout says so, in seconds. */
+const USUAL_WAIT_SECONDS = 600;
+/** What an answer may take beyond the wait itself, in milliseconds. */
+const ANSWER_MARGIN_MS = 30_000;
+
+const HELP = `
+Without --to, --type or --capability the message is for anyone: the first free agent takes it.
+An agent that --to names need not be there yet: its messages are kept for it.
+`;
+
+interface SendFlags {
+  to?: string[];
+  type?: string;
+  capability?: string;
+  all?: boolean;
+  anyone?: boolean;
+  mode?: string;
+  context?: string;
+  from?: string;
+  replyTo?: string;
+  key?: string;
+  maxDeliveries?: number;
+  wait?: string;
+  timeout?: number;
+}
+
+/** `longhaul send`. */
+export function registerSend(program: Command): void {
+  const command = clientCommand(program, 'send', 'send a message to agents')
+    .argument('<message>', 'its text; - for standard input')
+    .option('--to <names...>', 'agents that it is for, each by name')
+    .option('--type <type>', 'only agents of this type')
+    .option('--capability <capability>', 'only agents with this capability')
+    .addOption(new Option('--all', 'every agent that fits').conflicts('anyone'))
+    .option('--anyone', 'the first free one that fits')
+    .option('--mode <mode>', 'what is to be done with it (default: task)')
+    .option('--context <json>', 'anything that goes along, as JSON')
+    .option('--from <name>', 'who sends it (default: nobody in particular)')
+    .option('--reply-to <name>', 'agent that gets the response as a message')
+    .option('--key <text>', 'the same message with the same key again sends nothing new')
+    .option(
+      '--max-deliveries <count>',
+      'after so many without an acknowledgement it is a dead letter (default: 5)',
+      wholeNumber,
+    )
+    .addOption(new Option('--wait [any|all]', 'wait for a response').choices(['any', 'all']).preset('all'))
+    .option('--timeout <seconds>', `how long --wait waits (default: ${USUAL_WAIT_SECONDS})`, wholeNumber)
+    .addHelpText('after', HELP);
+  runs(command, async (session, text: string) => {
+    const [{ afterDeliveries, callMailboxTool }, { harmlessLines }] = await Promise.all([
+      import('./call-mailbox-tool.js'),
+      import('../../cli/client/terminal-text.js'),
+    ]);
+    const flags = command.opts<SendFlags>();
+    const timeout = flags.timeout ?? USUAL_WAIT_SECONDS;
+    const sent = await callMailboxTool<SentMessage>(
+      session,
+      'send_message',
+      await argumentsOf(text, flags, timeout),
+      {
+        limitMs: (flags.wait === undefined ? 0 : timeout * 1000) + ANSWER_MARGIN_MS,
+        onProgress: ({ message }) => {
+          if (message !== undefined) harmlessLines(message).forEach((line) => say(line));
+        },
+      },
+    );
+    if (isJson(command)) printJson(sent);
+    else {
+      if (flags.wait === undefined) print(sent.id);
+      else say(`sent as ${sent.id}`);
+      for (const [name, why] of Object.entries(sent.refused ?? {})) say(`${name}: not sent: ${why}`);
+      for (const [name, response] of Object.entries(sent.r ?? {}))
+        for (const line of harmlessLines(`${name}: ${response}`)) print(line);
+      for (const [name, state] of Object.entries(sent.state ?? {})) {
+        const deliveries = sent.deliveries?.[name];
+        say(`${name}: ${state}${deliveries === undefined ? '' : ` ${afterDeliveries(deliveries)}`}`);
+      }
+    }
+    return sent.nw ? EXIT.unfinished : EXIT.ok;
+  });
+}
+
+async function argumentsOf(
+  text: string,
+  flags: SendFlags,
+  timeoutSeconds: number,
+): Promise<Record<string, unknown>> {
+  const { to, type, capability, mode, from, replyTo: reply_to, key: idempotency_key, wait } = flags;
+  const who = flags.all ? 'all' : flags.anyone ? 'anyone' : undefined;
+  const all = {
+    content: text === '-' ? readFileSync(0, 'utf8') : text,
+    to: to?.length === 1 ? to[0] : to,
+    who,
+    type,
+    capability,
+    mode,
+    from,
+    reply_to,
+    idempotency_key,
+    max_deliveries: flags.maxDeliveries,
+    context: await contextOf(flags.context),
+    ...(wait === undefined ? {} : { wait_for_reply: wait, timeout_seconds: timeoutSeconds }),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+async function contextOf(text: string | undefined): Promise<unknown> {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw usageFailure(`--context: expected JSON; got ${JSON.stringify(text.slice(0, 80))}`);
+  }
+}

@@ -1,0 +1,31 @@
+/** Ending an agent's session. */
+import { LonghaulError } from '../../operations/errors.js';
+import { byeUpdate, type ByeRequest } from '../wire.js';
+import { takenOver } from './errors.js';
+import { RefusedError, type MailboxWorkflows } from './workflows.js';
+
+/**
+ * @param by the requesting agent. Absent in requests of a person
+ * @throws LonghaulError as `Mailbox.bye`
+ */
+export async function endSession(
+  workflows: MailboxWorkflows,
+  principal: string,
+  name: string,
+  by: { name: string; epoch: number } | undefined,
+): Promise<void> {
+  const notFound = new LonghaulError('not_found', `there is no agent "${name}"`);
+  const request: ByeRequest =
+    by === undefined ? {} : by.name === name ? { epoch: by.epoch } : { parent: by.name };
+  try {
+    await workflows.updateInbox(principal, name, byeUpdate, request);
+  } catch (error) {
+    if (error instanceof LonghaulError && error.kind === 'not_found') throw notFound;
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'repeat') return;
+    if (error.why === 'gone') throw takenOver();
+    if (error.why === 'not_parent')
+      throw new LonghaulError('wrong_state', `"${name}" is no child of "${by!.name}"`);
+    throw notFound;
+  }
+}

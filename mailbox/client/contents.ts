@@ -1,0 +1,50 @@
+/** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
+import { LonghaulError } from '../../operations/errors.js';
+import { jsonBytes } from '../json-size.js';
+import type { StoredMessage, StoredText } from '../state.js';
+import type { DeliveredMessage } from '../types.js';
+import type { Storage } from '../../platform/storage.js';
+
+/** @param key storage key for a text larger than `inlineBytes` */
+export async function storeText(
+  storage: Storage,
+  text: string,
+  inlineBytes: number,
+  key: string,
+): Promise<StoredText> {
+  if (jsonBytes(text) <= inlineBytes) return { text };
+  await storage.put(key, Buffer.from(text));
+  return { key };
+}
+
+/** Reads a text. For one that storage has lost, returns a placeholder: it must not block the messages behind it. */
+export async function readText(storage: Storage, stored: StoredText): Promise<string> {
+  if ('text' in stored) return stored.text;
+  try {
+    return (await storage.read(stored.key)).toString();
+  } catch (error) {
+    if (error instanceof LonghaulError && error.kind === 'not_found') return LOST;
+    throw error;
+  }
+}
+
+const LOST = '(no longer in storage)';
+
+export async function readMessage(storage: Storage, message: StoredMessage): Promise<DeliveredMessage> {
+  const { id, from, mode, sentAt, replyTo, responseTo, deliveries } = message;
+  const content = await readText(storage, message.content);
+  const contextText = message.context && (await readText(storage, message.context));
+  const context =
+    contextText === undefined || contextText === LOST ? contextText : (JSON.parse(contextText) as unknown);
+  return {
+    messageId: id,
+    ...(from === undefined ? {} : { from }),
+    mode,
+    content,
+    ...(context === undefined ? {} : { context }),
+    sentAt: new Date(sentAt).toISOString(),
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(responseTo === undefined ? {} : { responseTo }),
+    delivery: deliveries,
+  };
+}

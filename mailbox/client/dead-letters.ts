@@ -1,0 +1,85 @@
+/** Dead letters: reading them, and resending or dropping one. */
+import { recipientOf } from './ids.js';
+import { LonghaulError } from '../../operations/errors.js';
+import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
+import type { DeadLetter, DeadLetterRequest } from '../types.js';
+import { assertAgentName } from '../validate.js';
+import { deadLettersQuery, settleDeadLetterUpdate, type SettleDeadLetterRequest } from '../wire.js';
+import type { Storage } from '../../platform/storage.js';
+import { readMessage } from './contents.js';
+import { inboxFull, inboxNotFound, takenOver } from './errors.js';
+import { RefusedError, type MailboxWorkflows } from './workflows.js';
+
+/** The dead letters of an inbox, oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
+export async function deadLettersOf(
+  workflows: MailboxWorkflows,
+  storage: Storage,
+  principal: string,
+  inbox: string,
+): Promise<DeadLetter[]> {
+  assertAgentName(inbox, 'agent_name');
+  const letters = await workflows.query(workflows.inboxOf(principal, inbox), deadLettersQuery);
+  if (!letters) throw inboxNotFound(inbox);
+  const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
+  return Promise.all(
+    letters
+      .filter(({ deadAt }) => deadAt > oldest)
+      .map(async (letter) => {
+        const { delivery: deliveries, ...message } = await readMessage(storage, letter);
+        return { ...message, inbox, deliveries, deadAt: new Date(letter.deadAt).toISOString() };
+      }),
+  );
+}
+
+/**
+ * @param by the requesting agent. Absent in requests of a person
+ * @throws LonghaulError `not_found` if there is no such dead letter, `wrong_state` for one that isn't the agent's, for an
+ *   agent that was taken over, and (retryable) for a full inbox; `unavailable`
+ */
+export async function settleDeadLetter(
+  workflows: MailboxWorkflows,
+  principal: string,
+  { messageId, action }: Omit<DeadLetterRequest, 'by'>,
+  by: { name: string; epoch: number } | undefined,
+): Promise<void> {
+  const inbox = await inboxWith(workflows, principal, messageId);
+  const request: SettleDeadLetterRequest = { id: messageId, action, ...(by ? { by } : {}) };
+  try {
+    await workflows.updateInbox(principal, inbox, settleDeadLetterUpdate, request);
+  } catch (error) {
+    if (error instanceof RefusedError) throw refusalOf(error, inbox);
+    if (error instanceof LonghaulError && error.kind === 'not_found') throw noDeadLetter();
+    throw error;
+  }
+}
+
+/** Name of the inbox that has a message: from its ID, or for a message for anyone from the directory. */
+async function inboxWith(workflows: MailboxWorkflows, principal: string, messageId: string): Promise<string> {
+  const name = recipientOf(messageId);
+  if (name === undefined) throw noDeadLetter();
+  if (name !== '') return name;
+  const publication = await workflows.publicationOf(principal, messageId);
+  const taker = publication?.isOffer ? publication.recipients[0] : undefined;
+  if (taker === undefined) throw noDeadLetter();
+  return taker;
+}
+
+function noDeadLetter(): LonghaulError {
+  return new LonghaulError('not_found', 'message_id: there is no such dead letter, or no longer');
+}
+
+function refusalOf({ why }: RefusedError, inbox: string): LonghaulError {
+  switch (why) {
+    case 'unknown_message':
+      return noDeadLetter();
+    case 'full':
+      return inboxFull(inbox);
+    case 'not_yours':
+      return new LonghaulError(
+        'wrong_state',
+        `agent_id: expected the owner of the inbox "${inbox}" or the sender of the message; got another agent`,
+      );
+    default:
+      return takenOver();
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Lists agents in the principal's directory. Agents that register with this process at the same time are listed by one
+ * update, so that many registrations cost the directory little more than one. The home directory lists the first agents of
+ * a principal; the others are in shards, by a hash of their name.
+ */
+import { LonghaulError } from '../../operations/errors.js';
+import { AGENTS_LIMIT } from '../limits.js';
+import { DIRECTORY_SHARDS, shardsOf } from '../shards.js';
+import {
+  enlistAllUpdate,
+  enlistUpdate,
+  type EnlistAllRequest,
+  type EnlistAllResult,
+  type EnlistRequest,
+} from '../wire.js';
+import { RefusedError, type MailboxWorkflows } from './workflows.js';
+
+/** Maximum agents in one update: some 450 KB if each has the longest possible registration. */
+const BATCH_LIMIT = 100;
+
+interface Pending {
+  request: EnlistRequest;
+  limit: number;
+  resolve: (answer: { isListed: boolean; listed: number }) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Enlistments {
+  /** By directory: requests that wait for the update in flight. */
+  readonly #pending = new Map<string, Pending[]>();
+
+  /** @param homeLimit maximum agents in the home directory; further ones are listed in shards */
+  constructor(
+    private readonly workflows: MailboxWorkflows,
+    private readonly homeLimit: number,
+  ) {}
+
+  /**
+   * Lists an agent: every later read of the directory finds it.
+   *
+   * @throws LonghaulError `wrong_state` if there are too many agents, `unavailable`
+   */
+  async enlist(principal: string, request: EnlistRequest): Promise<void> {
+    const home = await this.#add(principal, undefined, request, this.homeLimit);
+    if (home.isListed) return;
+    const left = Math.max(0, AGENTS_LIMIT - home.listed);
+    for (const shard of shardsOf(request.name)) {
+      // The limits of all shards add up to `left`.
+      const limit = Math.floor((left + shard) / DIRECTORY_SHARDS);
+      if ((await this.#add(principal, shard, request, limit)).isListed) return;
+    }
+    throw new LonghaulError(
+      'wrong_state',
+      `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
+    );
+  }
+
+  #add(principal: string, shard: number | undefined, request: EnlistRequest, limit: number) {
+    return new Promise<{ isListed: boolean; listed: number }>((resolve, reject) => {
+      const id = this.workflows.directoryOf(principal, shard);
+      const pending = this.#pending.get(id);
+      const one: Pending = { request, limit, resolve, reject };
+      if (pending) pending.push(one);
+      else {
+        this.#pending.set(id, [one]);
+        void this.#sendAll(id, principal, shard);
+      }
+    });
+  }
+
+  async #sendAll(id: string, principal: string, shard: number | undefined): Promise<void> {
+    const pending = this.#pending.get(id)!;
+    while (pending.length > 0) {
+      const batch = pending.splice(0, BATCH_LIMIT);
+      try {
+        const { refused, listed } = await this.#send(principal, shard, {
+          agents: batch.map(({ request }) => request),
+          limit: Math.min(...batch.map(({ limit }) => limit)),
+        });
+        for (const { request, resolve } of batch)
+          resolve({ isListed: !refused.includes(request.name), listed });
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#pending.delete(id);
+  }
+
+  async #send(
+    principal: string,
+    shard: number | undefined,
+    request: EnlistAllRequest,
+  ): Promise<EnlistAllResult> {
+    try {
+      return await this.workflows.updateDirectory(principal, enlistAllUpdate, request, {
+        shard,
+        isUrgent: true,
+      });
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.why === 'unknown_update') return this.#sendEach(principal, shard, request);
+      return error.detail as EnlistAllResult;
+    }
+  }
+
+  /** Lists agents one by one, for a worker of an older version. */
+  async #sendEach(
+    principal: string,
+    shard: number | undefined,
+    { agents }: EnlistAllRequest,
+  ): Promise<EnlistAllResult> {
+    const refused: string[] = [];
+    for (const agent of agents) {
+      try {
+        await this.workflows.updateDirectory(principal, enlistUpdate, agent, { shard, isUrgent: true });
+      } catch (error) {
+        if (!(error instanceof RefusedError)) throw error;
+        if (error.why === 'full') refused.push(agent.name);
+      }
+    }
+    return { refused, listed: AGENTS_LIMIT };
+  }
+}

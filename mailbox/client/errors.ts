@@ -1,0 +1,28 @@
+/** Errors that several calls of the mailbox throw. */
+import { LonghaulError } from '../../operations/errors.js';
+import { INBOX_LIMIT } from '../limits.js';
+
+/** `wrong_state`, retryable. @param why the message up to the advice */
+export function noRoom(why: string): LonghaulError {
+  return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
+}
+
+/** `wrong_state`, retryable: the inbox of this agent is full. */
+export function inboxFull(name: string): LonghaulError {
+  return noRoom(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
+}
+
+/** `not_found`: no inbox has this name. */
+export function inboxNotFound(name: string): LonghaulError {
+  return new LonghaulError('not_found', `there is no agent "${name}", and nothing was sent to it`);
+}
+
+/** `not_found`: the agent ID isn't one of this principal's, or its inbox doesn't know it. */
+export function agentNotFound(): LonghaulError {
+  return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
+}
+
+/** `wrong_state`: a later registration has the agent's name. */
+export function takenOver(): LonghaulError {
+  return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
+}

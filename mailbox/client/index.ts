@@ -1,0 +1,288 @@
+/**
+ * The mailbox: agents that act only inside a tool call wait in one, receive messages, respond and wait again. Every agent has
+ * an inbox, a workflow whose ID is derived from its name within the principal; a directory lists them all. An agent's ID and
+ * these workflows hold all state, so any process can serve any call.
+ */
+import type { Storage } from '../../platform/storage.js';
+import type { TemporalClient } from '../../engine/temporal.js';
+import type { Watches } from '../../engine/watch.js';
+import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';
+import type {
+  AgentStatus,
+  DeadLetter,
+  DeadLetterRequest,
+  MailboxStatus,
+  MessageProgress,
+  OutgoingMessage,
+  QueuedMessage,
+  ReceiveOptions,
+  ReceiveResult,
+  RegisteredAgent,
+  Registration,
+  RepliesOptions,
+  Reply,
+  SendResult,
+  StatusOptions,
+} from '../types.js';
+import {
+  assertAgentName,
+  assertContent,
+  assertLease,
+  assertMessage,
+  assertRegistration,
+  assertReport,
+} from '../validate.js';
+import { queueQuery, registerUpdate } from '../wire.js';
+import { endSession } from './bye.js';
+import { readMessage } from './contents.js';
+import { deadLettersOf, settleDeadLetter } from './dead-letters.js';
+import { Enlistments } from './enlist.js';
+import { agentNotFound, inboxNotFound } from './errors.js';
+import { agentIdOf, parseAgentId } from './ids.js';
+import type { AgentSession } from './presence.js';
+import { Replies } from './replies.js';
+import { report, respond } from './respond.js';
+import { sendMessage } from './send.js';
+import { agentsOf, pageOfAgents } from './status.js';
+import { releaseMessage, Waits } from './wait.js';
+import { MailboxWorkflows, type MailboxOptions } from './workflows.js';
+
+export type { MailboxOptions } from './workflows.js';
+
+/** Default maximum agents of a home directory: a principal with fewer has one directory only. */
+const HOME_AGENTS = 100;
+
+export class Mailbox {
+  readonly #workflows: MailboxWorkflows;
+  readonly #enlistments: Enlistments;
+  readonly #waits: Waits;
+  readonly #replies: Replies;
+
+  constructor(
+    temporal: TemporalClient,
+    private readonly watches: Watches,
+    private readonly secret: Buffer,
+    private readonly storage: Storage,
+    options: MailboxOptions = {},
+  ) {
+    this.#workflows = new MailboxWorkflows(temporal, secret, options);
+    this.#waits = new Waits(this.#workflows, watches, storage, {
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
+      awayAfterMs: options.awayAfterMs ?? AWAY_AFTER_MS,
+    });
+    this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
+    this.#replies = new Replies(this.#workflows, watches, storage);
+  }
+
+  /**
+   * Registers an agent under its name. A second registration takes over the name: the wait of the earlier session, on any
+   * process, ends as `gone`, and the message that it had and didn't acknowledge is delivered again.
+   *
+   * @throws LonghaulError `invalid_arguments`, `wrong_state` if there are too many agents, `unavailable`
+   */
+  async register(principal: string, registration: Registration): Promise<RegisteredAgent> {
+    assertRegistration(registration);
+    const { name, type, capabilities, parent } = registration;
+    const checked: Registration = { name, type, capabilities, ...(parent === undefined ? {} : { parent }) };
+    const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox(
+      principal,
+      name,
+      registerUpdate,
+      checked,
+      'first',
+    );
+    await this.#enlistments.enlist(principal, { ...checked, epoch, isForced: wasBye });
+    return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
+  }
+
+  /** The name of an agent. @throws LonghaulError `not_found` for an ID that isn't one of this principal's */
+  nameOf(principal: string, agentId: string): string {
+    return this.#sessionOf(principal, agentId).name;
+  }
+
+  /**
+   * Sends a message. Resolves once it is durable; it is kept for agents that have not registered yet.
+   *
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for an unknown sender or if no agent matches,
+   *   `wrong_state` (retryable) if there is no room for it, `conflict` if the idempotency key is another message's,
+   *   `unavailable`
+   */
+  async send(principal: string, message: OutgoingMessage): Promise<SendResult> {
+    assertMessage(message);
+    const { from } = message;
+    if (from === undefined || 'name' in from)
+      return sendMessage(this.#workflows, this.storage, this.secret, principal, message, from?.name);
+    const session = this.#sessionOf(principal, from.agentId);
+    const { name } = session;
+    const sent = await sendMessage(this.#workflows, this.storage, this.secret, principal, message, name);
+    this.#heartbeat(session);
+    return sent;
+  }
+
+  /**
+   * Waits for a message. Writes nothing while there is none, and continues while Temporal is unavailable.
+   *
+   * @throws LonghaulError `invalid_arguments`, `not_found` for an ID that isn't an agent's
+   */
+  async receive(principal: string, agentId: string, options: ReceiveOptions): Promise<ReceiveResult> {
+    const { leaseSeconds } = options;
+    if (leaseSeconds !== undefined) assertLease(leaseSeconds);
+    return this.#waits.receive(this.#sessionOf(principal, agentId), options);
+  }
+
+  /**
+   * Responds to a message, which acknowledges it. The same response again changes nothing.
+   *
+   * @throws LonghaulError `not_found` for an unknown agent or message, `wrong_state` if the message has another response
+   *   already or the agent was taken over, `invalid_arguments`, `too_large`, `unavailable`
+   */
+  async respond(principal: string, agentId: string, messageId: string, response: string): Promise<void> {
+    assertContent(response, 'response');
+    const session = this.#sessionOf(principal, agentId);
+    await respond(this.#workflows, this.storage, session, messageId, response);
+  }
+
+  /**
+   * Returns a message that was received and didn't reach its agent to the queue. No-op if the delivery count has changed.
+   */
+  async release(
+    principal: string,
+    agentId: string,
+    message: { messageId: string; delivery: number },
+  ): Promise<void> {
+    await releaseMessage(this.#workflows, this.#sessionOf(principal, agentId), message);
+  }
+
+  /**
+   * Reports progress on a message to its sender, and renews the agent's lease.
+   *
+   * @returns whether it was recorded: not if the last report is less than 10 s, or half the lease, old
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `not_found` for a message that the agent doesn't have, `wrong_state`
+   *   if the agent was taken over or its session was ended, `unavailable`
+   */
+  async report(
+    principal: string,
+    agentId: string,
+    messageId: string,
+    progress: Omit<MessageProgress, 'at'>,
+  ): Promise<boolean> {
+    assertReport(progress);
+    return report(this.#workflows, this.#sessionOf(principal, agentId), messageId, progress);
+  }
+
+  /**
+   * A page of the agents with their states, and the number of messages for anyone.
+   *
+   * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
+   */
+  status(principal: string, options?: StatusOptions): Promise<MailboxStatus> {
+    return pageOfAgents(this.#workflows, principal, options);
+  }
+
+  /** The dead letters of an inbox, oldest first. @throws LonghaulError `not_found`, `unavailable` */
+  deadLetters(principal: string, name: string): Promise<DeadLetter[]> {
+    return deadLettersOf(this.#workflows, this.storage, principal, name);
+  }
+
+  /**
+   * Resends a dead letter, with its delivery count reset, or drops it.
+   *
+   * @throws LonghaulError `not_found`; `wrong_state` if `by` is neither the owner of the inbox nor the sender, and (retryable)
+   *   if the inbox is full; `unavailable`
+   */
+  async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
+    await settleDeadLetter(this.#workflows, principal, request, this.#callerOf(principal, by));
+  }
+
+  /** Marks agents whose last wait was on this process as away, before the process ends. Takes 2 s at most. */
+  async close(): Promise<void> {
+    await this.#waits.presence.shutdown();
+  }
+
+  /**
+   * The state of a message at each recipient, with their responses.
+   *
+   * @throws LonghaulError `not_found` for an unknown message, or one past its retention; `unavailable`
+   */
+  replies(principal: string, messageId: string, options?: RepliesOptions): Promise<Reply[]> {
+    return this.#replies.read(principal, messageId, options);
+  }
+
+  /** The agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
+  async children(principal: string, agentId: string): Promise<AgentStatus[]> {
+    const { name } = this.#sessionOf(principal, agentId);
+    return agentsOf(this.#workflows, principal, ({ parent }) => parent === name);
+  }
+
+  /**
+   * Ends an agent's session, until it registers again; its messages stay. A repeat changes nothing.
+   *
+   * @param by ID of the requesting agent: the same one, or its parent. Absent in requests of a person
+   * @throws LonghaulError `not_found`, `wrong_state` if `by` is neither or was taken over, `unavailable`
+   */
+  async bye(principal: string, name: string, by?: string): Promise<void> {
+    assertAgentName(name, 'agent_name');
+    await endSession(this.#workflows, principal, name, this.#callerOf(principal, by));
+  }
+
+  /** The messages in an inbox, oldest first, without taking any. @throws LonghaulError `not_found`, `unavailable` */
+  async peek(principal: string, name: string): Promise<QueuedMessage[]> {
+    assertAgentName(name, 'agent_name');
+    const found = await this.#workflows.query(this.#workflows.inboxOf(principal, name), queueQuery);
+    if (!found) throw inboxNotFound(name);
+    return Promise.all(
+      found.queue.map(async (stored) => {
+        const { delivery: _delivery, ...message } = await readMessage(this.storage, stored);
+        return {
+          ...message,
+          state: stored.id === found.leased ? ('delivered' as const) : ('queued' as const),
+        };
+      }),
+    );
+  }
+
+  /** The messages in an inbox, at first and after each change, until the signal fires. @throws LonghaulError `not_found` */
+  async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
+    let wake: () => void = () => undefined;
+    let hasChanged = true;
+    const change = () => {
+      hasChanged = true;
+      wake();
+    };
+    const unfollow = this.watches.follow(this.#workflows.inboxOf(principal, name), change);
+    signal.addEventListener('abort', change);
+    try {
+      while (!signal.aborted) {
+        if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
+        if (signal.aborted) return;
+        hasChanged = false;
+        yield await this.peek(principal, name);
+      }
+    } finally {
+      signal.removeEventListener('abort', change);
+      unfollow();
+    }
+  }
+
+  #sessionOf(principal: string, agentId: string): AgentSession {
+    const session = parseAgentId(principal, agentId, this.secret);
+    if (!session) throw agentNotFound();
+    return { principal, ...session };
+  }
+
+  #callerOf(principal: string, agentId: string | undefined): { name: string; epoch: number } | undefined {
+    if (agentId === undefined) return undefined;
+    const { name, epoch } = this.#sessionOf(principal, agentId);
+    return { name, epoch };
+  }
+
+  /** Counts a call that is no wait as a heartbeat. */
+  #heartbeat(session: AgentSession): void {
+    this.#workflows
+      .describeInbox(session.principal, session.name)
+      .then((memo) => {
+        if (memo?.epoch === session.epoch) this.#waits.presence.heartbeat(session, memo);
+      })
+      .catch(() => undefined);
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * Replies to a message. Its ID names the inbox that knows them, or the directory. Waits for replies share the long polls of
+ * waits for messages, and query an inbox only if its memo shows a change of outcomes.
+ */
+import { recipientOf } from './ids.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { MessageState, RepliesOptions, Reply } from '../types.js';
+import { outcomeQuery } from '../wire.js';
+import { withJitter } from '../../platform/jitter.js';
+import type { Storage } from '../../platform/storage.js';
+import type { Watches } from '../../engine/watch.js';
+import { readText } from './contents.js';
+import { forEachConcurrently } from './for-each.js';
+import type { MailboxWorkflows } from './workflows.js';
+
+/** Pause before a retry while Temporal or every worker is unavailable, in milliseconds. */
+const RETRY_MS = 1_000;
+const LONGEST_MS = 2 ** 31 - 1;
+/** States that no response follows. A dead letter that is resent is `queued` again in later reads. */
+const FINAL: ReadonlySet<MessageState> = new Set([
+  'answered',
+  'expired',
+  'dead_lettered',
+  'dropped',
+  'unknown',
+]);
+
+export class Replies {
+  constructor(
+    private readonly workflows: MailboxWorkflows,
+    private readonly watches: Watches,
+    private readonly storage: Storage,
+  ) {}
+
+  /** @throws LonghaulError `not_found` for an invalid or unknown message ID; `unavailable` */
+  async read(principal: string, messageId: string, options: RepliesOptions = {}): Promise<Reply[]> {
+    const reader = new ReplyReader(this.workflows, this.storage, principal, messageId);
+    const { wait, timeoutMs = 0, signal, onChange } = options;
+    if (!wait || timeoutMs <= 0) return reader.read();
+    const followed = new Map<string, () => void>();
+    let wake: () => void = () => undefined;
+    let hasChanged: boolean;
+    let isOver = signal?.aborted ?? false;
+    const change = () => {
+      hasChanged = true;
+      wake();
+    };
+    const over = () => {
+      isOver = true;
+      wake();
+    };
+    const timer = setTimeout(over, Math.min(timeoutMs, LONGEST_MS));
+    signal?.addEventListener('abort', over, { once: true });
+    try {
+      for (;;) {
+        hasChanged = false;
+        // Subscribe first, then read: nothing that happens between the two is missed.
+        for (const workflowId of await this.#attempt(() => reader.watchedWorkflows(), []))
+          if (!followed.has(workflowId)) followed.set(workflowId, this.watches.follow(workflowId, change));
+        const replies = await this.#attempt(() => reader.read(), undefined);
+        if (replies) onChange?.(replies);
+        const isFinal = ({ state }: Reply) => FINAL.has(state);
+        const isAnswered = ({ state }: Reply) => state === 'answered';
+        if (
+          replies &&
+          (wait === 'all' ? replies.every(isFinal) : replies.some(isAnswered) || replies.every(isFinal))
+        )
+          return replies;
+        if (isOver) return replies ?? (await reader.read());
+        if (!replies) setTimeout(change, withJitter(RETRY_MS)).unref();
+        if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', over);
+      for (const unfollow of followed.values()) unfollow();
+    }
+  }
+
+  /** Returns a default while Temporal or every worker is unavailable. */
+  async #attempt<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'unavailable') return otherwise;
+      throw error;
+    }
+  }
+}
+
+/** Reads the replies to one message for one caller. An inbox is queried again only if its outcomes have changed. */
+class ReplyReader {
+  readonly #known = new Map<string, { settled: number; reply: Reply }>();
+
+  constructor(
+    private readonly workflows: MailboxWorkflows,
+    private readonly storage: Storage,
+    private readonly principal: string,
+    private readonly messageId: string,
+  ) {}
+
+  /** IDs of the workflows whose changes may bring replies. */
+  async watchedWorkflows(): Promise<string[]> {
+    const { names, isOffer } = await this.#recipients();
+    return [
+      ...names.map((name) => this.workflows.inboxOf(this.principal, name)),
+      ...(isOffer ? [this.workflows.directoryOf(this.principal)] : []),
+    ];
+  }
+
+  async read(): Promise<Reply[]> {
+    const { names, isOffer, isExpired } = await this.#recipients();
+    if (isExpired) return [{ state: 'expired' }];
+    if (isOffer && names.length === 0) return [{ state: 'offered' }];
+    const replies = new Map<string, Reply>();
+    await forEachConcurrently(names, async (name) => {
+      replies.set(name, await this.#replyOf(name, isOffer));
+    });
+    return names.map((name) => replies.get(name)!);
+  }
+
+  async #recipients(): Promise<{ names: string[]; isOffer: boolean; isExpired: boolean }> {
+    const name = recipientOf(this.messageId);
+    if (name === undefined) throw messageNotFound();
+    if (name !== '') return { names: [name], isOffer: false, isExpired: false };
+    const publication = await this.workflows.publicationOf(this.principal, this.messageId);
+    if (!publication) throw messageNotFound();
+    const { recipients, isOffer = false, isExpired = false } = publication;
+    return { names: recipients, isOffer, isExpired };
+  }
+
+  async #replyOf(name: string, isOffer: boolean): Promise<Reply> {
+    const { principal, messageId } = this;
+    const memo = await this.workflows.describeInbox(principal, name);
+    const known = this.#known.get(name);
+    const isSettled = known?.reply.state === 'answered' || known?.reply.state === 'expired';
+    if (known && (isSettled || known.settled === memo?.settled)) return known.reply;
+    const outcome = await this.workflows.query(
+      this.workflows.inboxOf(principal, name),
+      outcomeQuery,
+      messageId,
+    );
+    // A message for anyone is in transit to the inbox of its taker, or back.
+    if (!outcome && isOffer) return { from: name, state: 'queued' };
+    if (!outcome && recipientOf(messageId) === name) throw messageNotFound();
+    const reply: Reply = { from: name, state: outcome?.state ?? 'unknown' };
+    if (outcome && 'at' in outcome) {
+      reply.at = new Date(outcome.at).toISOString();
+      if (outcome.response) reply.response = await readText(this.storage, outcome.response);
+      if (outcome.deliveries !== undefined) reply.deliveries = outcome.deliveries;
+    } else if (outcome?.progress) {
+      const { at, ...progress } = outcome.progress;
+      reply.progress = { ...progress, at: new Date(at).toISOString() };
+    }
+    this.#known.set(name, { settled: memo?.settled ?? 0, reply });
+    return reply;
+  }
+}
+
+function messageNotFound(): LonghaulError {
+  return new LonghaulError('not_found', 'message_id: there is no such message, or no longer');
+}

@@ -1,0 +1,68 @@
+/** Calls of an agent about a message that it has: its response, and progress reports. */
+import { createHash } from 'node:crypto';
+import { LonghaulError } from '../../operations/errors.js';
+import { mailboxKey } from '../../platform/storage-keys.js';
+import type { Storage } from '../../platform/storage.js';
+import { SMALL_INLINE_LIMIT_BYTES } from '../limits.js';
+import type { MessageProgress } from '../types.js';
+import { reportUpdate, respondUpdate } from '../wire.js';
+import { storeText } from './contents.js';
+import { takenOver } from './errors.js';
+import type { AgentSession } from './presence.js';
+import { RefusedError, type MailboxWorkflows } from './workflows.js';
+
+/** @throws LonghaulError as `Mailbox.respond` */
+export async function respond(
+  workflows: MailboxWorkflows,
+  storage: Storage,
+  { principal, name, epoch }: AgentSession,
+  messageId: string,
+  response: string,
+): Promise<void> {
+  const digest = createHash('sha256').update(response).digest('base64url').slice(0, 16);
+  const key = mailboxKey(workflows.prefixOf(principal), `${messageId} ${name} ${digest}`, 'response');
+  const stored = await storeText(storage, response, SMALL_INLINE_LIMIT_BYTES, key);
+  const request = { epoch, id: messageId, response: stored, digest };
+  try {
+    await workflows.updateInbox(principal, name, respondUpdate, request);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'repeat') return;
+    throw refusalOf(error, 'response_to', messageId);
+  }
+}
+
+/** @throws LonghaulError as `Mailbox.report` */
+export async function report(
+  workflows: MailboxWorkflows,
+  { principal, name, epoch }: AgentSession,
+  messageId: string,
+  { text, fraction }: Omit<MessageProgress, 'at'>,
+): Promise<boolean> {
+  const progress = { text, ...(fraction === undefined ? {} : { fraction }) };
+  try {
+    await workflows.updateInbox(principal, name, reportUpdate, { epoch, id: messageId, progress });
+    return true;
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    if (error.why === 'too_soon') return false;
+    throw refusalOf(error, 'message_id', messageId);
+  }
+}
+
+/** @param where name of the argument that has the message's ID */
+function refusalOf({ why }: RefusedError, where: string, messageId: string): LonghaulError {
+  switch (why) {
+    case 'unknown_message':
+      return new LonghaulError(
+        'not_found',
+        `${where}: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
+      );
+    case 'answered':
+      return new LonghaulError('wrong_state', `${where}: ${messageId} was answered already, otherwise`);
+    case 'bye':
+      return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
+    default:
+      return takenOver();
+  }
+}

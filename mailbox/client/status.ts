@@ -1,0 +1,97 @@
+/** Status of agents: from the directory's lists, and from the memo of each agent's inbox. */
+import { GONE_AFTER_MS, STATUS_PAGE } from '../limits.js';
+import { DIRECTORY_SHARDS } from '../shards.js';
+import type { InboxMemo, ListedAgent } from '../state.js';
+import type { AgentState, AgentStatus, MailboxStatus, StatusOptions } from '../types.js';
+import { assertStatusOptions } from '../validate.js';
+import { agentsQuery } from '../wire.js';
+import { forEachConcurrently } from './for-each.js';
+import type { MailboxWorkflows } from './workflows.js';
+
+/** Deadline of a describe of one of many inboxes, in milliseconds: the machine may be busy with messages to all of them. */
+const DESCRIBE_DEADLINE_MS = 10_000;
+
+/**
+ * A page of the agents, by name. The cursor is the name of its last agent, so that agents that register or leave meanwhile
+ * don't shift the pages.
+ *
+ * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
+ */
+export async function pageOfAgents(
+  workflows: MailboxWorkflows,
+  principal: string,
+  options: StatusOptions = {},
+): Promise<MailboxStatus> {
+  assertStatusOptions(options);
+  const { parent, cursor, limit = STATUS_PAGE } = options;
+  const { agents: listed, offers } = await listedAgents(workflows, principal);
+  const rest = listed
+    .filter((agent) => parent === undefined || agent.parent === parent)
+    .filter(({ name }) => cursor === undefined || name > cursor)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  const page = rest.slice(0, limit);
+  const nextCursor = rest.length > limit ? page.at(-1)!.name : undefined;
+  const agents = await statusesOf(workflows, principal, page);
+  return { agents, offers, ...(nextCursor === undefined ? {} : { nextCursor }) };
+}
+
+/** All agents that match, by name. @throws LonghaulError `unavailable`, also while there is no worker */
+export async function agentsOf(
+  workflows: MailboxWorkflows,
+  principal: string,
+  isMatch: (agent: ListedAgent) => boolean,
+): Promise<AgentStatus[]> {
+  const { agents } = await listedAgents(workflows, principal);
+  return statusesOf(workflows, principal, agents.filter(isMatch));
+}
+
+/** The agents of the home directory and of its shards. Of several entries of one agent, its latest session's counts. */
+async function listedAgents(
+  workflows: MailboxWorkflows,
+  principal: string,
+): Promise<{ agents: ListedAgent[]; offers: number }> {
+  const query = (shard?: number) => workflows.query(workflows.directoryOf(principal, shard), agentsQuery);
+  const home = await query();
+  const shards = home?.isSharded
+    ? await Promise.all(Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => query(shard)))
+    : [];
+  const listed = new Map<string, ListedAgent>();
+  for (const agent of [home, ...shards].flatMap((answer) => answer?.agents ?? []))
+    if ((listed.get(agent.name)?.epoch ?? -1) < agent.epoch) listed.set(agent.name, agent);
+  return { agents: [...listed.values()], offers: home?.offers ?? 0 };
+}
+
+async function statusesOf(
+  workflows: MailboxWorkflows,
+  principal: string,
+  listed: ListedAgent[],
+): Promise<AgentStatus[]> {
+  const agents: AgentStatus[] = [];
+  await forEachConcurrently(listed, async ({ name }) => {
+    const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
+    if (memo?.registration) agents.push(statusOf(memo));
+  });
+  return agents.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+function statusOf(memo: InboxMemo): AgentStatus {
+  const { name, type, capabilities, parent } = memo.registration!;
+  const { queued, leaseUntil, dead, signedAt } = memo;
+  return {
+    name,
+    type,
+    capabilities,
+    ...(parent === undefined ? {} : { parent }),
+    state: stateOf(memo),
+    queued: queued - (leaseUntil === undefined || leaseUntil <= Date.now() ? 0 : 1),
+    ...(dead === undefined ? {} : { deadLetters: dead }),
+    lastSeenAt: new Date(signedAt).toISOString(),
+  };
+}
+
+function stateOf({ isBye, leaseUntil, signedAt, awayAt }: InboxMemo): AgentState {
+  const now = Date.now();
+  if (isBye || now - signedAt > GONE_AFTER_MS) return 'gone';
+  if (leaseUntil !== undefined) return leaseUntil > now ? 'busy' : 'gone';
+  return awayAt === undefined ? 'waiting' : 'away';
+}

@@ -1,0 +1,54 @@
+/**
+ * Tools of the mailbox. Their answers are one line of JSON as text and nothing beside it: models pay for every token of
+ * a loop that runs for days, and a client that shows structured content too would make them pay twice.
+ */
+import type { z } from 'zod';
+import type { Engine } from '../../engine/index.js';
+import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
+import type { MailboxToolName } from '../tool-names.js';
+import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
+import type { Caller } from '../../mcp-server/shared/caller.js';
+import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
+import { renderRefusal } from '../../mcp-server/shared/results.js';
+
+interface Definition<Input extends z.ZodObject> {
+  name: MailboxToolName;
+  title: string;
+  /** Short: every agent has it in its context. */
+  description: string;
+  annotations: BuiltinTool['annotations'];
+  input: Input;
+  /** @returns the answer, as JSON */
+  run: (engine: Engine, caller: Caller, input: z.output<Input>) => Promise<object>;
+}
+
+/** What to do about a refusal, where its message doesn't say it. */
+const ADVICE: Partial<Record<ErrorKind, string>> = {
+  invalid_arguments: 'Nothing was done. Mend the call and try again.',
+  unavailable: 'No message is lost. Make the same call again shortly.',
+};
+
+/** Defines one. */
+export function defineMailboxTool<Input extends z.ZodObject>({
+  input,
+  run,
+  ...listed
+}: Definition<Input>): BuiltinTool {
+  const inputSchema = toJsonSchema(input);
+  return {
+    ...listed,
+    inputSchema,
+    async call(engine, caller, args) {
+      try {
+        const filled = withDefaults(inputSchema, args ?? {});
+        const problems = check(inputSchema, filled, 'arguments');
+        if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
+        const answer = await run(engine, caller, filled as z.output<Input>);
+        return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
+      } catch (error) {
+        if (error instanceof LonghaulError) return renderRefusal(error, ADVICE);
+        throw error;
+      }
+    },
+  };
+}

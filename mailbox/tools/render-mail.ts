@@ -1,0 +1,22 @@
+/** A message that somebody looks at. */
+import type { DeliveredMessage } from '../types.js';
+
+export function renderMail({
+  messageId,
+  from,
+  mode,
+  content,
+  context,
+  sentAt,
+  responseTo,
+}: Omit<DeliveredMessage, 'delivery'>): object {
+  return {
+    id: messageId,
+    ...(from === undefined ? {} : { from }),
+    mode,
+    m: content,
+    ...(context === undefined ? {} : { ctx: context }),
+    ...(responseTo === undefined ? {} : { re: responseTo }),
+    sent: sentAt,
+  };
+}

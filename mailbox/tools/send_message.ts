@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Recipients, Selector } from '../types.js';
+import { agentId, timeoutSeconds } from './fields.js';
+import { defineMailboxTool } from './mailbox-tool.js';
+import { repliesTo, usualSeconds } from './replies.js';
+
+/** What a message is for when its sender doesn't say. */
+const USUAL_MODE = 'task';
+
+const input = z.strictObject({
+  content: z.string(),
+  to: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .describe('Agent or agents, there or not yet. Default: anyone'),
+  type: z.string().optional().describe('Only agents of this type'),
+  capability: z.string().optional().describe('Only agents with it'),
+  who: z
+    .enum(['all', 'anyone'])
+    .optional()
+    .describe('All of them, or the first free one. Default: all with to, else anyone'),
+  mode: z.string().default(USUAL_MODE).describe('E.g. task, challenge'),
+  context: z.unknown().optional(),
+  agent_id: agentId.optional().describe('Yours, if you have one'),
+  from: z.string().optional().describe('Your name, if you have no agent_id'),
+  reply_to: z.string().optional().describe('Agent that gets the response as a message'),
+  ttl_seconds: z.number().optional(),
+  max_deliveries: z
+    .number()
+    .optional()
+    .describe('Without acknowledgement, then it is a dead letter. Default: 5'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('The same key and message sends once'),
+  wait_for_reply: z.union([z.boolean(), z.enum(['any', 'all'])]).default(false),
+  timeout_seconds: timeoutSeconds,
+});
+
+type Input = z.output<typeof input>;
+
+export const sendMessage = defineMailboxTool({
+  name: 'send_message',
+  title: 'Send a message',
+  description:
+    'Sends a message to agents. Gives its id, for check_replies; with wait_for_reply the responses too.',
+  annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+  input,
+  async run(engine, caller, args) {
+    const { content, mode, context, agent_id, from, reply_to, ttl_seconds, idempotency_key } = args;
+    const { max_deliveries, timeout_seconds } = args;
+    const { messageId, recipients, refused } = await engine.mailbox.send(caller.principal, {
+      to: recipientsOf(args),
+      content,
+      mode,
+      ...(context === undefined ? {} : { context }),
+      ...(agent_id === undefined
+        ? from === undefined
+          ? {}
+          : { from: { name: from } }
+        : { from: { agentId: agent_id } }),
+      ...(reply_to === undefined ? {} : { replyTo: reply_to }),
+      ...(ttl_seconds === undefined ? {} : { ttlSeconds: ttl_seconds }),
+      ...(max_deliveries === undefined ? {} : { maxDeliveries: max_deliveries }),
+      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+    });
+    const sent = {
+      id: messageId,
+      ...(typeof args.to !== 'string' && recipients.length ? { to: recipients } : {}),
+      ...(refused.length ? { refused: Object.fromEntries(refused.map(({ name, why }) => [name, why])) } : {}),
+    };
+    const wait = args.wait_for_reply === true ? 'all' : args.wait_for_reply;
+    if (!wait) return sent;
+    caller.goesOnAs?.({
+      tool: 'check_replies',
+      args: { message_id: messageId, wait },
+      timeoutArgument: 'timeout_seconds',
+      timeoutSeconds: timeout_seconds ?? usualSeconds(caller),
+    });
+    return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
+  },
+});
+
+function recipientsOf({ to, type, capability, who }: Input): Recipients {
+  const names = typeof to === 'string' ? [to] : to;
+  const isForAll = (who ?? (names ? 'all' : 'anyone')) === 'all';
+  const isByNameOnly = type === undefined && capability === undefined;
+  if (names && isForAll && isByNameOnly) return { names };
+  const selector: Selector = {
+    ...(names === undefined ? {} : { names }),
+    ...(type === undefined ? {} : { type }),
+    ...(capability === undefined ? {} : { capability }),
+  };
+  return isForAll ? { all: selector } : { anyone: selector };
+}

@@ -1,0 +1,194 @@
+/**
+ * Signals, updates and queries of the mailbox's workflows, with the types of their arguments and results. Client and workflow
+ * sandbox share them; all imports are of types.
+ */
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type {
+  ListedAgent,
+  Outcome,
+  PendingOutcome,
+  Publication,
+  StoredDeadLetter,
+  StoredMessage,
+  StoredProgress,
+  StoredText,
+} from './state.js';
+import type { Registration } from './types.js';
+
+/** Workflow types. */
+export const INBOX_WORKFLOW = 'mailbox_inbox';
+export const DIRECTORY_WORKFLOW = 'mailbox_directory';
+
+/**
+ * Memo key of both workflow types: an {@link InboxMemo} or a {@link DirectoryMemo}. They have no start memo, so they are no
+ * operations.
+ */
+export const MAILBOX_MEMO = 'mailbox';
+
+/** As `defineUpdate` of `@temporalio/workflow`, which only the sandbox loads. */
+function update<Result, Request>(name: string): UpdateDefinition<Result, [Request]> {
+  return { type: 'update', name } as UpdateDefinition<Result, [Request]>;
+}
+function signal<Argument>(name: string): SignalDefinition<[Argument]> {
+  return { type: 'signal', name } as SignalDefinition<[Argument]>;
+}
+function query<Result, Args extends unknown[] = []>(name: string): QueryDefinition<Result, Args> {
+  return { type: 'query', name } as QueryDefinition<Result, Args>;
+}
+
+/** Updates of an inbox. */
+export const registerUpdate = update<RegisterResult, Registration>('register');
+export const putUpdate = update<void, StoredMessage>('put');
+export const takeUpdate = update<TakeResult, TakeRequest>('take');
+export const releaseUpdate = update<void, ReleaseRequest>('release');
+export const respondUpdate = update<void, RespondRequest>('respond');
+export const byeUpdate = update<void, ByeRequest>('bye');
+export const reportUpdate = update<void, ReportRequest>('report');
+export const settleDeadLetterUpdate = update<void, SettleDeadLetterRequest>('settle_dead_letter');
+/** Signals of an inbox. An assigned message can't be refused. */
+export const heartbeatSignal = signal<Heartbeat>('sign');
+export const assignSignal = signal<StoredMessage>('assign');
+/** Queries of an inbox. The outcome is that of a message ID. */
+export const queueQuery = query<{ queue: StoredMessage[]; leased?: string }>('queue');
+export const outcomeQuery = query<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
+export const deadLettersQuery = query<StoredDeadLetter[]>('dead_letters');
+
+/** Updates of a directory. */
+export const enlistAllUpdate = update<EnlistAllResult, EnlistAllRequest>('enlist_all');
+/** Lists one agent, in the home directory: sent by servers older than {@link enlistAllUpdate}. */
+export const enlistUpdate = update<void, EnlistRequest>('enlist');
+export const publishUpdate = update<void, PublishRequest>('publish');
+export const offerUpdate = update<void, StoredMessage>('offer');
+/** Result: ID of the message. */
+export const claimUpdate = update<string, ClaimRequest>('claim');
+/** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */
+export const handBackSignal = signal<StoredMessage>('hand_back');
+export const leaveSignal = signal<LeaveNotice>('leave');
+/** Queries of a directory. */
+export const agentsQuery = query<AgentsResult>('agents');
+export const publicationQuery = query<Publication | null, [messageId: string]>('publication');
+
+/** Failure types of refused updates. Refusals of a validator leave no history. */
+export type Refusal =
+  /** The epoch is an earlier session's. */
+  | 'gone'
+  | 'bye'
+  /** Nothing to take, claim or change. */
+  | 'nothing'
+  /** Already done. */
+  | 'repeat'
+  | 'full'
+  | 'unknown_message'
+  | 'answered'
+  | 'not_parent'
+  /** Another message has this ID already, by the same idempotency key. */
+  | 'conflict'
+  /** Sooner after the last report than the minimum interval. */
+  | 'too_soon'
+  /** Neither the owner of the inbox nor the sender of the message. */
+  | 'not_yours'
+  /** The worker runs an older version that doesn't know the update. */
+  | 'unknown_update';
+
+export interface RegisterResult {
+  epoch: number;
+  isTakeover: boolean;
+  /** The session before was ended, so the directory doesn't list the agent any more. */
+  wasBye: boolean;
+}
+
+export interface TakeRequest {
+  epoch: number;
+  ack?: string;
+  leaseMs: number;
+}
+
+export interface TakeResult {
+  message?: StoredMessage;
+  previous?: { from?: string; mode: string };
+}
+
+export interface ReleaseRequest {
+  epoch: number;
+  id: string;
+  delivery: number;
+}
+
+export interface RespondRequest {
+  epoch: number;
+  id: string;
+  response: StoredText;
+  digest: string;
+}
+
+export interface ByeRequest {
+  /** Ends only this session. Default: the current one. */
+  epoch?: number;
+  /** Name of the requesting parent. */
+  parent?: string;
+}
+
+/** An agent's heartbeat. Its wait is open, unless `awayAt` is set. */
+export interface Heartbeat {
+  epoch: number;
+  /** The agent's last call, after which no wait is open on this server, in epoch milliseconds. */
+  awayAt?: number;
+  /** Another server reported the agent as away. */
+  isRoaming?: true;
+}
+
+export interface ReportRequest {
+  epoch: number;
+  id: string;
+  progress: Omit<StoredProgress, 'at'>;
+}
+
+export interface SettleDeadLetterRequest {
+  id: string;
+  action: 'resend' | 'drop';
+  /** The requesting agent. Absent in requests of a person. */
+  by?: { name: string; epoch: number };
+}
+
+export interface EnlistRequest extends ListedAgent {
+  /** Write the entry even if nothing has changed. */
+  isForced: boolean;
+}
+
+export interface EnlistAllRequest {
+  agents: EnlistRequest[];
+  /** Maximum agents in this directory. */
+  limit: number;
+}
+
+/** Result of {@link enlistAllUpdate}, also as the detail of its refusal when it has nothing to change. */
+export interface EnlistAllResult {
+  /** Names of agents that have no room here. */
+  refused: string[];
+  /** Number of agents in this directory, without those that have left. */
+  listed: number;
+}
+
+export type PublishRequest = Pick<Publication, 'id' | 'recipients' | 'digest'>;
+
+export interface ClaimRequest {
+  name: string;
+  /** Absent in claims of older servers, whose agents the home directory lists. */
+  registration?: Registration;
+}
+
+/** Forwarded from the home directory through the shards of the name, to the one that lists the agent. */
+export interface LeaveNotice {
+  name: string;
+  epoch: number;
+  /** Its inbox is closed. */
+  isForgotten: boolean;
+}
+
+export interface AgentsResult {
+  agents: ListedAgent[];
+  /** Number of messages for anyone. */
+  offers: number;
+  /** Whether shards list agents, too. */
+  isSharded?: true;
+}

@@ -1,0 +1,252 @@
+/**
+ * One principal's directory: which agents there are, what is offered to anyone, and where messages went that aren't for one
+ * agent alone. Whoever waits claims; the first claim that matches gets the message, which goes into the claimer's inbox from
+ * here, so that no server's end can lose it in between. The same workflow serves as home directory, which has all of this,
+ * and as shard, which lists the agents that have no room in the home directory.
+ */
+import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { jsonBytes } from '../json-size.js';
+import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
+import { shardsOf } from '../shards.js';
+import type { DirectoryInput, DirectoryMemo, DirectoryState, Publication, StoredMessage } from '../state.js';
+import { matches } from '../types.js';
+import {
+  agentsQuery,
+  assignSignal,
+  claimUpdate,
+  enlistAllUpdate,
+  enlistUpdate,
+  handBackSignal,
+  leaveSignal,
+  offerUpdate,
+  publicationQuery,
+  publishUpdate,
+  type ClaimRequest,
+  type EnlistAllRequest,
+  type EnlistAllResult,
+  type EnlistRequest,
+} from '../wire.js';
+import { AgentList } from './agents.js';
+import { refuse, Run } from './run.js';
+
+/** Largest list of publications, in bytes of JSON. */
+const PUBLICATIONS_LIMIT_BYTES = 100 * 1024;
+
+export async function mailbox_directory(input: DirectoryInput): Promise<void> {
+  const { principal, continueAfterChanges } = input;
+  const state: DirectoryState = input.state ?? { agents: {}, offers: [], publications: [] };
+  const list = new AgentList(state.agents);
+  const { workflowId } = workflowInfo();
+  const homeId = workflowId.slice(0, workflowId.lastIndexOf('directory') + 'directory'.length);
+  const inboxPrefix = homeId.replace(/directory$/, 'inbox:');
+  const shard = workflowId === homeId ? undefined : Number(workflowId.slice(homeId.length + 1));
+  const memo = (): DirectoryMemo => ({ version: 1, principal, wanted: wantedOf(state.offers) });
+  const run = new Run(memo, continueAfterChanges);
+
+  setHandler(
+    enlistAllUpdate,
+    ({ agents, limit }) => {
+      const refused: string[] = [];
+      for (const agent of agents) {
+        if (list.isCurrent(agent)) continue;
+        const { isForced: _isForced, ...listed } = agent;
+        if (takes(agent, limit)) list.put(listed, limit);
+        else refused.push(agent.name);
+      }
+      if (refused.length > 0 && shard === undefined) state.isSharded = true;
+      run.count();
+      return { refused, listed: list.present };
+    },
+    {
+      validator: ({ agents, limit }: EnlistAllRequest) => {
+        const changed = agents.filter((agent) => !list.isCurrent(agent));
+        const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
+        if (becomesSharded || changed.some((agent) => takes(agent, limit))) return;
+        const answer: EnlistAllResult = { refused: changed.map(({ name }) => name), listed: list.present };
+        refuse('repeat', 'nothing to change', answer);
+      },
+      description: 'Lists agents, or what has changed of them.',
+    },
+  );
+
+  setHandler(
+    enlistUpdate,
+    ({ isForced: _isForced, ...listed }) => {
+      list.put(listed, AGENTS_LIMIT);
+      run.count();
+    },
+    {
+      validator: (request: EnlistRequest) => {
+        if (list.isCurrent(request)) refuse('repeat');
+        if (!list.hasRoom(request, AGENTS_LIMIT)) refuse('full');
+      },
+      description: 'Lists an agent, for servers that send one at a time.',
+    },
+  );
+
+  setHandler(
+    leaveSignal,
+    async (notice) => {
+      run.count();
+      const wasListed = list.leave(notice);
+      if (wasListed && !notice.isForgotten) return;
+      const shards = shardsOf(notice.name);
+      const next = shard === undefined ? 0 : shards.indexOf(shard) + 1;
+      if (next === shards.length || (shard === undefined && !state.isSharded)) return;
+      try {
+        await getExternalWorkflowHandle(`${homeId}:${shards[next]}`).signal(leaveSignal, notice);
+      } catch {
+        // There is no such shard, so nobody is listed in it or in those after it.
+      }
+    },
+    { description: 'An agent said good-bye or is forgotten.' },
+  );
+
+  setHandler(
+    publishUpdate,
+    (publication) => {
+      publish({ ...publication, at: Date.now() });
+      run.count();
+    },
+    {
+      validator: assertNew,
+      description: 'Notes whom a message goes to.',
+    },
+  );
+
+  setHandler(
+    offerUpdate,
+    (message) => {
+      expire();
+      state.offers.push(message);
+      const { id, digest } = message;
+      publish({
+        id,
+        recipients: [],
+        isOffer: true,
+        at: Date.now(),
+        ...(digest === undefined ? {} : { digest }),
+      });
+      run.changed();
+    },
+    {
+      validator: (message: StoredMessage) => {
+        assertNew(message);
+        const now = Date.now();
+        if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
+      },
+      description: 'Offers a message to anyone who matches.',
+    },
+  );
+
+  setHandler(
+    claimUpdate,
+    async (claim) => {
+      const { name } = claim;
+      expire();
+      const message = offerFor(claim);
+      run.changed();
+      if (!message) refuse('nothing');
+      state.offers = state.offers.filter((one) => one !== message);
+      note(message.id, { recipients: [name] });
+      try {
+        await getExternalWorkflowHandle(inboxPrefix + name).signal(assignSignal, message);
+      } catch {
+        // It has no inbox any more.
+        list.delete(name);
+        takeBack(message);
+        refuse('nothing');
+      }
+      return message.id;
+    },
+    {
+      validator: (claim: ClaimRequest) => {
+        if (!offerFor(claim)) refuse('nothing');
+      },
+      description: 'Gives the first offer that matches the agent to it.',
+    },
+  );
+
+  setHandler(handBackSignal, takeBack, {
+    description: 'A message that its taker did not do.',
+  });
+
+  setHandler(agentsQuery, () => ({
+    agents: list.all(),
+    offers: state.offers.length,
+    ...(state.isSharded ? { isSharded: true } : {}),
+  }));
+  setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
+
+  /** Is the agent listed here, or may it be? */
+  function takes(agent: EnlistRequest, limit: number): boolean {
+    return (!state.isSharded || list.find(agent.name) !== undefined) && list.hasRoom(agent, limit);
+  }
+
+  function offerFor({ name, registration }: ClaimRequest): StoredMessage | undefined {
+    const listed = list.find(name);
+    const agent = registration ?? listed;
+    const now = Date.now();
+    if (!agent || listed?.hasLeft) return undefined;
+    return state.offers.find(({ selector, expiresAt }) => expiresAt > now && matches(agent, selector!));
+  }
+
+  function takeBack(message: StoredMessage): void {
+    state.offers.unshift(message);
+    note(message.id, { recipients: [] });
+    run.changed();
+  }
+
+  /** Takes out what nobody may get any more. */
+  function expire(): void {
+    const now = Date.now();
+    for (const { id, expiresAt } of state.offers) if (expiresAt <= now) note(id, { isExpired: true });
+    state.offers = state.offers.filter(({ expiresAt }) => expiresAt > now);
+  }
+
+  function publicationOf(id: string): Publication | undefined {
+    return state.publications.find((one) => one.id === id);
+  }
+
+  function assertNew({ id, digest }: Pick<Publication, 'id' | 'digest'>): void {
+    const known = publicationOf(id);
+    if (!known) return;
+    const isOther = known.digest !== undefined && digest !== undefined && known.digest !== digest;
+    refuse(isOther ? 'conflict' : 'repeat');
+  }
+
+  function note(id: string, what: Partial<Publication>): void {
+    const publication = publicationOf(id);
+    if (publication) Object.assign(publication, what, { at: Date.now() });
+  }
+
+  function publish(publication: Publication): void {
+    state.publications.push(publication);
+    const oldest = Date.now() - REPLIES_KEPT_MS;
+    let bytes = jsonBytes(state.publications);
+    // An offer that is still open is kept, however old.
+    state.publications = state.publications.filter((one) => {
+      const isOpen = state.offers.some(({ id }) => id === one.id) || one === publication;
+      if (isOpen || (one.at >= oldest && bytes <= PUBLICATIONS_LIMIT_BYTES)) return true;
+      bytes -= jsonBytes(one) + 1;
+      return false;
+    });
+  }
+
+  await condition(() => run.isFull());
+  state.agents = list.toRecord();
+  await run.continueAsNew<typeof mailbox_directory>({ principal, continueAfterChanges, state });
+}
+
+/** Each selector once, with how many offers have it. */
+function wantedOf(offers: StoredMessage[]): DirectoryMemo['wanted'] {
+  const counts = new Map<string, number>();
+  for (const { selector } of offers) {
+    const text = JSON.stringify(selector);
+    counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  return [...counts].map(([text, count]) => ({
+    selector: JSON.parse(text) as DirectoryMemo['wanted'][number]['selector'],
+    count,
+  }));
+}

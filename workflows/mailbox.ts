@@ -1,3 +1,0 @@
-/** The workflows of the mailbox. They are no operations: nothing of the shell is in them. */
-export { mailbox_directory } from './mailbox/directory.js';
-export { mailbox_inbox } from './mailbox/inbox.js';
