@@ -1,7 +1,7 @@
 /** What a worker does beside running activities: speaking for dead workers, and clearing up. */
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { contactWatch, type ContactWatch } from '../activities/pipeline/contact.js';
+import { contactWatch, type ContactWatch } from '../activities/runtime/contact.js';
 import { recoverSteps } from '../activities/pipeline/recovery.js';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
 import type { ReportOutcome } from '../activities/runtime/outcome.js';

@@ -1,6 +1,6 @@
 /** analyze_dataset: inspect, profile in batches, query, and write the artifact, asking first when it is large. */
 import { proxyActivities } from '@temporalio/workflow';
-import type * as activities from '../activities/analyze_dataset.js';
+import type * as activities from '../activities/analyze_dataset/index.js';
 import {
   writeArtifactQuestion,
   type AnalyzeDatasetInput,

@@ -12,7 +12,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
+import type * as activities from '../../activities/pipeline/index.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {

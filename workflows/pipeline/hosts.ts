@@ -15,7 +15,7 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
+import type * as activities from '../../activities/pipeline/index.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { DROP_HOST_SIGNAL, type AwaitHost, type HostPresence } from '../../pipelines/run.js';
 import { askAboutHost, asking } from './questions.js';

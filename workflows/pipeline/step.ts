@@ -10,7 +10,7 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
+import type * as activities from '../../activities/pipeline/index.js';
 import type { StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {

@@ -1,7 +1,7 @@
 /** How an operation's workflow ends when it doesn't complete: failures that carry what a reader needs. */
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
 import { humanDuration } from '../../operations/budgets.js';
-import type { Closing } from '../../operations/wire.js';
+import type { ClosingDetails } from '../../operations/wire.js';
 import { marker, state } from './state.js';
 
 /** Longest message that a failure carries, in characters: Temporal has to take the failure, whatever it says. */
@@ -67,7 +67,7 @@ function isShort(failure: Error): boolean {
   return true;
 }
 
-function closing(fields: Omit<Closing, 'longhaul'>): Closing {
+function closing(fields: Omit<ClosingDetails, 'longhaul'>): ClosingDetails {
   const { partial } = state();
   return { longhaul: 'closing', ...fields, ...(partial === undefined ? {} : { partial }) };
 }

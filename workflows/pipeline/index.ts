@@ -4,16 +4,16 @@
  * replay.
  */
 import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
-import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
-import { MAX_STEP_RUNS } from '../pipelines/pipeline.js';
-import type { PipelineRun } from '../pipelines/run.js';
-import type { Child } from './pipeline/child.js';
-import { plannedChildren, showProgress } from './pipeline/child.js';
-import { listenToDrops } from './pipeline/hosts.js';
-import { runJobs } from './pipeline/jobs.js';
-import { partialOf, resultOf } from './pipeline/outputs.js';
-import { planResume, takeOver } from './pipeline/resume.js';
-import { children as showChildren, cleanup, partial, progress } from './runtime/index.js';
+import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../../operations/wire.js';
+import { MAX_STEP_RUNS } from '../../pipelines/pipeline.js';
+import type { PipelineRun } from '../../pipelines/run.js';
+import type { Child } from './child.js';
+import { plannedChildren, showProgress } from './child.js';
+import { listenToDrops } from './hosts.js';
+import { runJobs } from './jobs.js';
+import { partialOf, resultOf } from './outputs.js';
+import { planResume, takeOver } from './resume.js';
+import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 
 const resumeQuery = defineQuery<ResumePlan, [ResumeRequest]>(RESUME_QUERY);
 
