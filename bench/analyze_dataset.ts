@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance, quotedString } from '@duckdb/node-api';
-import { inspect, profileColumns, runQuery } from '../activities/analyze_dataset/index.js';
+import { inspect, profileColumns, runQuery } from '../activities/analyze_dataset/analysis.js';
 
 const BOUND_BYTES = 1024 ** 3;
 const SAMPLE_ROWS = 200_000;

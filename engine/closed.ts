@@ -3,7 +3,7 @@ import { WorkflowFailedError, type WorkflowExecutionDescription } from '@tempora
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { OperationError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
-import { OPERATION_QUERY, type Closing, type StateMemo } from '../operations/wire.js';
+import { OPERATION_QUERY, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -75,7 +75,9 @@ async function endingOf(temporal: TemporalClient, workflowId: string, runId: str
     const failure = error.cause;
     const details = failure instanceof ApplicationFailure ? failure.details?.[0] : undefined;
     const closing =
-      (details as Closing | undefined)?.longhaul === 'closing' ? (details as Closing) : undefined;
+      (details as ClosingDetails | undefined)?.longhaul === 'closing'
+        ? (details as ClosingDetails)
+        : undefined;
     if (failure instanceof CancelledFailure) return {};
     if (failure instanceof TerminatedFailure) {
       return {

@@ -172,7 +172,7 @@ export interface ProvidedInput {
 }
 
 /** Detail of the failure or cancellation that ends an operation's workflow. */
-export interface Closing {
+export interface ClosingDetails {
   longhaul: 'closing';
   error?: OperationError;
   partial?: unknown;

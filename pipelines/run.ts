@@ -83,7 +83,7 @@ export interface StepDone {
 }
 
 /** Detail of the failures {@link STEP_FAILED}, {@link STEP_TIMED_OUT} and {@link STEP_IN_DOUBT}. */
-export interface StepTrouble {
+export interface StepFailureDetails {
   /** None when a signal ended it, or when it isn't known. */
   exitCode?: number;
   signal?: string;

@@ -1,6 +1,6 @@
 /**
- * The three kinds of files that make tools: those that ship with Longhaul and those of the user's project. One
- * file a tool in `tools/`, `workflows/` and `activities/`, under the same name.
+ * The three kinds of files that make tools, in `tools/`, `workflows/` and `activities/`: those that ship with Longhaul and
+ * those of the user's project. One file per tool, under the same name; a shipped tool may have a folder with an index.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -38,26 +38,36 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 export type Kind = 'tools' | 'workflows' | 'activities';
 
-/** Runs pipelines: there whether or not the shipped tools are served. */
-const ALWAYS_THERE: readonly string[] = ['pipeline'];
-/** The workflows of the mailbox, which are no tools. Always there, so that any worker can serve a mailbox. */
+/** The code of pipelines: loaded whether or not the shipped tools are served. */
+const ALWAYS_LOADED: readonly string[] = ['pipeline'];
+/** The workflows of the mailbox. Always loaded, so that any worker can serve a mailbox. */
 const MAILBOX_WORKFLOWS = ownModule('mailbox/workflows/index');
 
 /** The files of one kind: shipped ones first, then the project's. */
 export function filesOf(kind: Kind, settings: Settings): string[] {
-  const shipped = codeIn(join(CODE_ROOT, kind)).filter(
-    (path) => settings.shippedTools || ALWAYS_THERE.includes(basename(path, extname(path))),
+  const shipped = shippedFilesOf(kind).flatMap(({ name, path }) =>
+    settings.shippedTools || ALWAYS_LOADED.includes(name) ? [path] : [],
   );
   const mailbox = kind === 'workflows' ? [MAILBOX_WORKFLOWS] : [];
   return [...shipped, ...mailbox, ...ownFilesOf(kind, settings)];
 }
 
-/** Those of the project alone. */
+/** `name.ts` and `name/index.ts`, but for what authors import (`longhaul/workflow`, `longhaul/activity`). */
+function shippedFilesOf(kind: Kind): { name: string; path: string }[] {
+  const folder = join(CODE_ROOT, kind);
+  const files = codeIn(folder).map((path) => ({ name: basename(path, extname(path)), path }));
+  const indexes = readdirSync(folder)
+    .map((name) => ({ name, path: ownModule(`${kind}/${name}/index`) }))
+    .filter(({ path }) => existsSync(path) && !Object.values(PACKAGE_ENTRIES).includes(path));
+  return [...files, ...indexes];
+}
+
+/** The project's files of one kind. */
 export function ownFilesOf(kind: Kind, settings: Settings): string[] {
   return codeIn(ownFolder(kind, settings));
 }
 
-/** Is this a path that people edit while Longhaul runs? */
+/** Whether people may edit this file while Longhaul runs. */
 export function isOfProject(path: string): boolean {
   return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }

@@ -1,6 +1,6 @@
 /**
- * The activities that a worker runs, by name, loaded again after edits: what runs ends as it began, the next attempt runs the
- * new code. A file that can't be used after an edit keeps the activities that it gave before.
+ * Registry of the activities that a worker runs, reloaded after edits: running attempts end with the old code, the next
+ * attempt runs the new code. A file that can't be loaded after an edit keeps its previous activities.
  */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -17,7 +17,7 @@ export class ActivityCode {
   #activities = new Map<string, Activity>();
   #modules = new ProjectModules();
 
-  /** @param own Longhaul's activities, which no file gives */
+  /** @param own Longhaul's local activities, which are in no file of activities */
   private constructor(
     private readonly settings: Settings,
     private readonly own: Record<string, Activity>,
@@ -47,7 +47,7 @@ export class ActivityCode {
     }
     this.#modules = modules;
     this.#files = files;
-    // Those with a mistake first: what the others give under the same name counts.
+    // Broken files first: activities of the others override theirs.
     const inOrder = [...files].sort((one, other) => Number(!!other.error) - Number(!!one.error));
     this.#activities = new Map(
       [...inOrder.map(({ value }) => value ?? {}), this.own].flatMap((given) => Object.entries(given)),
@@ -58,12 +58,12 @@ export class ActivityCode {
     return this.#files.flatMap(({ error }) => (error ? [error] : []));
   }
 
-  /** Paths whose changes call for another load. */
+  /** Paths whose changes require a reload. */
   watched(): string[] {
     return [...filesOf('activities', this.settings), ...this.#modules.watched()];
   }
 
-  /** Runs the activity that the worker was asked for; given to it for all names. */
+  /** Default activity of the worker: dispatches by activity type. */
   readonly dispatch: Activity = (...args) => {
     const { activityType } = activityInfo();
     const activity = this.#activities.get(activityType) ?? this.#activities.get('default');

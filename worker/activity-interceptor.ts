@@ -1,7 +1,7 @@
 /**
- * Wraps every activity of an operation: keeps it alive with heartbeats, so that authors report only when they have
- * something to say, gives it a logger that writes the operation's log, hands its last progress to the shell as it ends, and
- * reports its outcome through any outage.
+ * Interceptor for every activity of an operation: sends heartbeats, so that authors need to report progress only; provides a
+ * logger that writes the operation's log; returns the last progress to the workflow runtime; and reports the outcome, also
+ * after an outage.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
 import {
@@ -24,15 +24,15 @@ import {
   type LogContext,
 } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
-import { attributesOf, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
+import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 
 /**
- * How often an activity that says nothing heartbeats, in milliseconds. It is also how soon a cancel is seen: the
- * request comes back with a heartbeat.
+ * Heartbeat interval of an activity that reports nothing, in milliseconds. It also bounds the delay of a cancel, which
+ * arrives with the response to a heartbeat.
  */
 const KEEP_ALIVE_INTERVAL_MS = 2_000;
 
-/** Shortest wait for a worker that is told to the workflow, in milliseconds. */
+/** Minimum time in queue that is reported to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
 
 export interface ActivityInterceptorsOptions extends Pick<
@@ -48,14 +48,14 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
     let operation: LoggingOperation | undefined;
     return {
       outbound: {
-        getLogAttributes: (input, next) => next({ ...input, ...(operation ? attributesOf(operation) : {}) }),
+        getLogAttributes: (input, next) => next({ ...input, ...(operation ? logAttributes(operation) : {}) }),
       },
       inbound: {
         async execute(input, next) {
           const { activityType, workflowType } = context.info;
           operation = operationIn(input.headers, context.info);
           if (!operation) return next(input);
-          // The SDK offers no other way to receive an activity's lines as they are logged. A pipeline's steps have logs.
+          // The SDK offers no other way to receive an activity's log lines. Steps of pipelines have logs of their own.
           if (workflowType !== PIPELINE_WORKFLOW)
             context.log = options.loggers.ofActivity(operation, activityType, context.log);
           return execute(() => next(input), context, operation, options);
@@ -90,7 +90,7 @@ async function execute(
   const beat = () => context.heartbeat(lastReport());
   const queuedMs = queuedMsOf(context.info);
   if (last) beat();
-  // Temporal takes neither heartbeats nor outcomes of local activities: their workflow task stands for them.
+  // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
   const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
   try {
     const work = activityContext.run(around, async () => {
@@ -120,7 +120,7 @@ async function execute(
   }
 }
 
-/** The operation that an activity belongs to, if any. */
+/** The operation that an activity belongs to; undefined outside of operations. */
 function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOperation | undefined {
   const value = <T>(name: string) => {
     const payload = headers[name];
@@ -132,13 +132,13 @@ function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOper
   return { ...value<LogContext>(LOG_CONTEXT_HEADER), token, operationId };
 }
 
-/** Undefined when it was short. How long earlier attempts waited isn't known. */
+/** Time in queue in milliseconds; undefined when it was short. Queue times of earlier attempts are unknown. */
 function queuedMsOf({ attempt, currentAttemptScheduledTimestampMs }: Info): number | undefined {
   const queuedMs = Date.now() - currentAttemptScheduledTimestampMs;
   return attempt === 1 && queuedMs >= SHORTEST_QUEUED_MS ? queuedMs : undefined;
 }
 
-/** Undefined when the error is no end of the attempt: the SDK knows pauses, resets and its own shutdown. */
+/** Undefined for errors that the SDK handles: pause, reset and worker shutdown. */
 function outcomeOf(
   error: unknown,
   context: Context,

@@ -1,7 +1,7 @@
-/** What a worker does beside running activities: speaking for dead workers, and clearing up. */
+/** Background tasks of a worker: reporting steps whose worker has died, and removing leftover files. */
 import { Client } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
-import { contactWatch, type ContactWatch } from '../activities/pipeline/contact.js';
+import { contactWatch, type ContactWatch } from '../activities/runtime/contact.js';
 import { recoverSteps } from '../activities/pipeline/recovery.js';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
 import type { ReportOutcome } from '../activities/runtime/outcome.js';
@@ -16,7 +16,7 @@ const RECOVERY_INTERVAL_MS = 30_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
 
-/** The watch of this process's contact with Temporal: its frontend answers the call by itself. */
+/** Watches this process's contact with Temporal, with a call that the frontend answers alone. */
 export function temporalContact(connection: NativeConnection): ContactWatch {
   return contactWatch((deadlineMs) =>
     connection.withDeadline(Date.now() + deadlineMs, () => connection.workflowService.getSystemInfo({})),
@@ -24,8 +24,8 @@ export function temporalContact(connection: NativeConnection): ContactWatch {
 }
 
 /**
- * Begins the chores; call the result to end them. What runs just then may be cut off by the end of the connection or
- * the process: the next worker does it again.
+ * Starts the background tasks; call the result to stop them. A running task may be interrupted by the end of the
+ * connection or the process: the next worker repeats it.
  */
 export function startBackgroundTasks(
   settings: Settings,
@@ -56,12 +56,12 @@ export function startBackgroundTasks(
   return () => end.forEach((endOne) => endOne());
 }
 
-/** Does a chore now and then again; one that fails (Temporal is away) waits for its next time. */
-function every(intervalMs: number, logger: Logger, chore: () => Promise<void>): () => void {
+/** Runs a task at an interval; after a failure (Temporal can't be reached) it runs again at the next interval. */
+function every(intervalMs: number, logger: Logger, task: () => Promise<void>): () => void {
   let isEnded = false;
   let timer: NodeJS.Timeout | undefined;
   const run = async () => {
-    await chore().catch((error: unknown) => logger.debug({ err: error }, 'a chore failed'));
+    await task().catch((error: unknown) => logger.debug({ err: error }, 'a background task failed'));
     if (!isEnded) timer = setTimeout(() => void run(), intervalMs);
   };
   void run();

@@ -1,4 +1,4 @@
-/** The modules of a finished webpack compilation, as far as they are looked at. */
+/** Modules of a finished webpack compilation, typed as far as they are used. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { isOfProject } from '../platform/project.js';
@@ -15,7 +15,7 @@ export interface Compilation {
   };
 }
 
-/** An import that a file makes. */
+/** An import in a file. */
 interface Import {
   from: string;
   request: string;
@@ -29,7 +29,7 @@ export function pathOf(module: unknown): string | undefined {
   return (module as { resource?: string } | null | undefined)?.resource;
 }
 
-/** Every import, once for a file and a request. */
+/** Every import, once per file and request. */
 export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
   const imports = new Map<string, Import>();
   for (const module of modules) {
@@ -44,7 +44,7 @@ export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
   return [...imports.values()];
 }
 
-/** The file of the project that a module is in, or that leads to it; undefined for Longhaul's own. */
+/** The project's file that is the module, or that imports it indirectly; undefined for Longhaul's own modules. */
 export function projectFileOf({ moduleGraph }: Compilation, module: unknown): string | undefined {
   for (let one = module; one; one = moduleGraph.getIssuer(one as never)) {
     const path = pathOf(one);
@@ -57,13 +57,13 @@ export function projectFileOf({ moduleGraph }: Compilation, module: unknown): st
 export interface BundledFile {
   /** Names that it exports. */
   exports: string[];
-  /** The files that it is made from, itself included. */
+  /** The files that it imports directly or indirectly, itself included. */
   files: Set<string>;
-  /** Changes when one of them does, packages under node_modules and Longhaul itself excepted. */
+  /** Digest of those files, without packages under node_modules and Longhaul itself. */
   digest: string;
 }
 
-/** What is in the bundle of each of these files; undefined for one that isn't in it. */
+/** Exports, files and digest of a file in the bundle; undefined if it isn't in the bundle. */
 export function bundledFile(compilation: Compilation, path: string): BundledFile | undefined {
   const { modules, moduleGraph } = compilation;
   const root = [...modules].find((module) => pathOf(module) === path);

@@ -1,16 +1,16 @@
-/** What keeps workflows from being bundled, in a line for each problem: the bundler's own report goes on for pages. */
+/** Problems that prevent the bundling of workflows, one line each: the bundler's own report is pages long. */
 import { resolve } from 'node:path';
 import { disallowedModules } from '@temporalio/worker/lib/workflow/bundler.js';
 import { placeOfName, placeOfText, type ProjectProblem } from '../platform/project-problems.js';
 import { importsOf, pathOf, projectFileOf, type Compilation } from './bundle-graph.js';
 
-/** A problem that no file can be left out for: two files export one name. */
+/** `isConflict`: two files export the same name, so that neither can be left out. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
 
 /**
  * The problems of a compilation, each with the file that it is in.
  *
- * @param activityFiles what a workflow may import types of, and nothing else
+ * @param activityFiles files of which workflows may import types only
  */
 export function problemsOf(compilation: Compilation, activityFiles: readonly string[]): BundleProblem[] {
   const activities = new Set(activityFiles);
@@ -21,14 +21,14 @@ export function problemsOf(compilation: Compilation, activityFiles: readonly str
     ...activityImports(compilation, activities),
     ...forbiddenImports(compilation),
     ...others,
-    // What is in an activity file is right there: the import of that file is the mistake.
+    // Imports in an activity file are fine there: the mistake is the import of that file.
   ].filter(({ path }) => !activities.has(path));
 }
 
-/** How webpack refuses `node:fs`. */
+/** Webpack's error for imports such as `node:fs`. */
 const FORBIDDEN_SCHEME = /UnhandledSchemeError: Reading from "/;
 
-/** Imports of what the sandbox doesn't have; those of packages under the file of the project that leads there. */
+/** Imports that the sandbox forbids; those inside packages are attributed to the project's file that imports the package. */
 function forbiddenImports(compilation: Compilation): BundleProblem[] {
   const names = new Map<string, Set<string>>();
   for (const { request, module } of importsOf(compilation)) {
@@ -69,7 +69,7 @@ function conflictOf(message: string): BundleProblem | undefined {
 const STAR_CONFLICT =
   /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/;
 
-/** The problem that the SDK's bundler found itself. */
+/** The problem that the SDK's bundler reports. */
 export function problemOfSdk(error: Error): BundleProblem {
   const names = [...error.message.matchAll(/^ +- '(.+)'$/gm)].map(([, name]) => name!);
   return names.length > 0 ? cantImport('', names) : { path: '', message: oneLine(error.message) };
@@ -97,7 +97,7 @@ function otherProblem(path = '', message: string): BundleProblem {
   return { path, ...place, message: text };
 }
 
-/** Syntax errors come as a picture of the code: what is wrong and where is kept. */
+/** Reduces a syntax error with a code frame to message and place. */
 function oneLine(message: string): string {
   const what = /^(?:Error:)?\s*[x×]\s+(.+)$/m.exec(message)?.[1];
   const where = /,-\[(.+)\]/.exec(message)?.[1];

@@ -1,5 +1,5 @@
 /**
- * Bundles workflows in a process of its own: the worker's heartbeats go on meanwhile, and the bundler's memory is freed.
+ * Bundles workflows in a child process: the worker's heartbeats continue meanwhile, and the bundler's memory is freed.
  * Started with the worker's settings in its environment; sends one message.
  */
 import { fork } from 'node:child_process';
@@ -15,11 +15,11 @@ type Message =
   { bundle: WorkflowBundle } | { problems: ProjectProblem[]; watched: string[] } | { failure: string };
 
 /**
- * Like {@link bundleWorkflows}, without holding up this process.
+ * Like {@link bundleWorkflows}, without blocking this process.
  *
  * @throws BundleError
  */
-export async function bundleApart(
+export async function bundleInChildProcess(
   settings: Settings,
   options: { leavesOut?: boolean; signal?: AbortSignal } = {},
 ): Promise<WorkflowBundle> {

@@ -1,7 +1,7 @@
 /**
- * The bundle of workflow code that Temporal's sandbox runs: the shell and all workflows. The shipped workflows are
- * bundled as Longhaul is built. With a user's own, a bundle is made as the worker starts and after edits, and used again as
- * long as none of the files that went into it has changed.
+ * Bundle of workflow code that Temporal's sandbox runs: the runtime and all workflows. The shipped workflows are bundled as
+ * Longhaul is built. For a project with workflows, a bundle is made as the worker starts and after edits, and reused until
+ * one of its files changes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
@@ -17,22 +17,22 @@ const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
 export interface WorkflowBundle {
   codePath: string;
-  /** Names that its files export, each with a digest of the project's code behind it. */
+  /** Exported name -> digest of the project's code that the export depends on. */
   exports: Record<string, string>;
   /**
-   * What it was made from: path -> time of its last change in milliseconds; 0 for a change while it was made, and for what was
-   * missing.
+   * Files that it was made from: path -> time of the last change in epoch milliseconds; 0 for a file that changed while the
+   * bundle was made, or was missing.
    */
   ingredients: Record<string, number>;
-  /** Of the files that were left out. */
+  /** Problems of the files that were left out. */
   problems: ProjectProblem[];
 }
 
-/** Workflows that can't be bundled. */
+/** Error for workflows that can't be bundled. */
 export class BundleError extends ProjectError {
   constructor(
     problems: ProjectProblem[],
-    /** Paths whose changes may help. */
+    /** Paths whose changes may fix it. */
     readonly watched: string[],
   ) {
     super(`the workflows can't be bundled: ${problems.map(inOneLine).join('; ')}`, problems);
@@ -40,7 +40,7 @@ export class BundleError extends ProjectError {
 }
 
 /**
- * Path of the bundle for these settings; made now when there is none that is up to date, which takes 2 seconds.
+ * Path of the bundle for these settings. Makes a bundle if none is up to date, which takes 2 seconds.
  *
  * @throws BundleError
  */
@@ -49,9 +49,9 @@ export async function workflowBundle(settings: Settings): Promise<string> {
 }
 
 /**
- * The bundle for these settings; made now when there is none that is up to date, which takes 2 seconds.
+ * The bundle for these settings. Makes a bundle if none is up to date, which takes 2 seconds.
  *
- * @param options.leavesOut whether files that can't be bundled are left out, unless that are all of the project's
+ * @param options.leavesOut whether files that can't be bundled are left out, unless none of the project's files would remain
  * @throws BundleError
  */
 export async function bundleWorkflows(
@@ -60,7 +60,7 @@ export async function bundleWorkflows(
 ): Promise<WorkflowBundle> {
   const stored = upToDateBundle(settings);
   if (stored && (leavesOut || stored.problems.length === 0)) return stored;
-  const { entryPath, bundlePath, infoPath } = placesOf(settings);
+  const { entryPath, bundlePath, infoPath } = pathsOf(settings);
   const cache = join(settings.home, 'cache');
   mkdirSync(cache, { recursive: true });
   const activityFiles = ownFilesOf('activities', settings);
@@ -68,12 +68,12 @@ export async function bundleWorkflows(
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   let compiled = await compileBundle(paths, entryPath, activityFiles);
-  // The entry, which is written each time, is no ingredient.
+  // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
   const missing = compiled.code === undefined ? compiled.missing.filter(isOfProject) : [];
   const problems: BundleProblem[] = [];
   while (compiled.code === undefined) {
-    // Deleted or renamed meanwhile: no mistake in what is there now.
+    // A file was deleted or renamed meanwhile: start over.
     if (!paths.every(existsSync)) return bundleWorkflows(settings, { leavesOut });
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
@@ -98,9 +98,9 @@ export async function bundleWorkflows(
   return { codePath: bundlePath, ...info };
 }
 
-/** The bundle that was made before, when nothing that went into it has changed. */
+/** The existing bundle, if none of its files has changed. */
 export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
-  const { bundlePath, infoPath } = placesOf(settings);
+  const { bundlePath, infoPath } = pathsOf(settings);
   if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
   const info = JSON.parse(readFileSync(infoPath, 'utf8')) as Omit<WorkflowBundle, 'codePath'>;
   const isUpToDate =
@@ -122,7 +122,7 @@ export async function bundleShippedWorkflows(settings: Settings): Promise<void> 
   writeWhole(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
 }
 
-function placesOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {
+function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {
   const files = filesOf('workflows', settings);
   const isShippedOnly = settings.shippedTools && files.every((path) => path.startsWith(CODE_ROOT));
   const digest = createHash('sha256').update(files.join('\n')).digest('hex').slice(0, 16);
@@ -136,7 +136,7 @@ function infoPathOf(bundlePath: string): string {
   return bundlePath.replace(/\.js$/, '.json');
 }
 
-/** The files that reach no file with a problem; none when two of them export one name, or no file is named. */
+/** Files that don't depend on a file with a problem; empty after a name conflict or a problem without a file. */
 function withoutProblems({ problems, files }: CompiledBundle): string[] {
   if (problems.some(({ isConflict, path }) => isConflict || !path)) return [];
   return [...files].flatMap(([path, file]) =>

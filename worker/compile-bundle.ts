@@ -10,17 +10,17 @@ export interface CompiledBundle {
   /** Undefined when there are problems. */
   code: string | undefined;
   problems: BundleProblem[];
-  /** By the path of each file that was found in the bundle. */
+  /** Bundled files by path. */
   files: Map<string, BundledFile>;
-  /** All files that went into it. */
+  /** All files that the bundle was made from. */
   used: string[];
-  /** Paths that were looked for where there is nothing. */
+  /** Paths that imports resolve to, but that don't exist. */
   missing: string[];
 }
 
 /**
  * @param entryPath where a module that exports all of them is written
- * @param activityFiles what workflows may import types of, and nothing else
+ * @param activityFiles files of which workflows may import types only
  */
 export async function compileBundle(
   paths: readonly string[],
@@ -55,11 +55,11 @@ export async function compileBundle(
         extensionAlias: { '.js': ['.ts', '.js'] },
         alias: {
           ...config.resolve?.alias,
-          // Always the running copies of Longhaul and of Temporal's SDK: two would not see each other.
+          // Always the running copies of Longhaul and Temporal's SDK: two copies would not share state.
           ...Object.fromEntries(Object.entries(PACKAGE_ENTRIES).map(([name, path]) => [`${name}$`, path])),
           ...sandboxed(SDK_PACKAGES),
         },
-        // Users' projects need no copy of what Longhaul's own code imports.
+        // Dependencies of Longhaul's code resolve without a copy in the user's project.
         modules: [...(config.resolve?.modules ?? []), ...modulesAbove(CODE_ROOT)],
       },
     }),
@@ -84,19 +84,19 @@ export async function compileBundle(
   };
 }
 
-/** Those of Temporal's packages that the sandbox takes; the SDK refuses the others, which must stay as they are. */
+/** The Temporal packages that the sandbox allows. The others get no alias, so that the SDK refuses them. */
 function sandboxed(packages: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(packages).filter(([name]) => /(common|workflow)$/.test(name)));
 }
 
-/** Every `node_modules` that code in this folder can import from. */
+/** All `node_modules` folders that code in this folder can import from. */
 function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
 }
 
 const nothing = () => undefined;
-/** The bundler's own report goes on for pages; what matters of it is returned. */
+/** Suppresses the bundler's own report: its problems are returned. */
 const SILENT: TemporalLogger = {
   log: nothing,
   trace: nothing,

@@ -1,4 +1,4 @@
-/** Takes up edits of workflows and activities while a worker runs, and says what can't be. */
+/** Reloads workflows and activities after edits while a worker runs, and reports problems. */
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { ownFilesOf } from '../platform/project.js';
@@ -9,10 +9,10 @@ import type { ActivityCode } from './activity-code.js';
 import { missingWorkflows } from './missing-workflows.js';
 import type { WorkflowCode } from './workflow-code.js';
 
-/** How often open operations that keep a bundle from being taken up are looked at, in milliseconds. */
+/** How often to check whether operations that block a new bundle are still open, in milliseconds. */
 const RETRY_INTERVAL_MS = 3_000;
 
-/** @param loadedSinceMs when the first file was read. @returns ends it */
+/** @param loadedSinceMs when the first file was read, in epoch milliseconds. @returns stops following */
 export async function followEdits(
   settings: Settings,
   logger: Logger,
@@ -50,7 +50,7 @@ export async function followEdits(
     );
 
   const onError = (error: unknown) =>
-    logger.error({ err: error }, 'edits could not be taken up; what ran before runs on');
+    logger.error({ err: error }, 'edits could not be loaded; the previous code keeps running');
   const ends = [
     watchFiles(
       () => activities.watched(),

@@ -1,4 +1,4 @@
-/** The Temporal worker: runs the tools' workflows and activities. Any number of them can run. */
+/** The Temporal worker: runs the tools' workflows and activities. Any number of workers can run. */
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
@@ -11,10 +11,10 @@ import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/temporal-link.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
-import { bundleApart } from './bundle-process.js';
+import { bundleInChildProcess } from './bundle-process.js';
 import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { childProgress, requestCancel } from './own-activities.js';
+import { childProgress, requestCancel } from './local-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
@@ -24,7 +24,7 @@ import { WorkflowCode } from './workflow-code.js';
 import { WorkflowHost } from './workflow-host.js';
 
 export interface RunningWorker {
-  /** Takes no more work, lets what runs end within the grace time, resolves when all is down. */
+  /** Stops polling, gives running activities the grace time, and resolves when all Workers have stopped. */
   stop(): Promise<void>;
   /** Resolves once the worker has stopped; rejects if it failed. */
   done: Promise<void>;
@@ -39,7 +39,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const stopping = new AbortController();
   const loadedSinceMs = Date.now();
   const [bundle, activities, { connection, namespace }] = await Promise.all([
-    bundleApart(settings, { leavesOut: true }),
+    bundleInChildProcess(settings, { leavesOut: true }),
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
@@ -106,7 +106,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   };
 }
 
-/** Resolves once all have ended; when one fails, the others are stopped, and this rejects as it did. */
+/** Resolves once all have ended; if one fails, stops the others and rejects with its error. */
 async function allEnded(running: Promise<void>[], shutdown: () => void): Promise<void> {
   try {
     await Promise.all(running);

@@ -1,14 +1,14 @@
 /**
- * A limit on the lines of operations in the process's log. Where that is a pipe, it takes some 3,000 lines a second, and the
- * process stands still meanwhile: one tool that logs without pause would stop the heartbeats of all activities.
+ * Rate limit for operations' lines in the process's log. A pipe takes some 3,000 lines a second, and writing blocks the
+ * process: one tool that logs without pause would stop the heartbeats of all activities.
  */
 import type { Logger } from '../platform/log.js';
 
-/** Number of lines that may come at once. */
+/** Maximum number of lines in a burst. */
 const BURST_LINES = 1_000;
-/** Number of lines a second that may come for long. */
+/** Sustained maximum, in lines per second. */
 const LINES_PER_SECOND = 500;
-/** How long lines are counted before the log says that they are missing, in milliseconds. */
+/** Interval between reports of dropped lines, in milliseconds. */
 const REPORT_MS = 1_000;
 
 export class LineLimit {
@@ -18,7 +18,7 @@ export class LineLimit {
 
   constructor(private readonly logger: Pick<Logger, 'warn'>) {}
 
-  /** Takes one line, if it may be written. */
+  /** Counts one line. @returns whether it may be written */
   take(): boolean {
     const nowMs = performance.now();
     this.#left = Math.min(BURST_LINES, this.#left + ((nowMs - this.#atMs) / 1000) * LINES_PER_SECOND);

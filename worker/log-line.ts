@@ -1,7 +1,7 @@
-/** Entries of an operation's log as lines of text. */
+/** Formats entries of an operation's log as lines of text. */
 import { inspect, types } from 'node:util';
 
-/** Longest line, in bytes, with its line end: 8 KiB. */
+/** Maximum length of a line with its line end, in bytes: 8 KiB. */
 export const MAX_LINE_BYTES = 8 * 1024;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -10,14 +10,14 @@ export interface LogEntry {
   level: LogLevel;
   /** `workflow` or `activity`, and its type. */
   source: string;
-  /** A string, unless an author's JavaScript gives something else. */
+  /** A string; anything if an author's JavaScript passes it. */
   message: unknown;
   attributes: Record<string, unknown>;
 }
 
 /**
- * One line: time in UTC as ISO 8601, level, source, message, and the attributes as JSON if there are any. Never throws: a
- * value that has no JSON is shown as Node.js shows it.
+ * One line: time in UTC as ISO 8601, level, source, message, and the attributes as JSON if there are any. Doesn't throw:
+ * attributes that can't be JSON are formatted by Node.js's `inspect`.
  *
  * @example 2026-11-22T13:11:40.123Z WARN activity pour: the pump is slow {"cup":2}
  */

@@ -9,7 +9,7 @@ import { placeOfName, type ProjectProblem } from '../platform/project-problems.j
 
 /**
  * @param exported names that the files of workflows export
- * @param broken problems of those files: nobody knows what one of them exports
+ * @param broken problems of those files; the exports of broken files are unknown
  */
 export async function missingWorkflows(
   settings: Settings,

@@ -1,6 +1,6 @@
 /**
- * The loggers of workflows and activities: each line goes to the process's log, with the operation's token and tool, and
- * into the operation's own log.
+ * Loggers of workflows and activities: each line is written to the process's log, with the operation's token and tool, and
+ * to the operation's log.
  */
 import type { Logger as TemporalLogger } from '@temporalio/common';
 import type { InjectedSinks } from '@temporalio/worker';
@@ -29,15 +29,15 @@ export interface LoggingOperation extends LogContext {
   token: string;
 }
 
-/** An operation's attributes of lines in the process's log. */
-export function attributesOf({ token, tool }: LoggingOperation): Record<string, string> {
+/** Attributes that name the operation in lines of the process's log. */
+export function logAttributes({ token, tool }: LoggingOperation): Record<string, string> {
   return { token, ...(tool === undefined ? {} : { tool }) };
 }
 
 export class OperationLoggers {
   readonly #limit: LineLimit;
 
-  /** @param process its log */
+  /** @param process the process's log */
   constructor(
     private readonly logs: OperationLogs,
     private readonly process: Logger,
@@ -45,12 +45,12 @@ export class OperationLoggers {
     this.#limit = new LineLimit(process);
   }
 
-  /** Writes what the log of an operation lacks; resolves after a second at the latest. */
+  /** Writes buffered lines of an operation; resolves within a second. */
   flush(workflowId: string): Promise<void> {
     return this.logs.flush(workflowId);
   }
 
-  /** The logger of an activity of an operation, over that of the SDK. */
+  /** The logger of an operation's activity; wraps the SDK's. */
   ofActivity(operation: LoggingOperation, activityType: string, ofSdk: TemporalLogger): TemporalLogger {
     const source = sourceOf('activity', activityType, operation);
     const write = (level: LogLevel, message: string, attributes: Record<string, unknown> = {}) => {
@@ -67,8 +67,8 @@ export class OperationLoggers {
   }
 
   /**
-   * The sink that workflows log to, in place of the SDK's own. The SDK calls it for no line of a replay, and calls and awaits
-   * it before it reports a workflow task: the log of a workflow that has ended is written before anybody sees its end.
+   * Logger sink of workflows, in place of the SDK's. The SDK skips it during replay, and awaits it before it reports a
+   * workflow task: a workflow's log is written before its end is visible.
    */
   workflowSinks(): InjectedSinks<LoggerSinksDeprecated> {
     const process = asTemporalLogger(this.process);
@@ -77,8 +77,8 @@ export class OperationLoggers {
         const operation = operationOf(info);
         if (!operation) return process[level](message, all) as void;
         if (all['sdkComponent'] !== 'workflow') {
-          // What the SDK says of the workflow: that it has started, or ended.
-          process[level](message, { ...all, ...attributesOf(operation) });
+          // The SDK's own lines: the workflow has started, or ended.
+          process[level](message, { ...all, ...logAttributes(operation) });
           return message === 'Workflow started' ? undefined : this.flush(operation.operationId);
         }
         this.#writeProcess(process, level, message, all, operation);
@@ -104,10 +104,10 @@ export class OperationLoggers {
   ): void {
     if (!this.process.isLevelEnabled(level) || !this.#limit.take()) return;
     try {
-      to[level](message, { ...attributes, ...attributesOf(operation) });
+      to[level](message, { ...attributes, ...logAttributes(operation) });
     } catch (error) {
-      // A getter among the author's attributes: no line may fail the work.
-      to[level](message, { ...attributesOf(operation), error });
+      // A getter among the author's attributes threw: logging must not fail the work.
+      to[level](message, { ...logAttributes(operation), error });
     }
   }
 }

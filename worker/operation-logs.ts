@@ -1,6 +1,6 @@
 /**
- * The logs of operations, as this worker writes them: lines are collected for a moment and appended to storage. Nothing
- * here throws or waits for long: what storage doesn't take is kept up to a limit, then dropped, and the log says so.
+ * Writes logs of operations: lines are buffered briefly and appended to storage. Nothing here throws or blocks for long:
+ * lines that can't be stored are kept up to a limit, then dropped, with a notice in the log.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { limitNotice } from '../activities/pipeline/log.js';
@@ -10,23 +10,23 @@ import { operationLogPrefix } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import { MAX_LINE_BYTES } from './log-line.js';
 
-/** How long lines are collected before they are written, in milliseconds. */
+/** How long lines are buffered before they are written, in milliseconds. */
 const COLLECT_MS = 300;
 /** Longest pause between two attempts to write, in milliseconds. The first is {@link COLLECT_MS}. */
 const LONGEST_RETRY_MS = 30_000;
-/** How long {@link OperationLogs.flush} and {@link OperationLogs.close} wait for storage, in milliseconds. */
+/** Maximum wait of {@link OperationLogs.flush} and {@link OperationLogs.close} for storage, in milliseconds. */
 const FLUSH_LIMIT_MS = 1_000;
-/** Largest log of an operation, in bytes. */
+/** Maximum size of an operation's log, in bytes. */
 const LOG_LIMIT_BYTES = 16 * 1024 * 1024;
-/** How much of one log is kept in memory until it is written, in bytes. */
+/** Maximum buffer of one log, in bytes. */
 const BUFFER_LIMIT_BYTES = 1024 * 1024;
 
 export interface OperationLogsOptions {
   storage: Storage;
   logger: Pick<Logger, 'warn'>;
-  /** Largest log of an operation, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB */
+  /** Maximum size of an operation's log, in bytes; at least 1 KiB more than {@link MAX_LINE_BYTES}. Default: 16 MiB */
   limitBytes?: number;
-  /** How much of one log is kept in memory until it is written, in bytes. Default: 1 MiB */
+  /** Maximum buffer of one log, in bytes. Default: 1 MiB */
   bufferBytes?: number;
 }
 
@@ -45,15 +45,15 @@ export class OperationLogs {
     log.add(line);
   }
 
-  /** Writes what the log of an operation lacks; resolves after a second at the latest. */
+  /** Writes buffered lines of an operation; resolves within a second. */
   async flush(workflowId: string): Promise<void> {
     const log = this.#open.get(workflowId);
-    if (log) await atMost(FLUSH_LIMIT_MS, log.write());
+    if (log) await withTimeout(FLUSH_LIMIT_MS, log.write());
   }
 
-  /** Writes what all logs lack; resolves after a second at the latest. */
+  /** Writes buffered lines of all operations; resolves within a second. */
   async close(): Promise<void> {
-    await atMost(FLUSH_LIMIT_MS, Promise.all([...this.#open.values()].map((log) => log.write())));
+    await withTimeout(FLUSH_LIMIT_MS, Promise.all([...this.#open.values()].map((log) => log.write())));
     for (const log of this.#open.values()) log.stop();
   }
 }
@@ -89,7 +89,7 @@ class BufferedLog {
   /** Writes all lines; resolves when they are written or could not be. */
   write(): Promise<void> {
     this.stop();
-    // Lines that came while a batch was on its way are written behind it.
+    // Lines added while a batch was being written follow it.
     return (this.#writing ??= this.#write().finally(() => (this.#writing = undefined)));
   }
 
@@ -103,10 +103,10 @@ class BufferedLog {
     const log = new ChunkedLog(storage, operationLogPrefix(this.workflowId));
     while (this.#lines.length > 0 || this.#droppedLines > 0) {
       this.#noteDropped();
-      // Lines that come meanwhile are added behind these.
+      // Lines added meanwhile follow these.
       const batch = [...this.#lines];
       try {
-        await log.append((sizeBytes) => fitting(batch, sizeBytes, limitBytes));
+        await log.append((sizeBytes) => linesThatFit(batch, sizeBytes, limitBytes));
       } catch (error) {
         if (!this.#hasWarned)
           logger.warn(
@@ -141,8 +141,8 @@ class BufferedLog {
   }
 }
 
-/** The lines that a log of this size takes, and a notice behind the last that it will ever take. */
-function fitting(lines: Buffer[], sizeBytes: number, limitBytes: number): Buffer {
+/** The lines that still fit within the limit, with a notice after the last one when it is reached. */
+function linesThatFit(lines: Buffer[], sizeBytes: number, limitBytes: number): Buffer {
   const notice = Buffer.from(`${limitNotice(limitBytes)}\n`);
   const room = limitBytes - sizeBytes - notice.length;
   const fitsLine = (takenBytes: number) => room - takenBytes >= MAX_LINE_BYTES + notice.length;
@@ -157,8 +157,8 @@ function fitting(lines: Buffer[], sizeBytes: number, limitBytes: number): Buffer
   return Buffer.concat(taken);
 }
 
-/** Resolves when the work has ended in any way, or the time has passed. */
-async function atMost(limitMs: number, work: Promise<unknown>): Promise<void> {
+/** Resolves when the work has settled or the time is over. */
+async function withTimeout(limitMs: number, work: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   await Promise.race([work, delay(limitMs, undefined, { signal: over.signal })]).catch(() => undefined);
   over.abort();

@@ -1,6 +1,6 @@
 /**
- * Reports activities' outcomes by task token. The SDK's own report is retried for 10 seconds, which no option changes,
- * and is dropped then: after a longer outage a finished activity would wait for its heartbeat time-out, and run again.
+ * Reports activities' outcomes by task token. The SDK retries its own report for a fixed 10 seconds and then drops it: after
+ * a longer outage a finished activity would wait for its heartbeat time-out, and run again.
  */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,12 +20,12 @@ import { isNoRoom } from '../platform/disk.js';
 import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 
-/** How long one attempt may take, in milliseconds. */
+/** Time-out of one attempt, in milliseconds. */
 const ATTEMPT_LIMIT_MS = 10_000;
 /** First and longest pause between attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 2_000;
-/** How much longer a report may take once the worker stops, in milliseconds. */
+/** Time for open reports once the worker stops, in milliseconds. */
 const STOPPING_LIMIT_MS = 3_000;
 
 /** gRPC status codes. */
@@ -81,22 +81,22 @@ async function untilReported(
       await connection.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, send);
       return true;
     } catch (error) {
-      // The attempt has timed out meanwhile, the workflow has closed, or an earlier report had arrived.
+      // The attempt has timed out, the workflow has closed, or an earlier report had arrived.
       if (isGrpcServiceError(error) && error.code === NOT_FOUND) return true;
-      if (!isPassing(error)) return false;
+      if (!isTransient(error)) return false;
       if (pauseMs === FIRST_PAUSE_MS)
         logger.info(
           { err: error, workflowId: ended.workflowId },
-          'the end of an activity is not reported yet; trying until it is',
+          "an activity's outcome could not be reported; trying again",
         );
     }
-    // Many activities may wait for the same Temporal.
+    // Many activities may retry at the same time.
     await delay(withJitter(pauseMs), undefined, { signal: over }).catch(() => undefined);
   }
   return false;
 }
 
-/** Encodes the outcome and stores what is too large for the history. @returns the call that reports it */
+/** Encodes the outcome; payloads that are too large for the history go to external storage. @returns the call that reports it */
 async function prepare(
   { taskToken, workflowId, runId, lastReport }: EndedActivity,
   outcome: ActivityOutcome,
@@ -122,8 +122,8 @@ async function prepare(
   return () => workflowService.respondActivityTaskCompleted(request);
 }
 
-/** Can the same report succeed later? */
-function isPassing(error: unknown): boolean {
+/** Whether the same report can succeed later. */
+function isTransient(error: unknown): boolean {
   if (!isGrpcServiceError(error)) return isNoRoom(error);
   const isTooLarge = error.code === RESOURCE_EXHAUSTED && /message .*larger than max/.test(error.message);
   return !isTooLarge && ![INVALID_ARGUMENT, UNIMPLEMENTED].includes(error.code);

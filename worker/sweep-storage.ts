@@ -1,4 +1,4 @@
-/** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
+/** Removes stored data of operations that Temporal no longer knows, and texts of old messages. */
 import type { Client } from '@temporalio/client';
 import { completeDeletions } from '../platform/deletions.js';
 import { fileName, textOfFileName } from '../platform/file-name.js';
@@ -12,36 +12,36 @@ import type { Storage } from '../platform/storage.js';
 import { CALL_LIMIT_MS, findWorkflow } from '../platform/find-workflow.js';
 import { quote } from '../platform/visibility-query.js';
 
-/** Whose values storage holds: a namespace each, by its ID. */
+/** Keys of the namespaces that use the storage, by namespace ID. */
 const NAMESPACES_PREFIX = 'namespaces/';
 
 /**
- * How long values stay after the last change to any of their operation's, in milliseconds: 30 days. Temporal's retention comes
- * first; but operations that were resumed read the logs and artifacts of those before them.
+ * How long an operation's data is kept after the last change to any of it, in milliseconds: 30 days. That is longer than
+ * Temporal's retention, because resumed operations read logs and artifacts of the earlier ones.
  */
 export const UNCHANGED_LIMIT_MS = 30 * 24 * 3600_000;
 
 /**
- * Completes deletions that were cut off. Then removes the artifacts, logs and large values of operations that Temporal doesn't
- * know and that nothing was added to for {@link UNCHANGED_LIMIT_MS}, and the texts of messages that are as old: none is
- * kept for so long. In storage that several namespaces have used only the deletions are completed: what one namespace
+ * Completes interrupted deletions. Then removes the artifacts, logs and large values of operations that Temporal doesn't
+ * know and that have been unchanged for {@link UNCHANGED_LIMIT_MS}, and texts of messages of that age: none is kept for so
+ * long. In storage that several namespaces have used only the deletions are completed: an operation that one namespace
  * doesn't know may be another's.
  *
- * @returns how many operations were cleared away
- * @throws when Temporal can't be reached; what is then not looked at stays
+ * @returns number of removed operations
+ * @throws when Temporal can't be reached; operations that were not checked stay
  */
 export async function sweepStorage(storage: Storage, client: Client, now = Date.now()): Promise<number> {
   await completeDeletions(client, storage);
   if (!(await isOnlyNamespace(storage, client))) return 0;
   const limit = new Date(now - UNCHANGED_LIMIT_MS);
   await removeOlder(storage, MAILBOX_PREFIX, limit);
-  const gone = await goneOperations(storage, client, limit);
+  const gone = await expiredOperations(storage, client, limit);
   for (const prefix of gone.flatMap(prefixesOfName)) await removeOlder(storage, prefix, limit);
   return gone.length;
 }
 
-/** Names, in keys, of the workflows of which storage holds only old values, and Temporal knows nothing. */
-async function goneOperations(storage: Storage, client: Client, limit: Date): Promise<string[]> {
+/** Names, as in keys, of the workflows that Temporal doesn't know and whose stored values are all old. */
+async function expiredOperations(storage: Storage, client: Client, limit: Date): Promise<string[]> {
   const latest = new Map<string, Date>();
   for (const prefix of OPERATION_PREFIXES)
     for await (const { key, changedAt } of storage.list(prefix)) {
@@ -56,12 +56,12 @@ async function goneOperations(storage: Storage, client: Client, limit: Date): Pr
   return gone;
 }
 
-/** Does Temporal know the workflow of this name in keys? A name of another kind may be anybody's. */
+/** Whether Temporal knows the workflow of this name in keys; true for names of unknown format. */
 async function isKnown(client: Client, name: string): Promise<boolean> {
   const origin = textOfFileName(name);
   if (!origin) return true;
   if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
-  // Of a long workflow ID only the beginning is there: those that begin so are compared by their whole name.
+  // Names of long workflow IDs hold only a prefix of the ID: workflows with that prefix are compared by their whole name.
   const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
   for await (const { workflowId } of client.workflow.list({ query }))
     if (fileName(workflowId) === name) return true;
@@ -73,7 +73,7 @@ async function removeOlder(storage: Storage, prefix: string, limit: Date): Promi
     if (changedAt < limit) await storage.remove(key);
 }
 
-/** Notes that this namespace uses the storage. Another cluster's namespace of the same name has another ID. */
+/** Records that this namespace uses the storage. Namespaces of the same name in other clusters have other IDs. */
 async function isOnlyNamespace(storage: Storage, client: Client): Promise<boolean> {
   const { namespace } = client.options;
   const { namespaceInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>

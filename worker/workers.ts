@@ -1,7 +1,7 @@
 /**
- * The Workers of one process: two for the shared task queue, one for its workflows and one for its activities, so that
- * workflows can be replaced while activities run, and two for what only this host can do. Steps of pipelines have a queue of their own, so that as many run at once as the host takes while its files stay
- * within reach.
+ * The Workers of one process. Two poll the shared task queue: one runs workflows, which can be replaced while activities run,
+ * the other activities. Two poll task queues of this host: steps of pipelines have their own, so that waiting steps don't
+ * block access to the host's files.
  */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
@@ -11,10 +11,10 @@ import type { Settings } from '../platform/config.js';
 /** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
 const SHUTDOWN_GRACE_MS = 5_000;
 
-/** How many polls for steps are open at most. */
+/** Maximum number of open polls for steps. */
 const STEP_POLLS = 2;
 
-/** What all Workers have in common. */
+/** Options that all Workers share. */
 export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle'>;
 
 /** The Workers that run activities. */
@@ -25,7 +25,7 @@ export async function createActivityWorkers(
   const common: SharedOptions = {
     ...shared,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // Reports reach Temporal at most once a second, and at least that often while there is something new.
+    // Heartbeats with new details are sent once a second.
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
   };
@@ -54,7 +54,7 @@ export function createWorkflowWorker(
     workflowBundle: { codePath },
     enableNonLocalActivities: false,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // After a worker was killed, its sticky queue delays the next one by this much.
+    // After a worker was killed, its sticky queue delays the next worker by this time.
     stickyQueueScheduleToStartTimeout: '2s',
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The bundle of workflows that a worker runs, made again after edits. A broken one, and one with which open operations would
- * not replay, is not taken up: the one before runs on until the files are corrected or those operations have ended.
+ * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or with which open operations
+ * would not replay, is refused: the previous one keeps running until the files are fixed or those operations have ended.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Settings } from '../platform/config.js';
@@ -10,13 +10,13 @@ import { formatProjectProblem, type ProjectProblem } from '../platform/project-p
 import { projectCacheFile } from '../platform/project.js';
 import { writeWhole } from '../platform/unfinished-files.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
-import { bundleApart } from './bundle-process.js';
-import type { Misfit, ReplayCheck } from './replay-check.js';
+import { bundleInChildProcess } from './bundle-process.js';
+import type { ReplayFailure, ReplayCheck } from './replay-check.js';
 
-export interface WorkflowCodeParts {
+export interface WorkflowCodeOptions {
   settings: Settings;
   logger: Logger;
-  /** Runs a bundle in place of the one before. */
+  /** Runs a bundle in place of the previous one. */
   run: (codePath: string) => Promise<void>;
   replays: ReplayCheck;
 }
@@ -24,15 +24,15 @@ export interface WorkflowCodeParts {
 type Exports = WorkflowBundle['exports'];
 
 export class WorkflowCode {
-  /** The bundle that open operations keep from being taken up. */
-  #refused: { bundle: WorkflowBundle; misfits: Misfit[] } | undefined;
+  /** The bundle that open operations don't replay with. */
+  #refused: { bundle: WorkflowBundle; failures: ReplayFailure[] } | undefined;
   #error: BundleError | undefined;
-  /** One change at a time. */
+  /** Serializes changes. */
   #last: Promise<void> = Promise.resolve();
 
-  /** @param current the bundle that the worker has begun with */
+  /** @param current the bundle that the worker started with */
   constructor(
-    private readonly parts: WorkflowCodeParts,
+    private readonly parts: WorkflowCodeOptions,
     private current: WorkflowBundle,
   ) {}
 
@@ -41,20 +41,20 @@ export class WorkflowCode {
     return Object.keys({ ...this.current.exports, ...this.#refused?.bundle.exports });
   }
 
-  /** What is wrong with files. */
+  /** Problems of files. */
   fileProblems(): ProjectProblem[] {
     return (this.#error ?? this.current).problems;
   }
 
-  /** Why what runs isn't what the files say, a line each. */
+  /** Reasons why the running code differs from the files, one line each. */
   problems(): string[] {
     return [
       ...this.fileProblems().map(formatProjectProblem),
-      ...(this.#refused?.misfits.map(describeRefusal) ?? []),
+      ...(this.#refused?.failures.map(describeRefusal) ?? []),
     ];
   }
 
-  /** Paths whose changes call for another bundle. */
+  /** Paths whose changes require another bundle. */
   watched(): string[] {
     const made = [this.current, this.#refused?.bundle].flatMap((bundle) =>
       Object.keys(bundle?.ingredients ?? {}),
@@ -63,17 +63,17 @@ export class WorkflowCode {
     return [...new Set(all.filter(isOfProject))];
   }
 
-  /** Says which open operations the worker's first bundle doesn't replay, if it isn't the one that ran before. */
+  /** Logs open operations that the worker's first bundle doesn't replay, if it differs from the previous worker's. */
   checkFirst(): Promise<void> {
     return this.#next(async () => {
       const { settings, logger, replays } = this.parts;
       const path = servedPath(settings);
       const served = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Exports) : {};
-      for (const misfit of await replays.find(
+      for (const failure of await replays.find(
         this.current.codePath,
         differences(served, this.current.exports),
       ))
-        logger.error(about(misfit), `${describe(misfit)}. It waits until the code replays it (patched())`);
+        logger.error(about(failure), `${describe(failure)}. It waits until the code replays it (patched())`);
       writeWhole(path, JSON.stringify(this.current.exports));
     });
   }
@@ -85,9 +85,9 @@ export class WorkflowCode {
       const running = this.#refused?.bundle ?? this.current;
       if (!this.#error && isSame(upToDateBundle(settings), running)) return;
       try {
-        const bundle = await bundleApart(settings);
+        const bundle = await bundleInChildProcess(settings);
         this.#error = undefined;
-        await this.#take(bundle);
+        await this.#runUnlessRefused(bundle);
       } catch (error) {
         if (!(error instanceof BundleError)) throw error;
         const known = this.#error?.message;
@@ -100,27 +100,28 @@ export class WorkflowCode {
     });
   }
 
-  /** Takes up what was refused once the operations that it doesn't replay have ended. */
+  /** Runs the refused bundle once the operations that it doesn't replay have ended. */
   retry(): Promise<void> {
     return this.#next(async () => {
       const refused = this.#refused;
-      if (refused && !(await this.parts.replays.areOpen(refused.misfits))) await this.#take(refused.bundle);
+      if (refused && !(await this.parts.replays.areOpen(refused.failures)))
+        await this.#runUnlessRefused(refused.bundle);
     });
   }
 
-  async #take(bundle: WorkflowBundle): Promise<void> {
+  async #runUnlessRefused(bundle: WorkflowBundle): Promise<void> {
     const { settings, logger, run, replays } = this.parts;
     const { changed, missing, added } = differences(this.current.exports, bundle.exports);
-    const misfits = await replays.find(bundle.codePath, { changed, missing });
-    const known = new Set(this.#refused?.misfits.map(describe));
-    this.#refused = misfits.length > 0 ? { bundle, misfits } : undefined;
-    for (const misfit of misfits.filter((one) => !known.has(describe(one))))
-      logger.error(about(misfit), describeRefusal(misfit));
-    if (misfits.length > 0) return;
+    const failures = await replays.find(bundle.codePath, { changed, missing });
+    const known = new Set(this.#refused?.failures.map(describe));
+    this.#refused = failures.length > 0 ? { bundle, failures } : undefined;
+    for (const failure of failures.filter((one) => !known.has(describe(one))))
+      logger.error(about(failure), describeRefusal(failure));
+    if (failures.length > 0) return;
     if (changed.length + missing.length + added.length > 0) {
       await run(bundle.codePath);
       writeWhole(servedPath(settings), JSON.stringify(bundle.exports));
-      logger.info({ changed, added, removed: missing }, 'workflows are taken up');
+      logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
     }
     this.current = bundle;
   }
@@ -132,7 +133,7 @@ export class WorkflowCode {
   }
 }
 
-/** Where it is kept which workflows the last worker ran: name -> digest of the code behind it. */
+/** File with the exports of the last worker's bundle: name -> digest of its code. */
 function servedPath(settings: Settings): string {
   return projectCacheFile(settings, 'served');
 }
@@ -152,17 +153,17 @@ function differences(before: Exports, after: Exports) {
   };
 }
 
-function about({ type, workflowId }: Misfit): object {
+function about({ type, workflowId }: ReplayFailure): object {
   return { tool: type, token: workflowId };
 }
 
-function describe({ type, workflowId, message }: Misfit): string {
+function describe({ type, workflowId, message }: ReplayFailure): string {
   return `workflow "${type}": its changed code doesn't replay the open operation ${workflowId}: ${message}`;
 }
 
-function describeRefusal(misfit: Misfit): string {
+function describeRefusal(failure: ReplayFailure): string {
   return (
-    `${describe(misfit)}. All workflows run as they were before until that operation has ended ` +
-    `(longhaul cancel ${misfit.workflowId}) or the code replays it (patched())`
+    `${describe(failure)}. All workflows run as they were before until that operation has ended ` +
+    `(longhaul cancel ${failure.workflowId}) or the code replays it (patched())`
   );
 }

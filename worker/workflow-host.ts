@@ -14,7 +14,7 @@ export class WorkflowHost {
   #current: Running | undefined;
   #isStopping = false;
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
-  /** Resolves once stopped; rejects if the Worker that is current fails. */
+  /** Resolves once stopped; rejects if the current Worker fails. */
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
 
   constructor(
@@ -25,9 +25,9 @@ export class WorkflowHost {
   }
 
   /**
-   * Runs the workflows of this bundle from now on; resolves once the Worker before, if there was one, has stopped.
+   * Runs the workflows of this bundle from now on; resolves once the previous Worker, if any, has stopped.
    *
-   * @throws when the Worker can't be created; then the one before runs on
+   * @throws when the Worker can't be created; then the previous one keeps running
    */
   async run(codePath: string): Promise<void> {
     const connection = await this.connect();

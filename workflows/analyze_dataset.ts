@@ -1,6 +1,6 @@
 /** analyze_dataset: inspect, profile in batches, query, and write the artifact, asking first when it is large. */
 import { proxyActivities } from '@temporalio/workflow';
-import type * as activities from '../activities/analyze_dataset.js';
+import type * as activities from '../activities/analyze_dataset/index.js';
 import {
   writeArtifactQuestion,
   type AnalyzeDatasetInput,
@@ -20,7 +20,7 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
   const { profile: wantsProfile, artifact: wantsArtifact, ask_over_mb: askOverMb, ...query } = input;
   stage('inspect');
   const file = await dataset.inspectDataset(query.path, query.on_bad_rows);
-  // Where the server doesn't see the file, only this tells how large it was.
+  // A server that can't see the file learns its size only from here.
   workSize(file.bytes);
   const batches = wantsProfile ? file.profileBatches : [];
   progress({ total: batches.flat().length + 1 + (wantsArtifact ? 1 : 0) });

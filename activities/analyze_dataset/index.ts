@@ -1,12 +1,95 @@
-export { estimateArtifact, writeArtifact } from './artifact.js';
-export type { Artifact, ArtifactEstimate } from './artifact.js';
-export type { Reading } from './dataset.js';
-export { DatasetError } from './errors.js';
-export type { DatasetErrorCode } from './errors.js';
-export { inspect } from './inspect.js';
-export type { Inspection } from './inspect.js';
-export { profileColumns, profileTable } from './profile.js';
-export type { Progress } from './progress.js';
-export { runQuery } from './query.js';
-export type { QueryResult } from './query.js';
-export type { DatasetOptions } from './session.js';
+/** The activities of analyze_dataset: each step can be done again without harm, and reports as DuckDB gets on. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset.js';
+import {
+  DatasetError,
+  estimateArtifact,
+  inspect,
+  profileColumns,
+  runQuery,
+  writeArtifact,
+  type ArtifactEstimate,
+  type DatasetOptions,
+  type Inspection,
+  type QueryResult,
+  type Reading,
+} from './analysis.js';
+import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
+
+/** Finds out what the file is: format, columns, rows. */
+export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
+  return withOptions((options) => inspect(path, { ...options, ...(onBadRows && { onBadRows }) }));
+}
+
+/** Describes a batch of columns; reports finished columns. */
+export function profileDatasetColumns(
+  path: string,
+  names: string[],
+  reading: Reading,
+): Promise<ColumnProfile[]> {
+  return withOptions((options) => profileColumns(path, names, { ...options, reading }), names.length);
+}
+
+/** Runs the query; reports the share that is done. */
+export function queryDataset(query: DatasetQuery, reading: Reading): Promise<QueryResult> {
+  return withOptions((options) => runQuery(query, { ...options, reading }), 1);
+}
+
+/** Says how large the result's Parquet file would be. */
+export function estimateDatasetArtifact(query: DatasetQuery, reading: Reading): Promise<ArtifactEstimate> {
+  return withOptions((options) => estimateArtifact(query, { ...options, reading }));
+}
+
+/** Writes the whole result as a Parquet file and keeps it as an artifact. */
+export function writeDatasetArtifact(
+  query: DatasetQuery,
+  reading: Reading,
+): Promise<Artifact & { rowCount: number }> {
+  return withOptions(async (options) => {
+    const folder = join(options.tempFolder, randomUUID());
+    await mkdir(folder, { recursive: true });
+    try {
+      const path = join(folder, 'result.parquet');
+      const { rowCount } = await writeArtifact(query, path, { ...options, reading });
+      return { ...(await saveArtifact(path)), rowCount };
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }, 1);
+}
+
+/**
+ * Calls the engine-room with this worker's options.
+ *
+ * @param units how many units of the operation's progress this step makes up; none: it reports nothing
+ */
+async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, units?: number): Promise<T> {
+  const { home, dataFolders } = workerSettings();
+  const tempFolder = join(home, 'tmp');
+  await mkdir(tempFolder, { recursive: true });
+  try {
+    const result = await work({
+      signal: cancellationSignal(),
+      allowedFolders: dataFolders,
+      tempFolder,
+      onProgress: ({ progress, total, message }) => {
+        if (units === undefined || !total) return;
+        report({
+          progress: (progress / total) * units,
+          total: units,
+          ...(message === undefined ? {} : { message }),
+        });
+      },
+    });
+    if (units !== undefined) report({ progress: units, total: units });
+    return result;
+  } catch (error) {
+    // The caller's mistakes stay mistakes: only what isn't one is tried again.
+    if (error instanceof DatasetError)
+      throw ApplicationFailure.nonRetryable(error.message, `dataset_${error.code}`);
+    throw error;
+  }
+}

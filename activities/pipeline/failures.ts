@@ -7,7 +7,7 @@ import {
   STEP_NOT_RUN,
   STEP_TIMED_OUT,
   type RunStep,
-  type StepTrouble,
+  type StepFailureDetails,
 } from '../../pipelines/run.js';
 
 /** Failure types about a step's surroundings. None is retried. */
@@ -30,7 +30,7 @@ const DOUBTS: Record<Doubt, string> = {
 };
 
 /** An exit other than 0; Temporal tries it again as the step's `retry` says. */
-export function stepFailed(step: RunStep, trouble: StepTrouble): ApplicationFailure {
+export function stepFailed(step: RunStep, trouble: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.retryable(
     `step "${step.name}" failed with ${describeExit(trouble)}`,
     STEP_FAILED,
@@ -39,11 +39,15 @@ export function stepFailed(step: RunStep, trouble: StepTrouble): ApplicationFail
 }
 
 /** The step ended with exit code 0, but what it wrote to $LONGHAUL_OUTPUT can't be used. */
-export function outputsUnusable(step: RunStep, problem: string, trouble: StepTrouble): ApplicationFailure {
+export function outputsUnusable(
+  step: RunStep,
+  problem: string,
+  trouble: StepFailureDetails,
+): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`step "${step.name}": ${problem}`, STEP_FAILED, trouble);
 }
 
-export function stepTimedOut(step: RunStep, trouble: StepTrouble): ApplicationFailure {
+export function stepTimedOut(step: RunStep, trouble: StepFailureDetails): ApplicationFailure {
   const limit = step.timeoutMinutes === undefined ? '' : ` of ${step.timeoutMinutes} min`;
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" was ended: it took longer than its timeout-minutes${limit}`,
@@ -57,7 +61,7 @@ export function stepNotRun(step: RunStep, why = 'its worker stopped first'): App
   return ApplicationFailure.nonRetryable(`step "${step.name}" was not started: ${why}`, STEP_NOT_RUN);
 }
 
-export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepTrouble): ApplicationFailure {
+export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" is in doubt: ${DOUBTS[doubt]}`,
     STEP_IN_DOUBT,
@@ -66,7 +70,7 @@ export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepTrouble): 
 }
 
 /** The log couldn't be written: the step was ended, because nobody would see what it does. */
-export function logLost(step: RunStep, error: unknown, trouble: StepTrouble): ApplicationFailure {
+export function logLost(step: RunStep, error: unknown, trouble: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" was ended: its log can't be written: ${reasonOf(error)}`,
     STEP_LOG_LOST,
@@ -108,7 +112,7 @@ const HINTS: Record<number, string> = {
   143: ': SIGTERM',
 };
 
-function describeExit({ exitCode, signal }: StepTrouble): string {
+function describeExit({ exitCode, signal }: StepFailureDetails): string {
   if (exitCode === undefined) return signal ? `signal ${signal}` : 'no exit code';
   return `exit code ${exitCode}${HINTS[exitCode] ?? ''}`;
 }

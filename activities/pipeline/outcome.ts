@@ -1,5 +1,5 @@
 /** Saying how a step ended: from what its launcher wrote, for the run of just now as for an earlier one. */
-import { childName, type RunStep, type StepDone, type StepTrouble } from '../../pipelines/run.js';
+import { childName, type RunStep, type StepDone, type StepFailureDetails } from '../../pipelines/run.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { logLost, outputsUnusable, stepFailed, stepInDoubt, stepTimedOut, type Doubt } from './failures.js';
@@ -33,7 +33,7 @@ export interface StepEnd {
 export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone> {
   const { exit, cause } = end;
   const { outputs, problem } = await maskedOutputs(end.folder, end.masking);
-  const trouble: StepTrouble = { outputs, lastLines: end.lastLines };
+  const trouble: StepFailureDetails = { outputs, lastLines: end.lastLines };
   if (end.lost) throw logLost(step, end.lost, trouble);
   if (!exit || exit.stopped) {
     if (cause === 'timeout') throw stepTimedOut(step, trouble);

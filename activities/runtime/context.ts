@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
-import type { ContactWatch } from '../pipeline/contact.js';
+import type { ContactWatch } from './contact.js';
 import type { Storage } from '../../platform/storage.js';
 
 export interface ActivityContext {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { estimateArtifact, runQuery, writeArtifact } from '../../activities/analyze_dataset/index.js';
+import { estimateArtifact, runQuery, writeArtifact } from '../../activities/analyze_dataset/analysis.js';
 import { FLIGHTS, plainSql, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 

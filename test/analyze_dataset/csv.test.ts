@@ -7,7 +7,7 @@ import {
   profileColumns,
   runQuery,
   writeArtifact,
-} from '../../activities/analyze_dataset/index.js';
+} from '../../activities/analyze_dataset/analysis.js';
 import { saferPlan } from '../../activities/analyze_dataset/csv-plan.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';

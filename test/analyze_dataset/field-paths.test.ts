@@ -1,6 +1,6 @@
 /** Fields within structs, named by paths. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runQuery, writeArtifact } from '../../activities/analyze_dataset/index.js';
+import { runQuery, writeArtifact } from '../../activities/analyze_dataset/analysis.js';
 import { structFields } from '../../activities/analyze_dataset/field-paths.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset.js';
 import { plainSql, refusal, sandbox } from './support.js';

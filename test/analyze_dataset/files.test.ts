@@ -9,7 +9,7 @@ import {
   inspect,
   profileColumns,
   runQuery,
-} from '../../activities/analyze_dataset/index.js';
+} from '../../activities/analyze_dataset/analysis.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
 import { fileBytes, filesMatching } from '../../platform/data-folders.js';
 import { plainSql, refusal, sandbox } from './support.js';

@@ -1,6 +1,11 @@
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inspect, profileColumns, profileTable, runQuery } from '../../activities/analyze_dataset/index.js';
+import {
+  inspect,
+  profileColumns,
+  profileTable,
+  runQuery,
+} from '../../activities/analyze_dataset/analysis.js';
 import { columnProfileSchema } from '../../tools/analyze_dataset.js';
 import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runQuery } from '../../activities/analyze_dataset/index.js';
+import { runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { Filter } from '../../tools/analyze_dataset.js';
 import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';

@@ -1,7 +1,7 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/index.js';
+import { DatasetError, inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import { withSession } from '../../activities/analyze_dataset/session.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';

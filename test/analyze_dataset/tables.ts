@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { inspect, runQuery } from '../../activities/analyze_dataset/index.js';
+import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset.js';
 import { installVenv } from '../support/python.js';
 

@@ -1,7 +1,7 @@
 /** Types and values: one reading for all calls, NaN and missing values, guesses and the notes on them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/index.js';
-import type { Reading } from '../../activities/analyze_dataset/index.js';
+import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
+import type { Reading } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery, Filter } from '../../tools/analyze_dataset.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';

@@ -106,10 +106,10 @@ const count = (part: Part, pattern: RegExp) => [...part.output().matchAll(new Re
 /** Waits until a worker has taken up the workflows once more than `before`. */
 const takenUp = (before: number) =>
   eventually(
-    () => `workflows are taken up; the worker said: ${worker.output().slice(-4000)}`,
-    () => count(worker, /workflows are taken up/) > before,
+    () => `workflows are loaded again; output of the worker: ${worker.output().slice(-4000)}`,
+    () => count(worker, /workflows are loaded again/) > before,
   );
-const takenUpSoFar = () => count(worker, /workflows are taken up/);
+const takenUpSoFar = () => count(worker, /workflows are loaded again/);
 
 beforeAll(async () => {
   mkdirSync(ledgers, { recursive: true });

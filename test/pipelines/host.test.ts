@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
-import { contactWatch } from '../../activities/pipeline/contact.js';
+import { contactWatch } from '../../activities/runtime/contact.js';
 import { hostId } from '../../activities/pipeline/host.js';
 import { operationFolder } from '../../activities/pipeline/layout.js';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import * as activities from '../../activities/pipeline.js';
+import * as activities from '../../activities/pipeline/index.js';
 import { activityName, activityFailureMessage, OWN_ACTIVITY_TYPES } from '../../operations/activity-names.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';

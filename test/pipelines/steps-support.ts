@@ -8,7 +8,7 @@ import { childPaths, type ChildPaths } from '../../activities/pipeline/layout.js
 import { findAttempts } from '../../activities/pipeline/journal.js';
 import { runStep, type StepContext } from '../../activities/pipeline/run-step.js';
 import { openWorkspace } from '../../activities/pipeline/workspace.js';
-import type { OpenWorkspace, RunStep, StepDone, StepTrouble } from '../../pipelines/run.js';
+import type { OpenWorkspace, RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
 import { logKey } from '../../platform/storage-keys.js';
 import { folderStorage, type Storage } from '../../platform/storage.js';
 
@@ -20,7 +20,7 @@ export interface Failed {
   type: string;
   message: string;
   nonRetryable: boolean;
-  trouble: StepTrouble;
+  trouble: StepFailureDetails;
 }
 
 export class StepHome {

@@ -1,6 +1,6 @@
 /**
- * One job, or one item of a job that runs for each: its steps one after another, in one workspace on one host. What
- * happens is written into its record, which the operation shows.
+ * One child of a pipeline: a job, or one item of a `for-each` job. Its steps run in sequence, in one workspace on one host.
+ * Its record, which the operation shows, holds the state.
  */
 import {
   ActivityFailure,
@@ -8,40 +8,34 @@ import {
   isCancellation,
   log,
   patched,
-  proxyActivities,
   TimeoutFailure,
-  workflowInfo,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {
   childName,
-  hostTaskQueue,
   STEP_TIMED_OUT,
   type ArtifactReference,
   type ChildId,
-  type OpenWorkspace,
   type PipelineRun,
   type StepDone,
 } from '../../pipelines/run.js';
-import { progress, stage } from '../runtime/index.js';
-import { marker } from '../runtime/state.js';
-import { hostAnswered, onHost, StartJobAgain } from './hosts.js';
-import { BAD_OUTPUT, misfitOf } from './outputs.js';
+import { stage } from '../runtime/index.js';
+import { hostAnswered, StartJobAgain } from './hosts.js';
+import { BAD_OUTPUT, outputProblems } from './outputs.js';
+import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
-import { rootOf, runStep, failureDetails, type StepOwner } from './step.js';
+import { rootFailure, runStep, failureDetails, type StepOwner } from './step.js';
+import { openWorkspace, saveArtifacts, type EarlierWorkspace } from './workspace.js';
 
-/** How long a step that runs after a cancel may take when it has no time-out of its own, in minutes. */
+/** Default time-out of a step that runs after a cancel, in minutes. */
 const LAST_STEPS_MINUTES = 5;
-/** How long to wait for a host that has an earlier operation's workspace. */
-const TAKE_OVER_WAIT_MS = 60_000;
-/** Patch: outputs are checked as their job ends; histories from before check them as the pipeline ends. */
+/** Patch: outputs are checked as their job ends; earlier histories check them as the pipeline ends. */
 const OUTPUTS_CHECKED_BY_JOB = 'pipeline-outputs-checked-by-job';
 
 /** Why a step, and with it its job, failed. */
 export interface Failure {
-  /** For people: which step, how, and the last lines of its log. */
+  /** For people: the step, how it failed, and the last lines of its log. */
   message: string;
   type: string;
 }
@@ -49,8 +43,8 @@ export interface Failure {
 export class Child implements StepOwner {
   readonly record: ChildRecord;
   failure: Failure | undefined;
-  /** The steps that are finished already come from an earlier operation, whose workspace this is to go on in. */
-  earlier: { workflowId: string; host: string } | undefined;
+  /** Workspace of the earlier operation that this child resumes; undefined if it starts in a new one. */
+  earlier: EarlierWorkspace | undefined;
   isEnding = false;
   #isWorkspaceOpen = false;
   /** Key of an output -> number of the step that wrote it, from 1. Outputs of an earlier operation have none. */
@@ -90,19 +84,7 @@ export class Child implements StepOwner {
       .map(({ name }) => name);
   }
 
-  #workspace(artifacts: ArtifactReference[]): OpenWorkspace {
-    const { item } = this.record;
-    const { secrets } = this.pipeline;
-    return {
-      child: this.id,
-      inputs: this.inputs,
-      ...(item === undefined ? {} : { item }),
-      secrets,
-      artifacts,
-    };
-  }
-
-  /** It isn't due. */
+  /** Marks the child and all its steps as skipped. */
   skip(): void {
     this.record.status = 'skipped';
     this.#skipRest();
@@ -114,10 +96,10 @@ export class Child implements StepOwner {
   }
 
   /**
-   * Runs the steps that are left, and checks the job's outputs. A failure of either is in {@link failure}.
+   * Runs the remaining steps, and checks the job's outputs. A failure of either is in {@link failure}.
    *
    * @param artifacts of the jobs that this one needs
-   * @throws CancelledFailure, and whatever is a defect
+   * @throws CancelledFailure; any error that isn't a Temporal failure, which is a defect
    */
   async run(artifacts: ArtifactReference[]): Promise<void> {
     const { record } = this;
@@ -138,13 +120,13 @@ export class Child implements StepOwner {
         } catch (again) {
           if (!(again instanceof StartJobAgain)) throw again;
           this.#startAgain(again.message);
-          await this.#open({ artifacts });
+          await this.#open(artifacts);
         }
       }
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure || error instanceof ApplicationFailure))
         throw error;
-      this.#fail(`${record.name}: ${rootOf(error).message}`, rootOf(error).type);
+      this.#fail(`${record.name}: ${rootFailure(error).message}`, rootFailure(error).type);
       this.#skipRest();
     }
     record.status = this.failure ? 'failed' : 'completed';
@@ -152,45 +134,29 @@ export class Child implements StepOwner {
 
   async #prepare(artifacts: ArtifactReference[]): Promise<void> {
     if (!this.job.steps.some((step) => step.run) && this.job.artifacts.length === 0) return;
-    if (this.earlier && (await this.#open({ artifacts, ...this.earlier }))) return;
+    if (this.earlier && (await this.#open(artifacts, this.earlier))) return;
     if (this.earlier) this.#startAgain('the workspace of the earlier operation is gone');
-    await this.#open({ artifacts });
+    await this.#open(artifacts);
   }
 
   /** @returns whether the earlier operation's workspace is now this one's */
-  async #open({
-    artifacts,
-    workflowId,
-    host,
-  }: {
-    artifacts: ArtifactReference[];
-    workflowId?: string;
-    host?: string;
-  }): Promise<boolean> {
-    const { taskQueue } = workflowInfo();
-    const { openPipelineWorkspace } = proxyActivities<typeof activities>({
-      startToCloseTimeout: '1h',
-      retry: { maximumAttempts: 5 },
-      ...(host === undefined
-        ? {}
-        : { taskQueue: hostTaskQueue(taskQueue, host), scheduleToStartTimeout: TAKE_OVER_WAIT_MS }),
-      summary: `${this.record.name}: workspace`,
-    });
-    const createdAt = marker()?.createdAt;
-    const request = {
-      ...this.#workspace(artifacts),
-      ...(workflowId === undefined ? {} : { takeOverFrom: workflowId }),
-      ...(createdAt === undefined ? {} : { createdAt }),
+  async #open(artifacts: ArtifactReference[], earlier?: EarlierWorkspace): Promise<boolean> {
+    const { item, name } = this.record;
+    const workspace = {
+      child: this.id,
+      inputs: this.inputs,
+      ...(item === undefined ? {} : { item }),
+      secrets: this.pipeline.secrets,
+      artifacts,
     };
     try {
-      const opened = await openPipelineWorkspace(request);
+      const opened = await openWorkspace(name, workspace, earlier);
       this.record.host = opened.host;
       hostAnswered(opened.host);
       this.#isWorkspaceOpen = true;
       return opened.isTakenOver;
     } catch (error) {
-      if (host !== undefined && error instanceof ActivityFailure && error.cause instanceof TimeoutFailure)
-        return false;
+      if (earlier && error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return false;
       throw error;
     }
   }
@@ -262,25 +228,25 @@ export class Child implements StepOwner {
   }
 
   /**
-   * Fails the job when the pipeline declares an output that a value of it doesn't fit. Its finished steps stay finished,
-   * so that a resume repeats none of them unasked.
+   * Fails the job if an output doesn't fit the schema that the pipeline declares for it. Its finished steps stay finished:
+   * a resume repeats them only on request.
    */
   #checkOutputs(): void {
     if (this.failure) return;
-    const misfit = misfitOf(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);
-    if (misfit === undefined || !patched(OUTPUTS_CHECKED_BY_JOB)) return;
-    this.#fail(`${this.record.name}: ${misfit}`, BAD_OUTPUT);
+    const problems = outputProblems(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);
+    if (problems === undefined || !patched(OUTPUTS_CHECKED_BY_JOB)) return;
+    this.#fail(`${this.record.name}: ${problems}`, BAD_OUTPUT);
   }
 
   #failStep(step: Step, at: number, record: StepRecord, error: ActivityFailure | ApplicationFailure): void {
-    const root = rootOf(error);
-    const trouble = failureDetails(root);
+    const root = rootFailure(error);
+    const details = failureDetails(root);
     record.status = root.type === STEP_TIMED_OUT ? 'timed_out' : 'failed';
-    if (trouble?.exitCode !== undefined) record.exitCode = trouble.exitCode;
-    if (trouble) this.#keepOutputs(trouble.outputs, at + 1);
+    if (details?.exitCode !== undefined) record.exitCode = details.exitCode;
+    if (details) this.#keepOutputs(details.outputs, at + 1);
     if (step.continueOnError) return;
-    const lastLines = trouble?.lastLines.length
-      ? `\n\nLast lines of its log:\n${trouble.lastLines.join('\n')}`
+    const lastLines = details?.lastLines.length
+      ? `\n\nLast lines of its log:\n${details.lastLines.join('\n')}`
       : '';
     this.#fail(`${this.record.name}: ${root.message}${lastLines}`, root.type);
   }
@@ -292,28 +258,8 @@ export class Child implements StepOwner {
   }
 
   async #saveArtifacts(): Promise<void> {
-    const { artifacts: patterns } = this.job;
-    if (patterns.length === 0 || !this.#isWorkspaceOpen) return;
-    const isLast = this.isEnding || this.failure !== undefined;
-    const saved = await onHost(
-      this,
-      { what: 'saving the artifacts', mayHaveBegun: false, isLast },
-      (queueWaitMs) => {
-        const { savePipelineArtifacts } = proxyActivities<typeof activities>({
-          taskQueue: hostTaskQueue(workflowInfo().taskQueue, this.host),
-          scheduleToStartTimeout: queueWaitMs,
-          startToCloseTimeout: '1h',
-          retry: { maximumAttempts: 5 },
-          summary: `${this.record.name}: artifacts`,
-        });
-        return savePipelineArtifacts({
-          child: this.id,
-          patterns,
-          secrets: this.pipeline.secrets,
-          ...(this.failure ? { isOptional: true } : {}),
-        });
-      },
-    );
+    if (this.job.artifacts.length === 0 || !this.#isWorkspaceOpen) return;
+    const saved = await saveArtifacts(this, this.failure !== undefined);
     this.record.artifacts = saved.map(({ name, path, bytes, workflowId }) => ({
       name,
       path,
@@ -322,7 +268,7 @@ export class Child implements StepOwner {
     }));
   }
 
-  /** After a cancel or the end of the time: the steps that run in any case, then the record's last word. */
+  /** After a cancel, time-out or failure of the operation: runs the `if: always` steps, then sets the final status. */
   async endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void> {
     if (['completed', 'failed', 'skipped'].includes(this.record.status)) return;
     const how = reason === 'timed_out' ? 'timed_out' : 'canceled';
@@ -344,40 +290,15 @@ export class Child implements StepOwner {
         await this.#saveArtifacts();
       } catch (error) {
         if (!(error instanceof ActivityFailure || error instanceof ApplicationFailure)) throw error;
-        this.record.statusMessage = `artifacts were not saved: ${rootOf(error).message}`;
+        this.record.statusMessage = `artifacts were not saved: ${rootFailure(error).message}`;
       }
     }
     this.record.status = how;
   }
 }
 
-/** Every child of this workflow execution: the sandbox gives each its own modules. */
-const all: Child[] = [];
-
-/** All children of a run, with nothing done yet. */
-export function plannedChildren(run: PipelineRun): Child[] {
-  all.push(...plan(run));
-  return all;
-}
-
-/** What the last step that ended came to. */
-let lastStep: string | undefined;
-
-/**
- * Counts the steps that need no more work: skipped ones too, so that the total is reached, and the message says how many they
- * are. {@link progress} never goes back.
- */
-export function showProgress(step?: string): void {
-  lastStep = step ?? lastStep;
-  const steps = all.flatMap(({ record }) => record.steps);
-  const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
-  const finished = steps.filter((one) => !isLeft(one)).length;
-  const skipped = steps.filter(({ status }) => status === 'skipped').length;
-  const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
-  progress({ progress: finished, ...(message === '' ? {} : { message }) });
-}
-
-function plan({ pipeline, inputs }: PipelineRun): Child[] {
+/** All children of a run, with their steps pending. */
+export function plannedChildren({ pipeline, inputs }: PipelineRun): Child[] {
   return Object.entries(pipeline.jobs).flatMap(([job, { forEach }]) => {
     if (forEach === undefined) return [new Child(pipeline, { job }, inputs, undefined)];
     const items = inputs[forEach];

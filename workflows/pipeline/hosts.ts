@@ -1,7 +1,7 @@
 /**
- * Work that only one host can do, since it has the job's workspace. When the host doesn't answer for as long as the worker's
- * setting says, or an operator drops it, the job starts again elsewhere: by itself if that repeats idempotent steps alone,
- * else if a person says so.
+ * Work that only one host can do, because it has the job's workspace. If the host is absent for longer than the worker's
+ * setting `hostAbsenceMinutes`, or an operator drops it, the job starts again on another host: automatically if that repeats
+ * only idempotent steps, else after a person has confirmed it.
  */
 import {
   ActivityFailure,
@@ -15,73 +15,73 @@ import {
   sleep,
   TimeoutFailure,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
+import type * as activities from '../../activities/pipeline/index.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { DROP_HOST_SIGNAL, type AwaitHost, type HostPresence } from '../../pipelines/run.js';
-import { askAboutHost, asking } from './questions.js';
+import { askAboutHost, withInputRequired } from './questions.js';
 
-/** Type of the failure of what a lost host was to do. */
+/** Failure type of work that a lost host was to do. */
 const HOST_LOST = 'HostLost';
 
-/** Detail of the cancellation of an activity that no worker had taken (Temporal's server, cancel of an activity). */
+/** Detail of the CancelledFailure of an activity that no worker had started, as Temporal's server sets it. */
 const NOT_STARTED = 'ACTIVITY_ID_NOT_STARTED';
 
-/** Longest time that a host's absence may be watched for, in days: longer than any setting. */
+/** Time-out of the activity that awaits a host, in days: longer than any setting for an absence. */
 const WATCH_LIMIT_DAYS = 8;
 
 /**
- * How long work waits for the host to take it before it is seen whether the host is there, in milliseconds: at first, and at
- * most. It doubles each time, since a host that is only busy is seen in vain, and each look adds to the history.
+ * Schedule-to-start time-out of work, after which the host's presence is checked, in milliseconds: first and longest. It
+ * doubles each time: each check adds to the history, and is useless while the host is only busy.
  */
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
-/** The same for what is done after a cancel: then nobody is asked, and nothing moves. */
+/** The same for work after a cancel, which fails instead of asking or moving to another host. */
 const ENDING_WAIT_MS = 120_000;
 
-/** Pauses between looks for a host that people are asked about, in milliseconds: doubled from the first to the longest. */
+/** Pauses between presence checks while a question about the host is open, in milliseconds: doubled from first to longest. */
 const LOOK_PAUSE_MS = { first: 60_000, longest: 3_600_000 };
-/** How long one such look takes, in milliseconds: a worker that waits for work asks for it once a minute. */
+/** Duration of one such check, in milliseconds: an idle worker polls once a minute. */
 const LOOK_MS = 75_000;
 
 const dropHost = defineSignal<[string]>(DROP_HOST_SIGNAL);
-/** Hosts that an operator has given up. */
+/** Hosts that an operator has dropped. */
 const dropped = new Set<string>();
-/** Hosts that did not take what was to be done after a cancel. */
-const silent = new Set<string>();
-/** What is being watched: one watch a host, for all jobs. */
+/** Hosts that did not take work after a cancel. */
+const unresponsive = new Set<string>();
+/** Open watches by host: all jobs share one. */
 const watches = new Map<string, Promise<LostHost | undefined>>();
 
-/** A host that won't do what it is asked to. */
+/** A host that is absent or dropped. */
 export interface LostHost {
   /** Why, for people: `has not been seen since ...`. */
   why: string;
-  /** Has an operator given it up? Then there is no point in waiting for it. */
+  /** Whether an operator has dropped it; waiting for it is no choice then. */
   isDropped: boolean;
 }
 
 const DROPPED: LostHost = { why: 'was dropped by an operator', isDropped: true };
 
 /** The job that needs its host. */
-export interface HostUser {
+export interface HostedJob {
   readonly record: ChildRecord;
-  /** Has the workspace. */
+  /** ID of the host with the workspace. */
   readonly host: string;
   /**
-   * Steps of the job that have run, or may have, and aren't idempotent.
+   * Names of the steps that have run, or may have, and aren't idempotent.
    *
-   * @param untaken a step that no worker has taken
+   * @param untaken a step that no worker has started
    */
   unrepeatable(untaken: StepRecord | undefined): string[];
 }
 
-/** The job's host is given up: its steps run again, in a new workspace. */
+/** Thrown when the job's host is given up: the job's steps run again, in a new workspace. */
 export class StartJobAgain extends Error {
   override name = 'StartJobAgain';
 }
 
-/** Takes the signal that drops a host. */
-export function listenToDrops(): void {
+/** Handles the signal that drops a host. */
+export function handleDropHost(): void {
   setHandler(dropHost, (host) => void dropped.add(host), {
-    description: 'Gives up a host, by its ID: its jobs go on elsewhere, or ask.',
+    description: 'Drops a host, by its ID: its jobs start again on another host, or ask first.',
   });
 }
 
@@ -102,24 +102,24 @@ function awaitHost(host: string): Promise<LostHost | undefined> {
 
 async function watchHost(host: string): Promise<LostHost | undefined> {
   if (dropped.has(host)) return DROPPED;
-  const outcome = await untilDropped(host, () => watched({ host, since: new Date().toISOString() }));
+  const outcome = await unlessDropped(host, () => watchPresence({ host, since: new Date().toISOString() }));
   if (!('done' in outcome)) return DROPPED;
   return outcome.done.isBack ? undefined : lost(outcome.done);
 }
 
-function watched(awaited: AwaitHost): Promise<HostPresence> {
+function watchPresence(awaitHostOfJob: AwaitHost): Promise<HostPresence> {
   const { awaitPipelineHost } = proxyActivities<typeof activities>({
     startToCloseTimeout: `${WATCH_LIMIT_DAYS} days`,
-    summary: `waiting for host ${awaited.host}`,
+    summary: `waiting for host ${awaitHostOfJob.host}`,
   });
-  return awaitPipelineHost(awaited);
+  return awaitPipelineHost(awaitHostOfJob);
 }
 
-/** Looks now and then whether a host is back, until it is. */
-async function returned(host: string): Promise<'wait'> {
+/** Checks a host's presence, at growing intervals, until it is back. */
+async function awaitReturn(host: string): Promise<'wait'> {
   for (let pauseMs = LOOK_PAUSE_MS.first; ; pauseMs = Math.min(2 * pauseMs, LOOK_PAUSE_MS.longest)) {
     await sleep(pauseMs, { summary: `until the next look for host ${host}` });
-    const { isBack } = await watched({ host, since: new Date().toISOString(), limitMs: LOOK_MS });
+    const { isBack } = await watchPresence({ host, since: new Date().toISOString(), limitMs: LOOK_MS });
     if (isBack) return 'wait';
   }
 }
@@ -129,25 +129,25 @@ function lost({ lastSeenAt }: HostPresence): LostHost {
 }
 
 export interface HostWork {
-  /** What is done, for people: `step "compile"`. */
+  /** The work, for people: `step "compile"`. */
   what: string;
-  /** The step's record, which shows a question beside the job's. */
+  /** The step's record, which shows `input_required` with the job's. */
   step?: StepRecord;
-  /** May a worker have begun it already, in an earlier attempt? */
+  /** Whether a worker may have started it already, in an earlier attempt. */
   mayHaveBegun: boolean;
-  /** The job is being ended: nobody is asked, and nothing moves. */
+  /** Whether the job is being ended: the work fails instead of asking or moving to another host. */
   isLast: boolean;
 }
 
 /**
- * Has something done on the job's host.
+ * Runs work on the job's host.
  *
- * @param work gets how long it may wait to be taken, in milliseconds
+ * @param work gets its schedule-to-start time-out in milliseconds
  * @throws StartJobAgain; ActivityFailure or ApplicationFailure `HostLost` when a person gives up, or the work is the last;
  *   CancelledFailure; what the work throws
  */
-export async function onHost<T>(
-  job: HostUser,
+export async function runOnHost<T>(
+  job: HostedJob,
   about: HostWork,
   work: (queueWaitMs: number) => Promise<T>,
 ): Promise<T> {
@@ -156,7 +156,7 @@ export async function onHost<T>(
   for (let queueWaitMs = QUEUE_WAIT_MS.first; ;) {
     let failure: ActivityFailure | undefined;
     try {
-      const outcome = await untilDropped(job.host, () => work(queueWaitMs));
+      const outcome = await unlessDropped(job.host, () => work(queueWaitMs));
       if ('done' in outcome) return outcome.done;
       if (outcome.mayHaveBegun) mayHaveBegun = true;
     } catch (error) {
@@ -171,7 +171,7 @@ export async function onHost<T>(
   }
 }
 
-/** Whether nothing took the work, or what took it has gone silent; undefined for any other failure. */
+/** The time-out that may mean that the host is lost; undefined for any other failure. */
 function hostTimeout(error: unknown): 'SCHEDULE_TO_START' | 'HEARTBEAT' | undefined {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   if (!(cause instanceof TimeoutFailure)) return undefined;
@@ -179,18 +179,18 @@ function hostTimeout(error: unknown): 'SCHEDULE_TO_START' | 'HEARTBEAT' | undefi
   return timeoutType === 'SCHEDULE_TO_START' || timeoutType === 'HEARTBEAT' ? timeoutType : undefined;
 }
 
-async function lastWork<T>({ host }: HostUser, work: (queueWaitMs: number) => Promise<T>): Promise<T> {
-  if (dropped.has(host) || silent.has(host))
+async function lastWork<T>({ host }: HostedJob, work: (queueWaitMs: number) => Promise<T>): Promise<T> {
+  if (dropped.has(host) || unresponsive.has(host))
     throw ApplicationFailure.nonRetryable(`host ${host} does not answer`, HOST_LOST);
   try {
     return await work(ENDING_WAIT_MS);
   } catch (error) {
-    if (hostTimeout(error)) silent.add(host);
+    if (hostTimeout(error)) unresponsive.add(host);
     throw error;
   }
 }
 
-async function awaited({ record, host }: HostUser): Promise<LostHost | undefined> {
+async function awaited({ record, host }: HostedJob): Promise<LostHost | undefined> {
   const { statusMessage } = record;
   record.statusMessage = `host ${host} does not answer`;
   try {
@@ -202,7 +202,7 @@ async function awaited({ record, host }: HostUser): Promise<LostHost | undefined
 }
 
 async function decide(
-  job: HostUser,
+  job: HostedJob,
   { what, step, mayHaveBegun }: HostWork,
   { why, isDropped }: LostHost,
   failure: ActivityFailure | undefined,
@@ -211,14 +211,15 @@ async function decide(
   if (repeated.length === 0) throw new StartJobAgain(`host ${job.host} ${why}`);
   const question = { job: job.record.name, host: job.host, what, why, repeated, isDropped };
   // A host that comes back makes the question pointless.
-  const ask = () => firstOf(() => askAboutHost(question), ...(isDropped ? [] : [() => returned(job.host)]));
-  const decision = await asking([job.record, ...(step ? [step] : [])], ask);
+  const ask = () =>
+    firstOf(() => askAboutHost(question), ...(isDropped ? [] : [() => awaitReturn(job.host)]));
+  const decision = await withInputRequired([job.record, ...(step ? [step] : [])], ask);
   if (decision === 'start_job_again') throw new StartJobAgain(`host ${job.host} was given up`);
   if (decision === 'give_up')
     throw failure ?? ApplicationFailure.nonRetryable(`host ${job.host} ${why}`, HOST_LOST);
 }
 
-/** What comes first; the others are cancelled. */
+/** Like Promise.race, and cancels the others. */
 async function firstOf<T>(...works: (() => Promise<T>)[]): Promise<T> {
   const scope = new CancellationScope();
   const race = scope.run(() => Promise.race(works.map((work) => work())));
@@ -226,12 +227,12 @@ async function firstOf<T>(...works: (() => Promise<T>)[]): Promise<T> {
 }
 
 /**
- * Has something done on a host, unless the host is dropped meanwhile.
+ * Runs work on a host until it is done or the host is dropped.
  *
- * @param work is cancelled when the host is dropped
- * @returns what it gave; whether a worker may have begun it, when the host was dropped
+ * @param work cancelled when the host is dropped
+ * @returns the work's result; if the host was dropped, whether a worker may have started the work
  */
-async function untilDropped<T>(
+async function unlessDropped<T>(
   host: string,
   work: () => Promise<T>,
 ): Promise<{ done: T } | { mayHaveBegun: boolean }> {
@@ -256,7 +257,7 @@ async function untilDropped<T>(
   }
 }
 
-/** A host that has just opened a workspace is there, whatever was said of it before. */
+/** Clears an earlier drop of a host that has just opened a workspace. */
 export function hostAnswered(host: string): void {
   dropped.delete(host);
 }

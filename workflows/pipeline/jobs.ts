@@ -1,4 +1,4 @@
-/** The order of jobs: each begins once those that it needs have ended, and so many run side by side. */
+/** Scheduling of jobs: each starts once those in its `needs` have ended, within the pipeline's `concurrency`. */
 import { condition } from '@temporalio/workflow';
 import type { Job, Pipeline } from '../../pipelines/pipeline.js';
 import type { ArtifactReference, PipelineRun } from '../../pipelines/run.js';
@@ -6,11 +6,11 @@ import type { Child } from './child.js';
 
 interface JobOutcome {
   isCompleted: boolean;
-  /** It failed, or it was skipped because something that it needs failed. */
+  /** Whether it failed, or was skipped because a job in its `needs` failed. */
   hasFailed: boolean;
 }
 
-/** Runs all jobs to their end; a job that fails ends those that need its success, and no others. */
+/** Runs all jobs to their end. If one fails, only the jobs that need its success are skipped. */
 export async function runJobs({ pipeline }: PipelineRun, children: Child[]): Promise<void> {
   const byJob = new Map<string, Child[]>();
   for (const child of children) {
@@ -25,11 +25,11 @@ export async function runJobs({ pipeline }: PipelineRun, children: Child[]): Pro
     const outcome = needed.then((outcomesOfNeeds) =>
       runJob(job, outcomesOfNeeds, byJob.get(name) ?? [], artifactsOf(job, byJob), limit),
     );
-    // Awaited below; until then a failure is nobody's.
+    // Awaited below: no unhandled rejection until then.
     outcome.catch(() => undefined);
     outcomes.set(name, outcome);
   }
-  // All of them end before the first one's failure (only a cancel, or a defect) ends the workflow.
+  // A rejection, i.e. a cancel or a defect, ends the workflow only after all jobs have ended.
   const settled = await Promise.allSettled(outcomes.values());
   for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
 }
@@ -54,7 +54,7 @@ async function runJob(
   return { isCompleted: !hasFailed, hasFailed };
 }
 
-/** The artifacts of all jobs that this one needs, once those have ended. */
+/** Getter of the artifacts of all jobs in `needs`; complete once those have ended. */
 function artifactsOf(job: Job, byJob: Map<string, Child[]>): () => ArtifactReference[] {
   return () =>
     job.needs.flatMap((need) =>
@@ -64,7 +64,7 @@ function artifactsOf(job: Job, byJob: Map<string, Child[]>): () => ArtifactRefer
     );
 }
 
-/** The jobs' names, each after those that it needs; the file has been checked for cycles. */
+/** Names of the jobs in topological order of `needs`; the file has been checked for cycles. */
 function inOrder({ jobs }: Pipeline): string[] {
   const ordered = new Set<string>();
   let waiting = Object.keys(jobs);
@@ -79,7 +79,7 @@ function inOrder({ jobs }: Pipeline): string[] {
 
 type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Lets so many run at once; those that wait end with the workflow's cancel. */
+/** Limits how many run at once; waiting ones end with the workflow's cancel. */
 function limiter(limit: number): Limiter {
   let running = 0;
   return async (work) => {

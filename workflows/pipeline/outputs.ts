@@ -1,12 +1,12 @@
-/** A pipeline's outputs: what its jobs' steps wrote, under the names and types that the file gives. */
+/** Outputs of a pipeline: values that steps wrote, under the names and types that the file declares. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ChildRecord } from '../../operations/record.js';
 import { declaredType, NOT_FINITE, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 import { childName, type ChildId } from '../../pipelines/run.js';
 
-/** What there is of the result when not everything has run: values that don't fit their type are left as text. */
-export function partialOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
+/** Partial result of a pipeline that failed: values that don't fit their type stay text. */
+export function partialResult(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
   const lenient = (name: string, text: string | null) => {
     try {
       return text === null ? null : typed(name, pipeline.outputs[name]!, text);
@@ -24,7 +24,7 @@ export function partialOf(pipeline: Pipeline, records: ChildRecord[]): Record<st
   );
 }
 
-/** The texts as they were written; of a job that runs for each, the list of them. Those of steps that wrote none are left out. */
+/** Outputs as text, by name; a list for a `for-each` job. Outputs that no step wrote are missing. */
 function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, string | (string | null)[]> {
   const outputs: Record<string, string | (string | null)[]> = {};
   for (const [name, { job, key }] of Object.entries(pipeline.outputs)) {
@@ -39,12 +39,12 @@ function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, s
 }
 
 /**
- * The tool's structured result.
+ * Structured result of the tool.
  *
- * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema. Only in an operation whose job ended
- *   before outputs were checked as jobs end, see {@link misfitOf}
+ * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema; only in histories from before outputs were
+ *   checked as jobs end, see {@link outputProblems}
  */
-export function resultOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
+export function pipelineResult(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(outputsOf(pipeline, records)).map(([name, value]) => {
       const output = pipeline.outputs[name]!;
@@ -58,13 +58,13 @@ export function resultOf(pipeline: Pipeline, records: ChildRecord[]): Record<str
 export const BAD_OUTPUT = 'BadOutput';
 
 /**
- * Checks what a job, or one item of a job that runs for each, has written against the pipeline's outputs. Keys that it
- * didn't write are left out of the result, and fit.
+ * Checks the outputs that a child has written against the schemas that the pipeline declares. Keys that it didn't write are
+ * valid: the result leaves them out.
  *
  * @param writers key -> number of the step that wrote it, from 1, as far as this operation knows
- * @returns for people: output, declared type, what was expected, what came; undefined when all values fit
+ * @returns for people: output, declared type, expected and actual value; undefined when all values fit
  */
-export function misfitOf(
+export function outputProblems(
   { outputs, secrets }: Pipeline,
   child: ChildId,
   written: Record<string, string>,
@@ -89,7 +89,7 @@ export function misfitOf(
 
 function typed(name: string, output: PipelineOutput, text: string): unknown {
   const { value, problems } = readOutput(output.schema, text);
-  // Histories from before jobs were checked hold results with such a number.
+  // Earlier histories hold results with non-finite numbers.
   if (problems.length > 0 && problems[0] !== NOT_FINITE)
     throw ApplicationFailure.nonRetryable(describe(name, output, problems), BAD_OUTPUT);
   return value;

@@ -1,23 +1,23 @@
-/** What a pipeline asks people. */
+/** Input requests of pipelines. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ChildStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Approval } from '../../pipelines/pipeline.js';
-import type { StepTrouble } from '../../pipelines/run.js';
+import type { StepFailureDetails } from '../../pipelines/run.js';
 import { requestInput } from '../runtime/index.js';
 
-/** How much of each output a question shows, in characters. */
+/** Maximum length of an output in a question, in characters. */
 const OUTPUT_CHARACTERS = 1_000;
-/** How many of the last lines of a log a question shows. */
+/** Maximum number of log lines in a question. */
 const SHOWN_LINES = 10;
-/** How many steps a question names. */
+/** Maximum number of step names in a question. */
 const SHOWN_STEPS = 10;
 
 /**
  * Asks for an approval.
  *
  * @param outputs of the job so far, which the question shows
- * @returns what the form was filled in with
+ * @returns the fields of the approval's form
  * @throws ApplicationFailure `Declined`
  */
 export async function awaitApproval(
@@ -43,14 +43,14 @@ const YES_OR_NO: JsonSchema = {
   required: ['approve'],
 };
 
-export type DoubtDecision = 'run_again' | 'take_as_done' | 'give_up';
+export type UnknownOutcomeDecision = 'run_again' | 'take_as_done' | 'give_up';
 
-/** Asks what to do with a step whose end nobody knows. Who declines gives up. */
-export function askAboutDoubt(
+/** Asks what to do with a step whose outcome is unknown. Declining means `give_up`. */
+export function askAboutUnknownOutcome(
   where: string,
   why: string,
-  trouble: StepTrouble | undefined,
-): Promise<DoubtDecision> {
+  trouble: StepFailureDetails | undefined,
+): Promise<UnknownOutcomeDecision> {
   const lines = trouble?.lastLines.slice(-SHOWN_LINES) ?? [];
   const log = lines.length
     ? `The last lines of its log, as far as its worker had them:\n${lines.join('\n')}`
@@ -64,21 +64,21 @@ export function askAboutDoubt(
 
 export type HostDecision = 'wait' | 'start_job_again' | 'give_up';
 
-/** What is to be decided about a host. */
+/** A lost host, and the work that it was to do. */
 export interface HostQuestion {
   job: string;
   host: string;
-  /** What it doesn't do: `step "compile"`. */
+  /** The work: `step "compile"`. */
   what: string;
   /** `has not been seen since ...` */
   why: string;
   /** Steps that would run a second time although they aren't idempotent. */
   repeated: string[];
-  /** Is there no point in waiting? */
+  /** Whether an operator has dropped it: waiting is no choice then. */
   isDropped: boolean;
 }
 
-/** Asks what to do when the host with a job's workspace is lost. Who declines gives up. */
+/** Asks what to do when the host with a job's workspace is lost. Declining means `give_up`. */
 export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
   const { job, host, what, why, repeated, isDropped } = question;
   const named = repeated.slice(0, SHOWN_STEPS).map((step) => `"${step}"`);
@@ -94,8 +94,11 @@ export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
   });
 }
 
-/** Shows that a question is open, in the records of the job and the step, until it is answered. */
-export async function asking<T>(records: { status: ChildStatus }[], ask: () => Promise<T>): Promise<T> {
+/** Sets the status of the records of job and step to `input_required` until the question is answered. */
+export async function withInputRequired<T>(
+  records: { status: ChildStatus }[],
+  ask: () => Promise<T>,
+): Promise<T> {
   for (const record of records) record.status = 'input_required';
   const answer = await ask();
   for (const record of records) record.status = 'working';

@@ -1,4 +1,4 @@
-/** Going on where an earlier operation stopped: with the pipeline, the inputs and the finished steps that it had. */
+/** Resume of an earlier operation: the new one gets its pipeline, inputs and finished steps. */
 import { LonghaulError } from '../../operations/errors.js';
 import { chooseStep } from '../../operations/steps.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
@@ -8,7 +8,7 @@ import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { PipelineResume, PipelineRun } from '../../pipelines/run.js';
 import type { Child } from './child.js';
 
-/** What the workflow of a new operation gets. */
+/** Input of the new operation's workflow, or why the request is refused. */
 export function planResume(run: PipelineRun, records: ChildRecord[], request: ResumeRequest): ResumePlan {
   const resume: PipelineResume = { workflowId: request.workflowId, children: records };
   const inputs = { ...run.inputs, ...request.changes };
@@ -23,7 +23,7 @@ export function planResume(run: PipelineRun, records: ChildRecord[], request: Re
   return { input: { pipeline: run.pipeline, inputs, resume } satisfies PipelineRun };
 }
 
-/** What has finished was done for items by their position: a list that jobs run for has to stay as it was. */
+/** Refuses changes to a list that jobs run for: finished items are known by their position in it. */
 function problemsOf(
   { inputs: schema, jobs }: Pipeline,
   inputs: Record<string, unknown>,
@@ -31,27 +31,29 @@ function problemsOf(
 ): string[] {
   const lists = Object.entries(jobs).flatMap(([job, { forEach }]) =>
     forEach !== undefined && forEach in changes
-      ? [`changes.${forEach}: the job ${job} runs for each of it, so it has to stay; call the pipeline anew`]
+      ? [
+          `changes.${forEach}: the job ${job} runs for each of it, so it can't change in a resume; call the pipeline again instead`,
+        ]
       : [],
   );
   return lists.length > 0 || Object.keys(changes).length === 0 ? lists : check(schema, inputs, 'changes');
 }
 
-/** A job alone means its first step. @throws LonghaulError for a step that there isn't */
+/** A job's name alone means its first step. @throws LonghaulError for an unknown step */
 function startOf(records: ChildRecord[], reference: string): { child: string; step: number } {
   if (records.some(({ name }) => name === reference)) return { child: reference, step: 1 };
   const { child, position } = chooseStep(records, reference);
   return { child, step: position };
 }
 
-/** Marks as finished what an earlier operation had finished. */
-export function takeOver(
+/** Copies finished jobs and steps of an earlier operation into the children of this one. */
+export function applyResume(
   pipeline: Pipeline,
   children: Child[],
   { workflowId, children: earlier, from }: PipelineResume,
 ): void {
   const byName = new Map(earlier.map((record) => [record.name, record]));
-  // What follows an unfinished job ran because of its failure, if it ran: it is due again.
+  // Dependents of an unfinished job that ran did so because it failed: they are due again.
   const unfinished = earlier.filter(
     ({ name, status }) => !['completed', 'skipped'].includes(status) || name === from?.child,
   );
@@ -60,20 +62,29 @@ export function takeOver(
     const before = byName.get(child.record.name);
     if (!before || runAgain.has(child.id.job)) continue;
     const isStart = from?.child === child.record.name;
-    if (before.status === 'completed' && !isStart) finish(child, before, workflowId);
-    else goOn(child, before, workflowId, isStart ? from.step : undefined);
+    if (before.status === 'completed' && !isStart) copyFinished(child, before, workflowId);
+    else continueChild(child, before, workflowId, isStart ? from.step : undefined);
   }
 }
 
-function finish(child: Child, before: ChildRecord, workflowId: string): void {
-  Object.assign(child.record, before, { steps: before.steps.map((step) => of(step, workflowId)) });
+function copyFinished(child: Child, before: ChildRecord, workflowId: string): void {
+  Object.assign(child.record, before, { steps: before.steps.map((step) => withLogsOf(step, workflowId)) });
 }
 
-/** Keeps the steps before the first one that is to run. */
-function goOn(child: Child, before: ChildRecord, workflowId: string, fromStep: number | undefined): void {
+/** Copies the steps before the first one that is to run. */
+function continueChild(
+  child: Child,
+  before: ChildRecord,
+  workflowId: string,
+  fromStep: number | undefined,
+): void {
   const first = fromStep === undefined ? firstUnfinished(child, before) : fromStep - 1;
   if (first <= 0 || before.host === undefined) return;
-  child.record.steps.splice(0, first, ...before.steps.slice(0, first).map((step) => of(step, workflowId)));
+  child.record.steps.splice(
+    0,
+    first,
+    ...before.steps.slice(0, first).map((step) => withLogsOf(step, workflowId)),
+  );
   if (before.outputs) child.record.outputs = before.outputs;
   if (before.approval) child.record.approval = before.approval;
   child.earlier = { workflowId, host: before.host };
@@ -87,11 +98,11 @@ function firstUnfinished(child: Child, { steps }: ChildRecord): number {
   return first === -1 ? steps.length : first;
 }
 
-function of(step: StepRecord, workflowId: string): StepRecord {
+function withLogsOf(step: StepRecord, workflowId: string): StepRecord {
   return { ...step, logsOf: step.logsOf ?? workflowId };
 }
 
-/** The jobs that need one of these, directly or not. */
+/** Transitive dependents of these jobs. */
 function dependents({ jobs }: Pipeline, needed: Set<string>): Set<string> {
   const found = new Set<string>();
   let size = -1;

@@ -1,6 +1,6 @@
 /**
- * Running one step: an activity on the task queue of the host that has the job's workspace. A step whose end nobody
- * knows runs again only if its author or a person says so.
+ * Runs one step as an activity on the task queue of the host that has the job's workspace. A step whose outcome is unknown
+ * runs again only if it is declared idempotent or a person confirms it.
  */
 import {
   ActivityCancellationType,
@@ -10,7 +10,7 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow';
-import type * as activities from '../../activities/pipeline.js';
+import type * as activities from '../../activities/pipeline/index.js';
 import type { StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {
@@ -20,21 +20,21 @@ import {
   type ChildId,
   type RunStep,
   type StepDone,
-  type StepTrouble,
+  type StepFailureDetails,
 } from '../../pipelines/run.js';
-import { onHost, type HostUser } from './hosts.js';
-import { askAboutDoubt, asking } from './questions.js';
+import { runOnHost, type HostedJob } from './hosts.js';
+import { askAboutUnknownOutcome, withInputRequired } from './questions.js';
 
-/** Longer than a worker needs to see that it has lost Temporal, and to end its steps. */
+/** Longer than a worker needs to detect that it has lost Temporal, and to end its steps. */
 const HEARTBEAT_TIMEOUT_MS = 120_000;
-/** How often an idempotent step runs again by itself after its worker died. */
+/** How often an idempotent step is run again automatically after its worker died. */
 const MAX_RERUNS = 5;
-/** How much longer Temporal waits for a step than the worker, which ends it, in minutes. */
+/** Start-to-close time-out beyond the step's own, which the worker enforces, in minutes. */
 const BACKSTOP_MINUTES = 10;
 
-/** What a step belongs to. */
-export interface StepOwner extends HostUser {
-  /** Only the steps that run in any case are left, and nobody is asked any more. */
+/** The child that a step belongs to. */
+export interface StepOwner extends HostedJob {
+  /** Whether only `if: always` steps are left; no more questions are asked then. */
   readonly isEnding: boolean;
   readonly pipeline: Pipeline;
   readonly job: Job;
@@ -69,14 +69,16 @@ export async function runStep(
   let reruns = 0;
   for (;;) {
     try {
-      // After a heartbeat time-out too: the worker's journal knows how far the step got, and is asked by running it again.
+      // Scheduling the step again asks the worker's journal how far it got, also after a heartbeat time-out.
       const about = {
         what: `step "${step.name}"`,
         step: record,
         mayHaveBegun: request.round > 1 || step.retry !== undefined,
         isLast: child.isEnding,
       };
-      return await onHost(child, about, (queueWaitMs) => schedule(child, step, where, request, queueWaitMs));
+      return await runOnHost(child, about, (queueWaitMs) =>
+        schedule(child, step, where, request, queueWaitMs),
+      );
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       const { cause } = error;
@@ -88,8 +90,8 @@ export async function runStep(
         request.round += 1;
         continue;
       }
-      const decision = await asking([child.record, record], () =>
-        askAboutDoubt(where, cause.message, failureDetails(cause)),
+      const decision = await withInputRequired([child.record, record], () =>
+        askAboutUnknownOutcome(where, cause.message, failureDetails(cause)),
       );
       if (decision === 'give_up') throw error;
       if (decision === 'run_again') request.round += 1;
@@ -127,14 +129,14 @@ function minutes(count: number): number {
   return Math.ceil(count * 60_000);
 }
 
-/** The failure behind an activity's. */
-export function rootOf(error: ActivityFailure | ApplicationFailure): ApplicationFailure {
+/** Cause of an ActivityFailure. */
+export function rootFailure(error: ActivityFailure | ApplicationFailure): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   if (error.cause instanceof ApplicationFailure) return error.cause;
   return ApplicationFailure.nonRetryable(error.cause?.message ?? error.message, 'StepFailed');
 }
 
-/** What is known of a step that failed. */
-export function failureDetails(failure: ApplicationFailure): StepTrouble | undefined {
-  return (failure.details?.[0] ?? undefined) as StepTrouble | undefined;
+/** Details of a failed step; undefined if the failure has none. */
+export function failureDetails(failure: ApplicationFailure): StepFailureDetails | undefined {
+  return (failure.details?.[0] ?? undefined) as StepFailureDetails | undefined;
 }

@@ -1,12 +1,12 @@
-/** The published maximum duration, as a timer that stands still while only people are awaited. */
+/** Timer for an operation's maximum duration; paused while only people are awaited. */
 import { condition, sleep } from '@temporalio/workflow';
-import { marker, onlyPeopleAwaited, setAwaited, state } from './state.js';
+import { startMemo, onlyPeopleAwaited, setOnlyPeopleAwaited, state } from './state.js';
 
-/** Since when the time has been running, as epoch milliseconds; undefined while it stands still. */
+/** Start of the running period, as epoch milliseconds; undefined while paused. */
 let runningSince: number | undefined;
 
-/** Writes down how much time is left: also before the workflow continues as new, in the middle of the wait. */
-export function saveRemaining(): void {
+/** Saves the remaining time in the state; called at the end of a period and before the workflow continues as new. */
+export function saveRemainingTime(): void {
   if (runningSince === undefined) return;
   const now = Date.now();
   state().deadlineRemainingMs = remainingMs() - (now - runningSince);
@@ -18,7 +18,7 @@ export function isTimeUp(): boolean {
 }
 
 function remainingMs(): number {
-  return state().deadlineRemainingMs ?? (marker()?.deadlineSeconds ?? 0) * 1000;
+  return state().deadlineRemainingMs ?? (startMemo()?.deadlineSeconds ?? 0) * 1000;
 }
 
 /**
@@ -30,12 +30,12 @@ export async function runDeadline(graceMs: number, expire: () => void): Promise<
   for (;;) {
     runningSince = Date.now();
     const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs()), { summary: 'deadline' });
-    saveRemaining();
+    saveRemainingTime();
     runningSince = undefined;
     if (!isPaused) break;
-    setAwaited(true);
+    setOnlyPeopleAwaited(true);
     await condition(() => !onlyPeopleAwaited());
-    setAwaited(false);
+    setOnlyPeopleAwaited(false);
   }
   expire();
   await sleep(graceMs);

@@ -1,4 +1,4 @@
-/** The query, update and signals that every operation answers. */
+/** Query, update and signal handlers of every operation. */
 import {
   ApplicationFailure,
   defineQuery,
@@ -17,8 +17,8 @@ import {
   type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
-import { answeredByParent, listenToParts } from './parts.js';
-import { answered, change, keepAnswer, questions, state, withdraw } from './state.js';
+import { answeredByParent, handlePartNotices } from './parts.js';
+import { answered, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
 
 const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
 const provideInputUpdate = defineUpdate<void, [ProvidedInput]>(PROVIDE_INPUT);
@@ -26,11 +26,11 @@ const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
 const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
 
 export function registerHandlers(): void {
-  listenToParts();
-  setHandler(operationQuery, state, { description: 'The operation as it is now.' });
-  setHandler(provideInputUpdate, take, {
+  handlePartNotices();
+  setHandler(operationQuery, state, { description: 'The current state of the operation.' });
+  setHandler(provideInputUpdate, takeAnswer, {
     validator: (input: ProvidedInput) => {
-      const problem = problemOf(input);
+      const problem = answerProblem(input);
       if (problem) throw problem;
     },
     description: 'Answers an input request: {key, answerId, answer: {action, content}}.',
@@ -38,18 +38,18 @@ export function registerHandlers(): void {
   setHandler(
     provideInputSignal,
     (input) => {
-      const problem = problemOf(input);
+      const problem = answerProblem(input);
       if (problem)
-        log.warn('an answer that came as a signal was not taken', { key: input?.key, why: problem.message });
-      else take(input);
+        log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: problem.message });
+      else takeAnswer(input);
     },
-    { description: 'The same as the update, for when no worker is there to say whether the answer fits.' },
+    { description: 'Like the update, but needs no running worker: an answer that does not fit is ignored.' },
   );
   setHandler(cancelOperationSignal, cancel, { description: 'Cancels the operation; takes a reason.' });
 }
 
-/** Why this answer can't be taken; undefined when it can. The same answer a second time is taken as said. */
-function problemOf(input: ProvidedInput): ApplicationFailure | undefined {
+/** Why this answer is rejected; undefined when it is valid, or a repetition of the accepted one. */
+function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
   const refuse = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
   if (answered.get(input.key) === input.answerId) return undefined;
   if (answered.has(input.key))
@@ -67,12 +67,12 @@ function problemOf(input: ProvidedInput): ApplicationFailure | undefined {
   return problems.length ? refuse('invalid_answer', problems.join('\n')) : undefined;
 }
 
-function take(input: ProvidedInput): void {
+function takeAnswer(input: ProvidedInput): void {
   if (answered.has(input.key)) return;
   const { key, answerId, answer } = input;
   answered.set(key, answerId);
   const question = questions.get(key);
-  withdraw(key);
+  withdrawQuestion(key);
   keepAnswer({ key, action: answer.action });
   if (input.isForwarded) answeredByParent(key);
   question?.settle(
@@ -81,18 +81,18 @@ function take(input: ProvidedInput): void {
   );
 }
 
-/** The content with the defaults that its question gives. */
+/** The content with the defaults of its question's schema. */
 function complete(schema: JsonSchema, content: Record<string, unknown>): Record<string, unknown> {
   return withDefaults(schema, content) as Record<string, unknown>;
 }
 
-/** A workflow can't cancel itself: Temporal refuses that. Its worker asks in its place. */
+/** Temporal doesn't let a workflow cancel itself, so a local activity requests it. */
 const { [REQUEST_CANCEL_ACTIVITY]: requestCancel } = proxyLocalActivities<
   Record<typeof REQUEST_CANCEL_ACTIVITY, (reason?: string) => Promise<void>>
 >({ startToCloseTimeout: '10s' });
 
-/** Turns the signal into Temporal's own cancel request, so that the workflow closes as cancelled and not as failed. */
+/** Turns the signal into Temporal's cancel request, so that the workflow closes as cancelled and not as failed. */
 async function cancel(reason?: string): Promise<void> {
-  change({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
+  changeState({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
   await requestCancel(reason);
 }

@@ -1,6 +1,6 @@
 /**
- * What tool authors call in a workflow (`longhaul/workflow`). Everything else is Temporal's own: an operation's
- * workflow is an ordinary workflow function that is exported under the tool's name.
+ * API for tool authors in workflows (`longhaul/workflow`). Everything else is Temporal's own: an operation's workflow is an
+ * ordinary workflow function that is exported under the tool's name.
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
 import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
@@ -12,13 +12,13 @@ import {
   type Infer,
 } from '../../operations/schema.js';
 import {
-  change,
+  changeState,
   cleanups,
   keepAnswer,
   questions,
   setProgress,
   state,
-  withdraw,
+  withdrawQuestion,
   type Cleanup,
 } from './state.js';
 
@@ -26,71 +26,71 @@ export { log } from './log.js';
 export type { Cleanup } from './state.js';
 
 /**
- * Says how far the work is. What activities report comes on top of it: `progress({ total: 30 })` once, and three
- * activities that report ten units each, make 30 of 30. It never goes back.
+ * Sets the progress of the work. Reports of activities are added to it: `progress({ total: 30 })` once, and three
+ * activities that report ten units each, make 30 of 30. It never decreases.
  */
 export function progress(next: Partial<Progress>): void {
   setProgress(next);
 }
 
 /**
- * Says how large the work is, in whatever the tool counts (rows, files, bytes): later calls are estimated from it. For
- * tools that learn it only as they work; what `estimate.per` names needs no word.
+ * Sets the size of the work, in the unit that the tool counts in (rows, files, bytes): the duration of later calls is
+ * estimated from it. For tools that find out the size only as they work; unnecessary if `estimate.per` gives it.
  */
 export function workSize(size: number): void {
-  if (Number.isFinite(size) && size >= 0 && state().size !== size) change({ size });
+  if (Number.isFinite(size) && size >= 0 && state().size !== size) changeState({ size });
 }
 
-/** Names the stage that the work is in: one short line for people, seen on every face and in Temporal's UI. */
+/** Sets the current stage of the work: one short line for people, shown by every protocol and in Temporal's UI. */
 export function stage(name: string): void {
-  if (state().stage !== name) change({ stage: name });
+  if (state().stage !== name) changeState({ stage: name });
 }
 
-/** Keeps what is finished so far: it can be read while the work runs, and after cancel, failure and time-out. */
+/** Sets the partial result: it can be read while the work runs, and after cancel, failure and time-out. */
 export function partial(value: unknown): void {
-  change({ partial: value });
+  changeState({ partial: value });
 }
 
 /**
- * Shows parts of the operation that run for themselves. The list is read when somebody asks, and written once, as the
- * operation closes: change it in place as often as you like, it costs no history.
+ * Sets the list of the operation's independent parts. It is read on each query and written once, as the operation closes:
+ * changing it in place adds nothing to the history.
  */
 export function children(list: ChildRecord[]): void {
   state().children = list;
 }
 
 /**
- * Registers what has to be put in order when the operation is cancelled, times out or fails. Runs in reverse
- * order of registration, in a scope that cancel doesn't reach.
+ * Registers cleanup for when the operation is cancelled, times out or fails. Cleanups run in reverse order of
+ * registration, in a non-cancellable scope.
  */
 export function cleanup(work: Cleanup): void {
   cleanups.push(work);
 }
 
 export interface RequestInputOptions<T> {
-  /** How long to wait for the answer, in seconds. Default: as long as it takes. */
+  /** How long to wait for the answer, in seconds. Default: without limit. */
   timeoutSeconds?: number;
-  /** Content of the answer when the time is up, which is then marked `isDefault`. Without it, a time-out fails with type `InputTimeout`. */
+  /** Content of the answer after a time-out; the answer then has `isDefault`. Without it, a time-out fails with type `InputTimeout`. */
   default?: T;
 }
 
-/** An answer: content that fits the schema, or that whoever was asked declines. */
+/** An answer: content that fits the schema, or a refusal to answer. */
 export type InputAnswer<T> =
   | {
       action: 'accept';
       content: T;
-      /** Nobody answered in time: the content is {@link RequestInputOptions.default}. Missing from given answers. */
+      /** Set after a time-out: the content is {@link RequestInputOptions.default}. */
       isDefault?: true;
     }
   | { action: 'decline' };
 
 /**
- * Asks the person (or agent) at the client, and waits; the deadline stands still while only people are awaited.
+ * Asks the person (or agent) at the client, and waits; the deadline is paused while only people are awaited.
  * A question that the client cancels is asked again, under a new key.
  *
  * @param schema of the answer: a flat object, zod or JSON Schema; name it in the tool's `questions` too, so that
  *   it is checked as the tool is defined
- * @param message what is asked
+ * @param message the question
  * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that
  *   can't be matched in linear time
  */
@@ -113,7 +113,7 @@ export async function requestInput<S extends AnySchema>(
     let answer: Answer | undefined;
     questions.set(key, { schema: json, settle: (given) => (answer = given) });
     const expiresAt = until === undefined ? {} : { expiresAt: new Date(until).toISOString() };
-    change({
+    changeState({
       inputRequestCount,
       inputRequests: { ...state().inputRequests, [key]: { message, schema: json, ...expiresAt } },
     });
@@ -122,7 +122,7 @@ export async function requestInput<S extends AnySchema>(
       if (until === undefined) await condition(isAnswered);
       else await condition(isAnswered, Math.max(1, until - Date.now()), { summary: `time to answer ${key}` });
     } finally {
-      if (questions.has(key)) withdraw(key);
+      if (questions.has(key)) withdrawQuestion(key);
     }
     if (!answer) {
       if (options.default !== undefined) {

@@ -1,7 +1,6 @@
 /**
- * The shell: what makes an ordinary workflow an operation, and its child workflows parts of it. It is a workflow
- * interceptor and not a wrapper that authors call, so that the workflow function stays theirs and nobody can forget it.
- * Workflows without Longhaul's memo are left alone.
+ * Interceptors that make an ordinary workflow an operation, and its child workflows parts of it. They need no call in the
+ * author's workflow function. Workflows without Longhaul's memo pass through.
  */
 import {
   ActivityFailure,
@@ -31,32 +30,32 @@ import {
   withoutReport,
   type ReportedResult,
 } from '../../operations/report.js';
-import { canceled, failed, isFinalFailure, timedOut } from './closing.js';
-import { isTimeUp, runDeadline, saveRemaining } from './deadline.js';
+import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
+import { isTimeUp, runDeadline, saveRemainingTime } from './deadline.js';
 import { registerHandlers } from './handlers.js';
-import { beginPart, endPart, foldClosedPart, notifyParent, partName } from './parts.js';
-import { activityScheduled, countFirstQueue } from './queue.js';
+import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
+import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import {
-  change,
+  changeState,
   cleanups,
-  close,
+  writeFinalState,
   countAsWork,
   flush,
-  foldProgress,
-  marker,
+  addProgress,
+  startMemo,
   operation,
-  part,
+  partMemo,
   state,
   type Cleanup,
 } from './state.js';
 
-/** How long work that doesn't react to the end of its time may go on, in milliseconds. */
+/** Time for the work to stop after the deadline has cancelled it, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
 
-/** Patch of workflows whose child workflows are parts; those that began before ran theirs alone. */
+/** Patch: child workflows are parts; in earlier histories they are independent. */
 const PARTS_PATCH = 'longhaul-parts';
 
-/** Longer than an outage of Temporal that should harm no healthy work, in milliseconds. */
+/** Default heartbeat time-out of activities, in milliseconds: longer than a short outage of Temporal. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 
 export function interceptors(): WorkflowInterceptors {
@@ -73,11 +72,11 @@ export function interceptors(): WorkflowInterceptors {
   };
 }
 
-/** For operations and their parts. The memo isn't there yet when interceptors are made: each looks when it is called. */
+/** Applies an interceptor to operations and their parts only. The memo is read on each call: it isn't set at creation. */
 function forOperations<I, R>(
   intercept: (input: I, next: (input: I) => R) => R,
 ): (input: I, next: (input: I) => R) => R {
-  return (input, next) => ((marker() ?? part()) ? intercept(input, next) : next(input));
+  return (input, next) => ((startMemo() ?? partMemo()) ? intercept(input, next) : next(input));
 }
 
 type Inbound = NonNullable<NonNullable<WorkflowInterceptors['inbound']>[number]['execute']>;
@@ -91,11 +90,11 @@ const execute: Inbound = async (input, next) => {
     main.cancel();
   };
   registerHandlers();
-  countFirstQueue();
+  countFirstQueueTime();
   CancellationScope.current().cancelRequested.catch(() => end('canceled'));
-  // A part's time is its operation's: it only says whether it waits for people alone.
+  // A part has no deadline of its own; it notifies its parent while it waits only for people.
   const deadline = CancellationScope.nonCancellable(() =>
-    part() ? notifyParent() : runDeadline(STOP_GRACE_MS, () => end('timed_out')),
+    partMemo() ? notifyParent() : runDeadline(STOP_GRACE_MS, () => end('timed_out')),
   );
 
   let result: unknown;
@@ -104,26 +103,30 @@ const execute: Inbound = async (input, next) => {
     result = await Promise.race([main.run(() => next(input)), deadline]);
   } catch (error) {
     if (error instanceof ContinueAsNew) {
-      // A cancel, or the end of the time, that came in the same moment must not get lost with this run.
-      if (!part() && isTimeUp()) end('timed_out');
+      // A cancel or deadline in the same workflow task must not get lost with this run.
+      if (!partMemo() && isTimeUp()) end('timed_out');
       if (ending === undefined) throw error;
     }
-    // Temporal's rule: anything but a failure of its own kinds is a defect of the workflow's code, which blocks
-    // the workflow until the code is mended. The operation isn't over, so nothing is cleaned up.
+    // Temporal's rule: any error that isn't a TemporalFailure is a defect of the workflow's code, which blocks the
+    // workflow until the code is fixed. The operation isn't over, so nothing is cleaned up.
     if (!isFinalFailure(error) && ending === undefined) throw error;
     failure = error;
   }
   if (ending === undefined && failure === undefined) {
-    close('completed');
-    return part() ? withProgress(result) : result;
+    writeFinalState('completed');
+    return partMemo() ? withProgress(result) : result;
   }
   const how = ending ?? 'failed';
   await CancellationScope.nonCancellable(() => cleanUp(how));
-  if (failure === undefined && state().partial === undefined) change({ partial: result });
-  close(how);
-  // The parent's code takes a part's failure as Temporal gives it.
-  if (part() && how === 'failed') throw failure;
-  throw how === 'canceled' ? canceled() : how === 'timed_out' ? timedOut() : failed(failure);
+  if (failure === undefined && state().partial === undefined) changeState({ partial: result });
+  writeFinalState(how);
+  // The parent's code gets a part's failure unchanged.
+  if (partMemo() && how === 'failed') throw failure;
+  throw how === 'canceled'
+    ? canceledFailure()
+    : how === 'timed_out'
+      ? timedOutFailure()
+      : failureWithDetails(failure);
 };
 
 async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
@@ -132,12 +135,12 @@ async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
       await work(reason);
     } catch (error) {
       if (!isFinalFailure(error)) throw error;
-      // One cleanup that fails must not keep the others, or the operation's own end, from coming.
+      // A failed cleanup must not prevent the others, or the end of the operation.
     }
   }
 }
 
-/** A part's result travels with its progress, as an activity's does. */
+/** Wraps a part's result with its progress, as an activity's is. */
 function withProgress(result: unknown): unknown {
   const { progress } = state();
   return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
@@ -153,7 +156,7 @@ const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
   runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));
 
-/** Runs an activity, and takes what it has reported as it ends. */
+/** Runs an activity, and adds its reported progress and queue time as it ends. */
 function runActivity(run: () => Promise<unknown>): Promise<unknown> {
   return countAsWork(async () => {
     const ended = activityScheduled();
@@ -170,7 +173,7 @@ function runActivity(run: () => Promise<unknown>): Promise<unknown> {
       return result;
     }
     ended(result.queuedMs ?? 0);
-    if (result.progress) foldProgress(result.progress, true);
+    if (result.progress) addProgress(result.progress, true);
     return result.result;
   });
 }
@@ -180,12 +183,12 @@ function ownHeaders() {
   const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
   const context: LogContext = {
     ...(tool === undefined ? {} : { tool }),
-    ...(part() ? { part: part()!.name } : {}),
+    ...(partMemo() ? { part: partMemo()!.name } : {}),
   };
   return {
     [OPERATION_HEADER]: toPayload(token),
     [LOG_CONTEXT_HEADER]: toPayload(context),
-    ...(part() ? { [OPERATION_ID_HEADER]: toPayload(operationId) } : {}),
+    ...(partMemo() ? { [OPERATION_ID_HEADER]: toPayload(operationId) } : {}),
   };
 }
 
@@ -195,7 +198,7 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
 ) => {
   const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
   const options = { ...input.options, parentClosePolicy };
-  // One that is to outlive its parent is a workflow of its own.
+  // A child that may outlive its parent is an independent workflow.
   const isPart = parentClosePolicy !== ParentClosePolicy.ABANDON && patched(PARTS_PATCH);
   if (!isPart) return next({ ...input, options });
   const name = partName(workflowId, input.workflowType);
@@ -214,12 +217,12 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
     (result) => {
       endPart(own);
       if (!isReportedResult(result)) return result;
-      if (result.progress) foldProgress(result.progress, true);
+      if (result.progress) addProgress(result.progress, true);
       return result.result;
     },
     async (failure: unknown) => {
       endPart(own, failure);
-      if (hasStarted) await CancellationScope.nonCancellable(() => foldClosedPart(workflowId));
+      if (hasStarted) await CancellationScope.nonCancellable(() => addProgressOfClosedPart(workflowId));
       throw failure;
     },
   );
@@ -229,22 +232,22 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   flush();
-  saveRemaining();
-  const createdAt = marker()?.createdAt ?? workflowInfo().startTime.toISOString();
+  saveRemainingTime();
+  const createdAt = startMemo()?.createdAt ?? workflowInfo().startTime.toISOString();
   const { children: _children, ...carried } = state();
   const memo = {
     ...input.options.memo,
-    ...(part() ? { [PART_MEMO]: part() } : { [START_MEMO]: { ...marker(), createdAt } }),
+    ...(partMemo() ? { [PART_MEMO]: partMemo() } : { [START_MEMO]: { ...startMemo(), createdAt } }),
     [STATE_MEMO]: { ...carried, inputRequests: {} },
   };
   return next({ ...input, options: { ...input.options, memo } });
 };
 
-/** What an activity had reported when it failed counts; its author's code sees only the details that are its own. */
+/** Adds the progress that a failed activity had reported, and removes the report from the details that authors see. */
 function takeReport(error: unknown): void {
   const failure = error instanceof ActivityFailure ? error.cause : undefined;
   const progress = reportInFailure(failure);
-  if (progress) foldProgress(progress, false);
+  if (progress) addProgress(progress, false);
   if (failure instanceof ApplicationFailure || failure instanceof CancelledFailure)
     Object.assign(failure, { details: withoutReport(failure.details) });
 }

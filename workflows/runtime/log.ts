@@ -1,12 +1,12 @@
 /**
- * The logger of workflows' code: Temporal's, which says nothing while a workflow is replayed. Attributes are copied out of
- * the sandbox; one that can't be copied, a function say, would block the workflow, so it goes as text.
+ * Logger for workflow code: Temporal's, which is silent during replay. Attributes are copied out of the sandbox; a value
+ * that can't be copied, e.g. a function, would block the workflow, so it is logged as text.
  */
 import { log as temporalLog } from '@temporalio/workflow';
 
 type Write = (message: string, attributes?: Record<string, unknown>) => void;
 
-/** Logs to the operation's log and to the worker's. No line fails the workflow. */
+/** Logs to the operation's log and to the worker's. Logging never fails the workflow. */
 export const log: Record<'trace' | 'debug' | 'info' | 'warn' | 'error', Write> = {
   trace: (message, attributes) => temporalLog.trace(message, copied(attributes)),
   debug: (message, attributes) => temporalLog.debug(message, copied(attributes)),
@@ -19,7 +19,7 @@ function copied(attributes: Record<string, unknown> | undefined): Record<string,
   return attributes && (copyable(attributes, []) as Record<string, unknown>);
 }
 
-/** @param around the objects that the value is in, the outermost first */
+/** @param around the objects that contain the value, outermost first */
 function copyable(value: unknown, around: unknown[]): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return String(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,7 @@
 /**
- * Parts: child workflows of an operation, or of another part. A part keeps its state in its own memo, which readers
- * describe; only its questions, and whether it waits for people alone, are signaled to its parent, which shows them as its
- * own under the key `{name of the part}/{key}`.
+ * Parts: child workflows of an operation, or of another part. A part keeps its state in its own memo. Only its questions,
+ * and whether it waits only for people, are signaled to its parent, which shows them as its own under the key
+ * `{name of the part}/{key}`.
  */
 import {
   ApplicationFailure,
@@ -29,18 +29,18 @@ import {
 import {
   answered,
   beginWork,
-  change,
-  foldProgress,
+  changeState,
+  addProgress,
   keepAnswer,
   onlyPeopleAwaited,
   questions,
   state,
-  withdraw,
+  withdrawQuestion,
 } from './state.js';
 
-/** Maximum number of parts in the list of an operation's children: open ones first, then failed ones. */
+/** Maximum number of parts in the list of an operation's children: completed ones are dropped first, then failed ones. */
 const LISTED_PARTS_LIMIT = 100;
-/** Workflow IDs that the SDK made up. */
+/** Workflow IDs that the SDK generated. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const noticeSignal = defineSignal<[PartNotice]>(PART_NOTICE);
@@ -49,17 +49,17 @@ const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
 interface Part {
   readonly workflowId: string;
   readonly record: ChildRecord;
-  /** Keys of its open questions among this workflow's. */
+  /** Keys of its open questions, as this workflow shows them. */
   keys: string[];
-  /** Ends its count as work; undefined while it waits for people alone. */
+  /** Stops counting it as work; undefined while it waits only for people. */
   endWork: (() => void) | undefined;
 }
 
 const parts = new Map<string, Part>();
-/** The parts that are shown, in the order of their start. */
+/** Parts in the list of children, in the order of their start. */
 const listed: ChildRecord[] = [];
 
-/** Name of a new part: what its workflow ID adds to this workflow's, else its type with a number. */
+/** Name of a new part: its workflow ID without this workflow's ID as prefix, else its type with a number. */
 export function partName(workflowId: string, workflowType: string): string {
   const partCount = (state().partCount ?? 0) + 1;
   state().partCount = partCount;
@@ -76,12 +76,12 @@ export function beginPart(workflowId: string, name: string): Part {
   const record: ChildRecord = { name, status: 'working', steps: [] };
   const part: Part = { workflowId, record, keys: [], endWork: beginWork() };
   parts.set(workflowId, part);
-  list(record);
+  listPart(record);
   return part;
 }
 
-/** A tool that names its own children keeps them. */
-function list(record: ChildRecord): void {
+/** Adds a part to the list of children, unless the tool has set a list of its own. */
+function listPart(record: ChildRecord): void {
   state().children ??= listed;
   if (state().children !== listed) return;
   if (listed.length >= LISTED_PARTS_LIMIT) {
@@ -98,7 +98,7 @@ export function endPart(part: Part, failure?: unknown): void {
   part.endWork?.();
   part.endWork = undefined;
   parts.delete(part.workflowId);
-  for (const key of part.keys) withdraw(key);
+  for (const key of part.keys) withdrawQuestion(key);
   part.record.status = failure === undefined ? 'completed' : statusOf(failure);
   if (failure !== undefined) part.record.statusMessage = rootMessageOf(failure);
 }
@@ -119,20 +119,20 @@ const { [CHILD_PROGRESS_ACTIVITY]: readProgress } = proxyLocalActivities<
   Record<typeof CHILD_PROGRESS_ACTIVITY, (workflowId: string) => Promise<Progress | null>>
 >({ startToCloseTimeout: '10s' });
 
-/** Adds the progress of a part that did not complete: its failure doesn't hold it. */
-export async function foldClosedPart(workflowId: string): Promise<void> {
+/** Adds the progress of a part that did not complete: a failure doesn't contain it. */
+export async function addProgressOfClosedPart(workflowId: string): Promise<void> {
   const progress = await readProgress(workflowId);
-  if (progress) foldProgress(progress, false);
+  if (progress) addProgress(progress, false);
 }
 
-/** Takes the notices of this workflow's parts. */
-export function listenToParts(): void {
-  setHandler(noticeSignal, take, {
-    description: "A part's open questions, and whether it waits for people alone.",
+/** Handles the notices of this workflow's parts. */
+export function handlePartNotices(): void {
+  setHandler(noticeSignal, takeNotice, {
+    description: "A part's open questions, and whether it waits only for people.",
   });
 }
 
-function take(notice: PartNotice): void {
+function takeNotice(notice: PartNotice): void {
   const part = parts.get(notice.workflowId);
   if (!part) return;
   const { record } = part;
@@ -142,10 +142,10 @@ function take(notice: PartNotice): void {
   } else part.endWork ??= beginWork();
 
   const keyOf = (key: string) => `${record.name}/${key}`;
-  // An answer that is on its way to the part has crossed this notice.
+  // Leaves out questions whose answer is on its way to the part.
   const open = Object.entries(notice.inputRequests).filter(([key]) => !answered.has(keyOf(key)));
   const keys = open.map(([key]) => keyOf(key));
-  for (const key of part.keys) if (!keys.includes(key)) withdraw(key);
+  for (const key of part.keys) if (!keys.includes(key)) withdrawQuestion(key);
   const asked: Record<string, InputRequest> = {};
   for (const [key, request] of open) {
     if (part.keys.includes(keyOf(key))) continue;
@@ -161,10 +161,10 @@ function take(notice: PartNotice): void {
     if (!isKept) keepAnswer({ ...answer, key: keyOf(key) }, at);
   }
   record.status = keys.length > 0 ? 'input_required' : 'working';
-  if (Object.keys(asked).length > 0) change({ inputRequests: { ...state().inputRequests, ...asked } });
+  if (Object.keys(asked).length > 0) changeState({ inputRequests: { ...state().inputRequests, ...asked } });
 }
 
-/** Hands an answer on to the part that asked. */
+/** Forwards an answer to the part that asked. */
 async function forward(part: Part, input: ProvidedInput): Promise<void> {
   part.keys = part.keys.filter((key) => questions.has(key));
   if (part.keys.length === 0) part.record.status = 'working';
@@ -177,10 +177,10 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
   }
 }
 
-/** What this part's parent knows of it. */
-let known: Omit<PartNotice, 'workflowId'> = { inputRequests: {}, onlyPeopleAwaited: false };
+/** The state that was last sent to this part's parent. */
+let sent: Omit<PartNotice, 'workflowId'> = { inputRequests: {}, onlyPeopleAwaited: false };
 
-function current(): typeof known {
+function current(): typeof sent {
   const defaults = state().answers?.filter(({ isDefault }) => isDefault) ?? [];
   return {
     inputRequests: state().inputRequests ?? {},
@@ -189,35 +189,35 @@ function current(): typeof known {
   };
 }
 
-function isKnown(): boolean {
+function isSent(): boolean {
   const now = current();
   const keys = Object.keys(now.inputRequests);
   return (
-    now.onlyPeopleAwaited === known.onlyPeopleAwaited &&
-    keys.length === Object.keys(known.inputRequests).length &&
-    keys.every((key) => key in known.inputRequests)
+    now.onlyPeopleAwaited === sent.onlyPeopleAwaited &&
+    keys.length === Object.keys(sent.inputRequests).length &&
+    keys.every((key) => key in sent.inputRequests)
   );
 }
 
-/** The parent hands an answer on: it knows that the question is closed, and counts this part as work again. */
+/** The parent has forwarded an answer: it has closed the question, and counts this part as work again. */
 export function answeredByParent(key: string): void {
-  const { [key]: _answered, ...inputRequests } = known.inputRequests;
-  known = { inputRequests, onlyPeopleAwaited: false };
+  const { [key]: _answered, ...inputRequests } = sent.inputRequests;
+  sent = { inputRequests, onlyPeopleAwaited: false };
 }
 
-/** Notifies this part's parent of what changes, until the scope is cancelled. */
+/** Notifies this part's parent of changes, until the scope is cancelled. */
 export async function notifyParent(): Promise<void> {
   for (;;) {
-    await condition(() => !isKnown());
+    await condition(() => !isSent());
     await notify();
   }
 }
 
 async function notify(): Promise<void> {
-  known = current();
+  sent = current();
   const { parent, workflowId } = workflowInfo();
   try {
-    await getExternalWorkflowHandle(parent!.workflowId).signal(noticeSignal, { workflowId, ...known });
+    await getExternalWorkflowHandle(parent!.workflowId).signal(noticeSignal, { workflowId, ...sent });
   } catch (error) {
     // A parent that has ended needs no notice.
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;

@@ -1,6 +1,6 @@
 /**
- * The state of the one operation that this workflow execution is. Helpers change it, the interceptors show it.
- * Module state is per workflow execution: Temporal's sandbox gives each its own modules.
+ * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
+ * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
 import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
@@ -29,25 +29,25 @@ interface OpenQuestion {
 export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<void>;
 
 export const questions = new Map<string, OpenQuestion>();
-/** Key of an answered question -> ID of the answer that was taken. */
+/** Key of an answered question -> ID of the accepted answer. */
 export const answered = new Map<string, string>();
 export const cleanups: Cleanup[] = [];
 
-/** Longhaul's marker; undefined in a workflow that is no operation. */
-export function marker(): StartMemo | undefined {
+/** Memo that Longhaul starts operations with; undefined in other workflows. */
+export function startMemo(): StartMemo | undefined {
   return workflowInfo().memo?.[START_MEMO] as StartMemo | undefined;
 }
 
 /** Set in a part: a child workflow of an operation, or of another part. */
-export function part(): PartMemo | undefined {
+export function partMemo(): PartMemo | undefined {
   return workflowInfo().memo?.[PART_MEMO] as PartMemo | undefined;
 }
 
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool } = marker() ?? {};
-  return part() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
+  const { principal, tool } = startMemo() ?? {};
+  return partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
 }
 
 let current: StateMemo | undefined;
@@ -55,51 +55,51 @@ let status: string | undefined;
 let isDirty = false;
 let isClosed = false;
 let activeWork = 0;
-/** Since when only people have been awaited, as epoch milliseconds; undefined while they aren't. */
+/** Start of the wait for only people, as epoch milliseconds; undefined outside of such a wait. */
 let awaitedSince: number | undefined;
 
-/** The state as it is now; a run that continues another one starts with its state. */
+/** The current state; a run that was continued as new starts with the state of the previous one. */
 export function state(): StateMemo {
   current ??= { ...((workflowInfo().memo?.[STATE_MEMO] as StateMemo | undefined) ?? {}) };
   return current;
 }
 
 /**
- * Changes the state. It reaches the memo with the workflow task that is running anyway, once for all changes
- * that are made together: each write is an event of history.
+ * Changes the state. Changes in the same workflow task are written to the memo together: each write is an event of
+ * history.
  */
-export function change(changes: Partial<StateMemo>): void {
+export function changeState(changes: Partial<StateMemo>): void {
   Object.assign(state(), changes, { updatedAt: new Date().toISOString() });
   if (isDirty || isClosed) return;
   isDirty = true;
   void Promise.resolve().then(flush);
 }
 
-/** Takes a question back: it is answered, or nobody waits for it any more. */
-export function withdraw(key: string): void {
+/** Removes a question that is answered or no longer awaited. */
+export function withdrawQuestion(key: string): void {
   questions.delete(key);
   const { [key]: _withdrawn, ...inputRequests } = state().inputRequests ?? {};
-  change({ inputRequests });
+  changeState({ inputRequests });
 }
 
-/** Keeps how an input request was answered, with the change that takes it back. */
+/** Adds to the list of answered input requests. */
 export function keepAnswer(answer: Omit<AnsweredRequest, 'at'>, at = new Date().toISOString()): void {
   const answers = [...(state().answers ?? []), { ...answer, at }];
-  change({ answers: answers.slice(-KEPT_ANSWERS) });
+  changeState({ answers: answers.slice(-KEPT_ANSWERS) });
 }
 
-/** Writes what has changed since the last write. */
+/** Writes changes since the last write. */
 export function flush(): void {
   if (!isDirty || isClosed) return;
   isDirty = false;
-  // The answer that ends a wait is written now: how long it took goes along, since nothing may be written after it.
+  // Nothing may be written after the answer that ends a wait, so the wait's duration is written with it.
   countAwaited();
   const { children: _queried, ...shown } = state();
   writeMemo(shown);
   setStatus(questions.size > 0 ? 'input_required' : 'working');
 }
 
-/** Leaves out what would make the memo too large: the query has it. */
+/** Leaves out children and partial result if the memo would be too large: the query returns them. */
 function writeMemo(whole: StateMemo): void {
   let memo = whole;
   const isLarge = () => JSON.stringify(memo).length > STATE_MEMO_LIMIT_BYTES;
@@ -114,11 +114,11 @@ function writeMemo(whole: StateMemo): void {
   upsertMemo({ [STATE_MEMO]: memo });
 }
 
-/** Shortest time in queue that is worth an event of its own, in milliseconds. */
+/** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
 const LONG_QUEUE_MS = 1_000;
 
-/** Writes what is left to write and the final status; nothing is written after it. */
-export function close(finalStatus: string): void {
+/** Writes remaining changes and the final status; later changes are dropped. */
+export function writeFinalState(finalStatus: string): void {
   if ((state().queuedMs ?? 0) >= LONG_QUEUE_MS) isDirty = true;
   if (state().children) writeMemo(state());
   else flush();
@@ -127,19 +127,19 @@ export function close(finalStatus: string): void {
 }
 
 function setStatus(next: string): void {
-  // A run that continues another one starts with what that one wrote.
+  // A run that was continued as new starts with the status of the previous one.
   status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
   if (next === status) return;
   status = next;
-  if (marker()?.searchAttributes) upsertSearchAttributes([{ key: STATUS, value: next }]);
+  if (startMemo()?.searchAttributes) upsertSearchAttributes([{ key: STATUS, value: next }]);
 }
 
-/** Sets the shell's own progress; it never goes back. */
+/** Sets the workflow's progress; it never decreases. */
 export function setProgress(next: Partial<Progress>): void {
   const before = state().progress;
   const total = next.total ?? before?.total;
   const message = next.message ?? before?.message;
-  change({
+  changeState({
     progress: {
       progress: Math.max(before?.progress ?? 0, next.progress ?? 0),
       ...(total === undefined ? {} : { total }),
@@ -149,11 +149,11 @@ export function setProgress(next: Partial<Progress>): void {
 }
 
 /**
- * Adds what an activity or a part that has ended had reported to the workflow's own progress.
+ * Adds the progress of an activity or part that has ended to the workflow's own.
  *
- * @param isDone has it completed? What it left of its total is no work then
+ * @param isDone whether it completed; if not, the rest of its total counts as unreached
  */
-export function foldProgress(reported: Progress, isDone: boolean): void {
+export function addProgress(reported: Progress, isDone: boolean): void {
   const before = state().progress;
   const { progress, total, message } = reported;
   if (total !== undefined)
@@ -164,7 +164,7 @@ export function foldProgress(reported: Progress, isDone: boolean): void {
   });
 }
 
-/** Counts work that isn't waiting for people while it runs. */
+/** Counts as work, which keeps the deadline running, until the promise settles. */
 export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
   const end = beginWork();
   try {
@@ -174,7 +174,7 @@ export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Work that isn't waiting for people begins. @returns to be called once, when it ends */
+/** Starts counting as work, which keeps the deadline running. @returns ends the count; call it once */
 export function beginWork(): () => void {
   activeWork += 1;
   return () => {
@@ -182,8 +182,8 @@ export function beginWork(): () => void {
   };
 }
 
-/** Says that only people are awaited, from now on or no longer. */
-export function setAwaited(isAwaited: boolean): void {
+/** Starts or ends a wait for only people. */
+export function setOnlyPeopleAwaited(isAwaited: boolean): void {
   countAwaited();
   awaitedSince = isAwaited ? Date.now() : undefined;
 }
@@ -195,7 +195,7 @@ function countAwaited(): void {
   awaitedSince = now;
 }
 
-/** Is there nothing to wait for but people? Then the deadline stands still. */
+/** Whether only people are awaited; the deadline is paused then. */
 export function onlyPeopleAwaited(): boolean {
   return questions.size > 0 && activeWork === 0;
 }

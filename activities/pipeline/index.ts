@@ -10,20 +10,20 @@ import type {
   RunStep,
   SaveArtifacts,
   StepDone,
-} from '../pipelines/run.js';
-import { lastSeen } from '../platform/host-presence.js';
-import { awaitHost } from './pipeline/await-host.js';
-import { saveArtifacts } from './pipeline/artifacts.js';
-import { ARTIFACT_MISSING } from './pipeline/failures.js';
-import { hostId } from './pipeline/host.js';
-import type { StopCause } from './pipeline/journal.js';
-import { masking } from './pipeline/mask.js';
-import { onceThereIsRoom, type RoomWait } from './pipeline/room.js';
-import { runStep } from './pipeline/run-step.js';
-import { secretsOf } from './pipeline/secrets.js';
-import { openWorkspace } from './pipeline/workspace.js';
-import { current } from './runtime/context.js';
-import { cancellationSignal, report } from './runtime/index.js';
+} from '../../pipelines/run.js';
+import { lastSeen } from '../../platform/host-presence.js';
+import { awaitHost } from './await-host.js';
+import { saveArtifacts } from './artifacts.js';
+import { ARTIFACT_MISSING } from './failures.js';
+import { hostId } from './host.js';
+import type { StopCause } from './journal.js';
+import { masking } from './mask.js';
+import { onceThereIsRoom, type RoomWait } from './room.js';
+import { runStep } from './run-step.js';
+import { secretsOf } from './secrets.js';
+import { openWorkspace } from './workspace.js';
+import { current } from '../runtime/context.js';
+import { cancellationSignal, report } from '../runtime/index.js';
 
 /** Makes a child's workspace ready, and checks what its steps will need. */
 export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {

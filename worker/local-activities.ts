@@ -1,9 +1,9 @@
-/** Local activities of every worker, which the shell calls. */
+/** Local activities of every worker, called by the workflow runtime. */
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../operations/record.js';
 import { STATE_MEMO, type StateMemo } from '../operations/wire.js';
 
-/** Requests the cancellation of the workflow that asks for it. */
+/** Requests the cancellation of the calling workflow. */
 export async function requestCancel(reason?: string): Promise<void> {
   const { client, info } = Context.current();
   await client.workflowService.requestCancelWorkflowExecution({
@@ -14,7 +14,7 @@ export async function requestCancel(reason?: string): Promise<void> {
   });
 }
 
-/** Reads the progress that a closed child of the calling workflow has left in its memo; null when there is none. */
+/** Reads the progress in the memo of a closed child of the calling workflow; null if the memo has no progress. */
 export async function childProgress(workflowId: string): Promise<Progress | null> {
   const { client, info } = Context.current();
   const { raw, memo } = await client.workflow.getHandle(workflowId).describe();

@@ -1,7 +1,4 @@
-/**
- * Time for which all of an operation's work waited for a worker: it says nothing of how long the work takes, so estimates
- * leave it out.
- */
+/** Time for which all of an operation's work waited for a worker. Estimates of durations leave it out. */
 import { workflowInfo } from '@temporalio/workflow';
 import { state } from './state.js';
 
@@ -15,13 +12,13 @@ interface Span {
 let spans: Span[] = [];
 let openCount = 0;
 
-/** Counts what passed until a worker took the operation. */
-export function countFirstQueue(): void {
+/** Adds the time between the operation's start and its first workflow task. */
+export function countFirstQueueTime(): void {
   const { continuedFromExecutionRunId, startTime } = workflowInfo();
   if (continuedFromExecutionRunId === undefined) addQueued(Date.now() - startTime.getTime());
 }
 
-/** @returns to be called when the activity has ended, with how long it waited before, in milliseconds */
+/** @returns callback for the end of the activity; takes its time in queue, in milliseconds */
 export function activityScheduled(): (queuedMs: number) => void {
   const scheduledAt = Date.now();
   openCount += 1;
@@ -35,7 +32,7 @@ export function activityScheduled(): (queuedMs: number) => void {
   };
 }
 
-/** How long activities waited while none ran, in milliseconds. */
+/** Time in which activities waited and none ran, in milliseconds. */
 function queuedAlone(all: Span[]): number {
   const edges = all
     .flatMap(({ scheduledAt, startedAt, endedAt }) => [

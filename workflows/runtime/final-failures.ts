@@ -1,34 +1,34 @@
-/** How an operation's workflow ends when it doesn't complete: failures that carry what a reader needs. */
+/** Failures that end an operation's workflow; their details hold the error and the partial result. */
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
 import { humanDuration } from '../../operations/budgets.js';
-import type { Closing } from '../../operations/wire.js';
-import { marker, state } from './state.js';
+import type { ClosingDetails } from '../../operations/wire.js';
+import { startMemo, state } from './state.js';
 
-/** Longest message that a failure carries, in characters: Temporal has to take the failure, whatever it says. */
+/** Maximum length of a failure's message, in characters: Temporal refuses failures that are too large. */
 const MESSAGE_LIMIT = 16_000;
 
-/** Does this error end the workflow? Temporal lets every other error fail the workflow task instead. */
+/** Whether this error ends the workflow. Any other error fails the workflow task, which Temporal retries. */
 export function isFinalFailure(error: unknown): error is TemporalFailure {
   return error instanceof TemporalFailure;
 }
 
-/** Temporal keeps no details of a cancelled workflow: what is left of it is in the memo. */
-export function canceled(): CancelledFailure {
+/** Temporal keeps no details of a cancelled workflow: its partial result is in the memo. */
+export function canceledFailure(): CancelledFailure {
   return new CancelledFailure('canceled');
 }
 
-export function timedOut(): ApplicationFailure {
-  const message = `the work took longer than its maximum of ${humanDuration(marker()?.deadlineSeconds ?? 0)}`;
+export function timedOutFailure(): ApplicationFailure {
+  const message = `the work took longer than its maximum of ${humanDuration(startMemo()?.deadlineSeconds ?? 0)}`;
   return ApplicationFailure.create({
     message,
     type: 'longhaul.timed_out',
     nonRetryable: true,
-    details: [closing({ error: { kind: 'timed_out', message, retryable: false } })],
+    details: [closingDetails({ error: { kind: 'timed_out', message, retryable: false } })],
   });
 }
 
-/** Says of a failure what its root says: activities' failures come wrapped. */
-export function failed(failure: unknown): ApplicationFailure {
+/** Failure with the type, message and code of its root cause: failures of activities come wrapped. */
+export function failureWithDetails(failure: unknown): ApplicationFailure {
   let root = failure as TemporalFailure;
   while (!(root instanceof ApplicationFailure) && root.cause instanceof TemporalFailure) root = root.cause;
   const type = root instanceof ApplicationFailure ? (root.type ?? undefined) : root.name;
@@ -50,7 +50,7 @@ export function failed(failure: unknown): ApplicationFailure {
     message,
     type: type ?? 'failed',
     nonRetryable: true,
-    details: [closing({ error })],
+    details: [closingDetails({ error })],
     ...(failure instanceof Error && isShort(failure) ? { cause: failure } : {}),
   });
 }
@@ -67,7 +67,7 @@ function isShort(failure: Error): boolean {
   return true;
 }
 
-function closing(fields: Omit<Closing, 'longhaul'>): Closing {
+function closingDetails(fields: Omit<ClosingDetails, 'longhaul'>): ClosingDetails {
   const { partial } = state();
   return { longhaul: 'closing', ...fields, ...(partial === undefined ? {} : { partial }) };
 }

@@ -1,19 +1,20 @@
 /**
- * The workflow of every pipeline. It gets the parsed file with its arguments, so that an edit of the file never reaches
- * an operation that has begun. Jobs and steps are in one history, not in child workflows: one place to look, and to
+ * Workflow of every pipeline. Its argument is the parsed file with the inputs, so that an edit of the file doesn't affect
+ * operations that have started. Jobs and steps are in one history, not in child workflows: one place to look, and to
  * replay.
  */
 import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
-import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
-import { MAX_STEP_RUNS } from '../pipelines/pipeline.js';
-import type { PipelineRun } from '../pipelines/run.js';
-import type { Child } from './pipeline/child.js';
-import { plannedChildren, showProgress } from './pipeline/child.js';
-import { listenToDrops } from './pipeline/hosts.js';
-import { runJobs } from './pipeline/jobs.js';
-import { partialOf, resultOf } from './pipeline/outputs.js';
-import { planResume, takeOver } from './pipeline/resume.js';
-import { children as showChildren, cleanup, partial, progress } from './runtime/index.js';
+import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../../operations/wire.js';
+import { MAX_STEP_RUNS } from '../../pipelines/pipeline.js';
+import type { PipelineRun } from '../../pipelines/run.js';
+import type { Child } from './child.js';
+import { plannedChildren } from './child.js';
+import { handleDropHost } from './hosts.js';
+import { runJobs } from './jobs.js';
+import { partialResult, pipelineResult } from './outputs.js';
+import { countStepsOf, showProgress } from './progress.js';
+import { planResume, applyResume } from './resume.js';
+import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 
 const resumeQuery = defineQuery<ResumePlan, [ResumeRequest]>(RESUME_QUERY);
 
@@ -21,11 +22,12 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   const children = plannedChildren(run);
   const records = children.map((child) => child.record);
   showChildren(records);
+  countStepsOf(records);
   setHandler(resumeQuery, (request) => planResume(run, records, request), {
-    description: 'What a new operation gets that goes on from here.',
+    description: 'Input of a new operation that resumes this one.',
   });
-  listenToDrops();
-  if (run.resume) takeOver(run.pipeline, children, run.resume);
+  handleDropHost();
+  if (run.resume) applyResume(run.pipeline, children, run.resume);
   const total = records.reduce((sum, { steps }) => sum + steps.length, 0);
   if (total > MAX_STEP_RUNS) {
     throw ApplicationFailure.nonRetryable(
@@ -41,11 +43,11 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   await runJobs(run, children);
   const failed = children.filter((child) => child.failure);
   if (failed.length > 0) {
-    const outputs = partialOf(run.pipeline, records);
+    const outputs = partialResult(run.pipeline, records);
     if (Object.keys(outputs).length > 0) partial(outputs);
     throw failureOf(failed);
   }
-  return resultOf(run.pipeline, records);
+  return pipelineResult(run.pipeline, records);
 }
 
 function failureOf(failed: Child[]): ApplicationFailure {

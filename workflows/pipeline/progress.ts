@@ -1,0 +1,28 @@
+/** Progress of a pipeline: the number of its steps that are finished. */
+import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import { progress } from '../runtime/index.js';
+
+/** Records of all children. Module state is per workflow execution: the sandbox gives each its own modules. */
+let children: ChildRecord[] = [];
+
+/** How the step that ended last ended, for people: `build / compile: completed`. */
+let lastStep: string | undefined;
+
+/** @param records of all children; call it before {@link showProgress} */
+export function countStepsOf(records: ChildRecord[]): void {
+  children = records;
+}
+
+/**
+ * Counts the steps that need no more work: skipped ones too, so that the total is reached; the message says how many they
+ * are. {@link progress} never decreases.
+ */
+export function showProgress(step?: string): void {
+  lastStep = step ?? lastStep;
+  const steps = children.flatMap((record) => record.steps);
+  const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
+  const finished = steps.filter((one) => !isLeft(one)).length;
+  const skipped = steps.filter(({ status }) => status === 'skipped').length;
+  const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
+  progress({ progress: finished, ...(message === '' ? {} : { message }) });
+}

@@ -1,0 +1,74 @@
+/** Activities on a child's workspace: opening it, and saving artifacts from it. */
+import { proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type * as activities from '../../activities/pipeline/index.js';
+import {
+  hostTaskQueue,
+  type ArtifactReference,
+  type OpenedWorkspace,
+  type OpenWorkspace,
+} from '../../pipelines/run.js';
+import { startMemo } from '../runtime/state.js';
+import { runOnHost } from './hosts.js';
+import type { StepOwner } from './step.js';
+
+/** How long to wait for a host that has an earlier operation's workspace, in milliseconds. */
+const TAKE_OVER_WAIT_MS = 60_000;
+
+/** A workspace of an earlier operation. */
+export interface EarlierWorkspace {
+  workflowId: string;
+  host: string;
+}
+
+/**
+ * Opens a workspace on any host.
+ *
+ * @param earlier the workspace to take over, on its own host
+ */
+export function openWorkspace(
+  name: string,
+  workspace: OpenWorkspace,
+  earlier: EarlierWorkspace | undefined,
+): Promise<OpenedWorkspace> {
+  const { openPipelineWorkspace } = proxyActivities<typeof activities>({
+    startToCloseTimeout: '1h',
+    retry: { maximumAttempts: 5 },
+    ...(earlier === undefined
+      ? {}
+      : {
+          taskQueue: hostTaskQueue(workflowInfo().taskQueue, earlier.host),
+          scheduleToStartTimeout: TAKE_OVER_WAIT_MS,
+        }),
+    summary: `${name}: workspace`,
+  });
+  const createdAt = startMemo()?.createdAt;
+  return openPipelineWorkspace({
+    ...workspace,
+    ...(earlier === undefined ? {} : { takeOverFrom: earlier.workflowId }),
+    ...(createdAt === undefined ? {} : { createdAt }),
+  });
+}
+
+/**
+ * Saves the job's artifacts.
+ *
+ * @param hasFailed whether the job has failed: a pattern that finds nothing is no failure then
+ */
+export function saveArtifacts(child: StepOwner, hasFailed: boolean): Promise<ArtifactReference[]> {
+  const about = { what: 'saving the artifacts', mayHaveBegun: false, isLast: child.isEnding || hasFailed };
+  return runOnHost(child, about, (queueWaitMs) => {
+    const { savePipelineArtifacts } = proxyActivities<typeof activities>({
+      taskQueue: hostTaskQueue(workflowInfo().taskQueue, child.host),
+      scheduleToStartTimeout: queueWaitMs,
+      startToCloseTimeout: '1h',
+      retry: { maximumAttempts: 5 },
+      summary: `${child.record.name}: artifacts`,
+    });
+    return savePipelineArtifacts({
+      child: child.id,
+      patterns: child.job.artifacts,
+      secrets: child.pipeline.secrets,
+      ...(hasFailed ? { isOptional: true } : {}),
+    });
+  });
+}
