@@ -1,7 +1,7 @@
 /** Names of activities for people. Names of Longhaul's own activities are internal: people know jobs and steps. */
 
 /** Longhaul's own activities by type; takes the activity's summary, which has the names of job and step. */
-const OWN: Readonly<Record<string, (summary: string | undefined) => string>> = {
+const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
   runPipelineStep: (summary) =>
     summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
   openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
@@ -11,11 +11,11 @@ const OWN: Readonly<Record<string, (summary: string | undefined) => string>> = {
 };
 
 /** Types of Longhaul's own activities. */
-export const OWN_ACTIVITY_TYPES: readonly string[] = Object.keys(OWN);
+export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
 
 /** Is it one of Longhaul's own, whose name people don't know? */
-export function isOwnActivity(type: string): boolean {
-  return Object.hasOwn(OWN, type);
+export function isBuiltinActivity(type: string): boolean {
+  return Object.hasOwn(BUILTIN_NAMES, type);
 }
 
 /**
@@ -25,7 +25,7 @@ export function isOwnActivity(type: string): boolean {
  * @param summary of the activity, as Temporal keeps it (`build / Test`); undefined when it is not known
  */
 export function activityName(type: string, summary: string | undefined): string {
-  return OWN[type]?.(summary) ?? type;
+  return BUILTIN_NAMES[type]?.(summary) ?? type;
 }
 
 /**
@@ -33,7 +33,7 @@ export function activityName(type: string, summary: string | undefined): string 
  * one is missing.
  */
 export function activityFailureMessage(type: string, message: string): string {
-  return isOwnActivity(type) && message.includes(type)
+  return isBuiltinActivity(type) && message.includes(type)
     ? 'the worker that took it is of another version of Longhaul'
     : message;
 }

@@ -16,9 +16,9 @@ export interface PastRun {
 const FIT_RUNS = 5;
 const FIT_SIZES = 3;
 /** Sizes are alike when the largest is below this many times the smallest: a line through them has any slope. */
-const ALIKE_FACTOR = 2;
+const NEAR_EQUAL_FACTOR = 2;
 /** How far beyond the largest size a line through past runs is followed, as a factor. */
-const REACH_FACTOR = 10;
+const EXTRAPOLATION_FACTOR = 10;
 /** Shortest estimate, in seconds. */
 const SHORTEST_SECONDS = 0.1;
 
@@ -35,32 +35,35 @@ export function estimateFrom(
   prior?: DurationLine,
 ): number | undefined {
   if (runs.length === 0) return undefined;
-  const seconds = size === undefined ? middleOf(runs) : ofSize(runs, size, prior);
+  const seconds = size === undefined ? medianSeconds(runs) : estimateForSize(runs, size, prior);
   return Math.max(SHORTEST_SECONDS, seconds);
 }
 
-function ofSize(runs: readonly PastRun[], size: number, prior: DurationLine | undefined): number {
+function estimateForSize(runs: readonly PastRun[], size: number, prior: DurationLine | undefined): number {
   const sized = runs.filter(isSized);
   const line = fitLine(runs);
   const sizes = sized.map((run) => run.size);
   const [smallest, largest] = [Math.min(...sizes), Math.max(...sizes)];
   const isCovered = size >= smallest && size <= largest;
-  const isInReach = isCovered || (largest >= ALIKE_FACTOR * smallest && size <= REACH_FACTOR * largest);
-  if (line && (!prior || isInReach)) return at(line, size);
-  if (!prior || sized.length === 0) return middleOf(runs);
+  const isExtrapolable =
+    isCovered || (largest >= NEAR_EQUAL_FACTOR * smallest && size <= EXTRAPOLATION_FACTOR * largest);
+  if (line && (!prior || isExtrapolable)) return secondsAt(line, size);
+  if (!prior || sized.length === 0) return medianSeconds(runs);
   // Larger work is never taken for quicker than what was seen, nor smaller for slower.
-  if (size > largest) return Math.max(at(prior, size), line ? at(line, largest) : middleOf(sized));
-  if (size < smallest) return Math.min(at(prior, size), line ? at(line, smallest) : middleOf(sized));
+  if (size > largest)
+    return Math.max(secondsAt(prior, size), line ? secondsAt(line, largest) : medianSeconds(sized));
+  if (size < smallest)
+    return Math.min(secondsAt(prior, size), line ? secondsAt(line, smallest) : medianSeconds(sized));
   const took = sized.map((run) => run.seconds);
   const shifted = median(sized.map((run) => run.seconds + prior.secondsPerUnit * (size - run.size)));
   return Math.min(Math.max(...took), Math.max(Math.min(...took), shifted));
 }
 
-function at({ seconds, secondsPerUnit }: DurationLine, size: number): number {
+function secondsAt({ seconds, secondsPerUnit }: DurationLine, size: number): number {
   return seconds + secondsPerUnit * size;
 }
 
-function middleOf(runs: readonly PastRun[]): number {
+function medianSeconds(runs: readonly PastRun[]): number {
   return median(runs.map((run) => run.seconds));
 }
 

@@ -54,13 +54,13 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
 }
 
 /** A schema as it reads at another place of a document: references to its own parts begin there. @param place e.g. `#/$defs/a` */
-export function movedTo(place: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
+export function rebaseReferences(place: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => rebaseReferences(place, one));
   if (typeof schema !== 'object' || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       const isOwn = key === '$ref' && typeof value === 'string' && isLocal(value);
-      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
+      return [key, isOwn ? place + value.slice(1) : rebaseReferences(place, value)];
     }),
   );
 }

@@ -4,7 +4,7 @@
  */
 import { LonghaulError } from './errors.js';
 import { Validator, type Problem } from './json-schema/index.js';
-import { patternsOf } from './json-schema/patterns-of.js';
+import { findPatterns } from './json-schema/find-patterns.js';
 import { checkPattern } from './patterns/index.js';
 
 /** A JSON Schema (2020-12) as a plain object. */
@@ -60,8 +60,8 @@ const MAX_PROBLEMS = 20;
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
-  const telling = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
-  const all = [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
+  const specific = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
+  const all = [...new Set((specific.length ? specific : problems).map((problem) => line(problem, name)))];
   if (all.length <= MAX_PROBLEMS) return all;
   return [...all.slice(0, MAX_PROBLEMS), `${name}: and more problems`];
 }
@@ -92,7 +92,7 @@ export function compilePatterns(schema: JsonSchema, name: string): void {
 }
 
 function forEachPattern(schema: JsonSchema, name: string, use: (pattern: string) => void): void {
-  for (const { pattern, path } of patternsOf(schema)) {
+  for (const { pattern, path } of findPatterns(schema)) {
     try {
       use(pattern);
     } catch (error) {

@@ -33,7 +33,7 @@ export interface ToolEstimate extends CallEstimate {
 }
 
 /** What is wrong with it; undefined when nothing is. */
-export function problemOf(estimate: ToolEstimate): string | undefined {
+export function estimateProblem(estimate: ToolEstimate): string | undefined {
   const own = problemOfCall('estimate', estimate);
   if (own) return own;
   for (const [index, variant] of (estimate.variants ?? []).entries()) {
@@ -58,7 +58,7 @@ function problemOfCall(where: string, { per }: CallEstimate): string | undefined
 }
 
 /** Arguments that the estimate depends on. */
-export function argumentsOf({ per, variants = [] }: ToolEstimate): string[] {
+export function estimateArguments({ per, variants = [] }: ToolEstimate): string[] {
   return [per, ...variants.map((variant) => variant.per)]
     .flatMap((one) => (one ? [one.argument] : []))
     .concat(variants.flatMap(({ when }) => Object.keys(when)));
@@ -70,17 +70,17 @@ export function argumentsOf({ per, variants = [] }: ToolEstimate): string[] {
  * @returns what its author says of it, and its name, the same in every release that has the same `when`; no name for a call
  *   that is none of the variants
  */
-export function kindOf(
+export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,
 ): { line: CallEstimate; variant?: string } {
   const found = estimate.variants?.find(({ when }) =>
     Object.entries(when).every(([name, value]) => args[name] === value),
   );
-  return found ? { line: found, variant: nameOf(found.when) } : { line: estimate };
+  return found ? { line: found, variant: variantName(found.when) } : { line: estimate };
 }
 
-function nameOf(when: Record<string, unknown>): string {
+function variantName(when: Record<string, unknown>): string {
   return Object.entries(when)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
@@ -112,7 +112,7 @@ export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefine
 /** In seconds, for the tool's description. */
 export function describeEstimate(estimate: ToolEstimate): string {
   const others = (estimate.variants ?? []).map(
-    (variant) => `${nameOf(variant.when)}: ${describeCall(variant)}`,
+    (variant) => `${variantName(variant.when)}: ${describeCall(variant)}`,
   );
   return `about ${[describeCall(estimate), ...others].join('; ')}`;
 }

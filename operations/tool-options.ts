@@ -52,7 +52,7 @@ export const TOOL_OPTIONS = {
 } satisfies Record<string, Form>;
 
 /** Unknown options at any depth and values of another form, a line for each: path, what was expected, what came. */
-export function problemsOfOptions(options: object, forms: Record<string, Form>): string[] {
+export function optionProblems(options: object, forms: Record<string, Form>): string[] {
   return problemsOf('', options, { keys: forms });
 }
 

@@ -5,9 +5,9 @@ import { glob } from 'tinyglobby';
 import { LINKS_AS_FILES } from './glob-links.js';
 
 /** Where a path may lead. */
-export interface Places {
+export interface ResolvedPath {
   /** Absolute spellings under a folder, in the folders' order; none when the path is outside of all. */
-  inside: string[];
+  candidates: string[];
   /** The folders without symbolic links: what a found file has to be under as well. */
   realFolders: string[];
 }
@@ -17,16 +17,17 @@ export interface Places {
  *
  * @param givenPath absolute, or relative to a folder; no URL
  */
-export async function placesOf(givenPath: string, folders: readonly string[]): Promise<Places> {
+export async function resolveInFolders(givenPath: string, folders: readonly string[]): Promise<ResolvedPath> {
   const realFolders = await Promise.all(
     folders.map((folder) => realpath(folder).catch(() => path.resolve(folder))),
   );
-  if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0')) return { inside: [], realFolders };
+  if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0'))
+    return { candidates: [], realFolders };
   const spelledFolders = [...folders.map((folder) => path.resolve(folder)), ...realFolders];
   const candidates = path.isAbsolute(givenPath)
     ? [path.resolve(givenPath)]
     : realFolders.map((folder) => path.resolve(folder, givenPath));
-  return { inside: candidates.filter((candidate) => isUnder(candidate, spelledFolders)), realFolders };
+  return { candidates: candidates.filter((candidate) => isUnder(candidate, spelledFolders)), realFolders };
 }
 
 export function isUnder(file: string, folders: readonly string[]): boolean {
@@ -50,7 +51,7 @@ export interface Match {
 }
 
 /** Whether a path can stand for several files: `*`, `?`, `[...]`, and `**` for any depth of folders. */
-export function isPattern(givenPath: string): boolean {
+export function isGlob(givenPath: string): boolean {
   return /[*?[]/.test(givenPath);
 }
 
@@ -66,11 +67,11 @@ export async function filesMatching(
   folders: readonly string[],
   signal?: AbortSignal,
 ): Promise<Match[] | undefined> {
-  const { inside, realFolders } = await placesOf(pattern, folders);
-  if (inside.length === 0) return undefined;
-  for (const candidate of inside) {
+  const { candidates, realFolders } = await resolveInFolders(pattern, folders);
+  if (candidates.length === 0) return undefined;
+  for (const candidate of candidates) {
     const segments = candidate.split(path.sep);
-    const first = segments.findIndex(isPattern);
+    const first = segments.findIndex(isGlob);
     const spelledBase = segments.slice(0, first).join(path.sep) || path.sep;
     const base = await realpath(spelledBase).catch(() => undefined);
     if (base === undefined) continue;
@@ -114,15 +115,15 @@ export async function fileBytes(
   folders: readonly string[],
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const { inside, realFolders } = await placesOf(givenPath, folders);
-  for (const candidate of inside) {
+  const { candidates, realFolders } = await resolveInFolders(givenPath, folders);
+  for (const candidate of candidates) {
     const real = await realpath(candidate).catch(() => undefined);
     if (real === undefined) continue;
     if (!isUnder(real, realFolders)) return undefined;
     const found = await stat(real).catch(() => undefined);
     return found?.isFile() ? found.size : undefined;
   }
-  if (!isPattern(givenPath)) return undefined;
+  if (!isGlob(givenPath)) return undefined;
   const matches = await filesMatching(givenPath, folders, signal).catch((thrown: unknown) => {
     if (signal?.aborted) return undefined;
     throw thrown;

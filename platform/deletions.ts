@@ -79,19 +79,19 @@ export async function completeDeletion(
     for (const prefix of workflowIds.flatMap(prefixesOf))
       for await (const { key } of storage.list(prefix)) await storage.remove(key);
   for (const workflowExecution of runs)
-    await unlessMissing(client, () =>
+    await ignoreNotFound(client, () =>
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
     );
   const workflowExecution = { workflowId, runId };
   // From here on the deletion is complete. This run's own history goes as soon as Temporal gets to it.
-  await unlessMissing(client, () =>
+  await ignoreNotFound(client, () =>
     client.workflowService.terminateWorkflowExecution({
       namespace,
       workflowExecution,
       reason: 'the operation is deleted',
     }),
   );
-  await unlessMissing(client, () =>
+  await ignoreNotFound(client, () =>
     client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
   );
 }
@@ -110,7 +110,7 @@ export async function completeDeletions(client: Client, storage: Storage): Promi
   return count;
 }
 
-async function unlessMissing(client: Client, call: () => Promise<unknown>): Promise<void> {
+async function ignoreNotFound(client: Client, call: () => Promise<unknown>): Promise<void> {
   try {
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
   } catch (error) {

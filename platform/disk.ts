@@ -18,7 +18,7 @@ export async function isDiskFull(folder: string): Promise<boolean> {
 }
 
 /** Did this error, or one that caused it, come from a full disk or a used-up quota? */
-export function isNoRoom(error: unknown): boolean {
+export function isDiskFullError(error: unknown): boolean {
   for (let at = error; typeof at === 'object' && at !== null; at = (at as Error).cause)
     if (NO_ROOM_CODES.has((at as NodeJS.ErrnoException).code)) return true;
   return false;

@@ -1,6 +1,6 @@
 /** Names of files and folders made from any text: tokens, workflow IDs, names of artifacts. */
 import { createHash } from 'node:crypto';
-import { isUnfinished } from './unfinished-files.js';
+import { isTemporaryPath } from './atomic-files.js';
 
 /** Longest name that is kept whole, in bytes: file systems take 255, and unfinished files have longer ones. */
 const LONGEST_NAME_BYTES = 200;
@@ -13,22 +13,22 @@ const HASHED = /^(.{100})~[0-9a-f]{32}$/;
  *
  * @throws RangeError for an empty text
  */
-export function fileName(text: string): string {
+export function encodeFileName(text: string): string {
   if (text === '') throw new RangeError('expected the name of a file; got an empty text');
   const encoded = encodeURIComponent(text);
   if (encoded.length > LONGEST_NAME_BYTES)
     return `${encoded.slice(0, 100)}~${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
   if (/^\.{1,2}$/.test(encoded)) return encoded.replaceAll('.', '%2E');
   if (HASHED.test(encoded)) return encoded.replaceAll('~', '%7E');
-  return isUnfinished(encoded) ? encoded.replace(/\.tmp$/, '%2Etmp') : encoded;
+  return isTemporaryPath(encoded) ? encoded.replace(/\.tmp$/, '%2Etmp') : encoded;
 }
 
 /**
  * What a name was made from.
  *
- * @returns `beginning` where the name holds only that and a hash; undefined for a name that {@link fileName} didn't make
+ * @returns `beginning` where the name holds only that and a hash; undefined for a name that {@link encodeFileName} didn't make
  */
-export function textOfFileName(name: string): { text: string } | { beginning: string } | undefined {
+export function decodeFileName(name: string): { text: string } | { beginning: string } | undefined {
   const [, cut] = HASHED.exec(name) ?? [];
   if (cut === undefined) {
     const text = decoded(name);

@@ -1,10 +1,10 @@
 /** The form of what a home holds, so that an older Longhaul leaves alone what a newer one has written. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isNoRoom } from './disk.js';
+import { isDiskFullError } from './disk.js';
 import { HomeError } from './home-error.js';
-import { ownPackage } from './package.js';
-import { writeWhole } from './unfinished-files.js';
+import { longhaulPackage } from './package.js';
+import { writeFileAtomically } from './atomic-files.js';
 
 /** Raised by a version whose homes earlier versions must not touch. */
 const FORMAT = 1;
@@ -17,16 +17,16 @@ interface HomeFormat {
 }
 
 /** Leaves the mark of this version in a home that has none. */
-export function markHome(home: string): void {
-  const { version } = ownPackage();
+export function writeHomeFormat(home: string): void {
+  const { version } = longhaulPackage();
   try {
-    writeWhole(
+    writeFileAtomically(
       formatFile(home),
       `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`,
     );
   } catch (error) {
     // The next start marks it.
-    if (!isNoRoom(error)) throw error;
+    if (!isDiskFullError(error)) throw error;
   }
 }
 

@@ -1,9 +1,9 @@
 /** The home: LONGHAUL_HOME, the folder of a stack's data. Whether it can be used is found out here, before anything is done in it. */
 import { accessSync, constants, lstatSync, mkdirSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { dirname, parse } from 'node:path';
-import { markHome, readHomeFormat } from './home-format.js';
+import { writeHomeFormat, readHomeFormat } from './home-format.js';
 import { HomeError } from './home-error.js';
-import { keepPrivate } from './private-home.js';
+import { makeHomePrivate } from './private-home.js';
 
 /**
  * Makes a home ready for a process that writes into it: makes the folder, keeps it private, and leaves this version's mark.
@@ -15,8 +15,8 @@ export function openHome(home: string, say: (line: string) => void): void {
   makeFolder(home);
   checkWritable(home);
   const format = readHomeFormat(home);
-  keepPrivate(home, say);
-  if (!format) markHome(home);
+  makeHomePrivate(home, say);
+  if (!format) writeHomeFormat(home);
 }
 
 /**

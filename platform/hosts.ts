@@ -100,15 +100,15 @@ async function hostedJobs(
   taskQueue: string,
 ): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
   const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
-  const open: { workflowId: string; marker: StartMemo }[] = [];
+  const open: { workflowId: string; startMemo: StartMemo }[] = [];
   for await (const { workflowId, memo } of client.workflow.list({ query })) {
     const marker = memo?.[START_MEMO] as StartMemo | undefined;
-    if (marker) open.push({ workflowId, marker });
+    if (marker) open.push({ workflowId, startMemo: marker });
   }
   const jobs: (HostedJob & { host: string })[] = [];
   const unread: string[] = [];
   for (let at = 0; at < open.length; at += BATCH) {
-    const batch = open.slice(at, at + BATCH).map(async ({ workflowId, marker: { tool, principal } }) => {
+    const batch = open.slice(at, at + BATCH).map(async ({ workflowId, startMemo: { tool, principal } }) => {
       const token = tokenOf(principal, workflowId);
       const children = await childrenOf(client, workflowId);
       if (!children) unread.push(token);

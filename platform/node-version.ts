@@ -1,9 +1,9 @@
 /** Which Node.js this installation needs. Node.js of any version that has modules loads it. */
-import { ownPackage } from './package.js';
+import { longhaulPackage } from './package.js';
 
 /** The lowest version that `engines` in package.json names, e.g. `20.19`. */
 export function oldestNode(): string {
-  return ownPackage().engines.node.replace('>=', '');
+  return longhaulPackage().engines.node.replace('>=', '');
 }
 
 /**

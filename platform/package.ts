@@ -10,7 +10,7 @@ interface Package {
 const FILES = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
 
 /** @throws when the installation has none */
-export function ownPackage(): Package {
+export function longhaulPackage(): Package {
   const file = FILES.find((one) => existsSync(one));
   if (file === undefined) throw new Error(`no package.json above ${import.meta.url}`);
   return JSON.parse(readFileSync(file, 'utf8')) as Package;

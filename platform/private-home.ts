@@ -11,7 +11,7 @@ import { UMASK_VARIABLE } from './config.js';
  *
  * @param say takes a warning where the home belongs to another user and is open to others
  */
-export function keepPrivate(home: string, say: (line: string) => void): void {
+export function makeHomePrivate(home: string, say: (line: string) => void): void {
   const before = process.umask(0o077);
   process.env[UMASK_VARIABLE] ??= before.toString(8).padStart(4, '0');
   const { mode } = statSync(home);

@@ -68,15 +68,15 @@ export async function endProcess(
   if (!found || !isOurs(found.commandLine)) return false;
   const isThere = () => processIdentity(pid)?.startedAt === found.startedAt;
   signalProcess(pid, 'SIGTERM');
-  if (!(await goneWithin(isThere, graceMs)) && isThere()) {
+  if (!(await waitUntilGone(isThere, graceMs)) && isThere()) {
     signalProcess(pid, 'SIGKILL');
-    await goneWithin(isThere, 2_000);
+    await waitUntilGone(isThere, 2_000);
   }
   return true;
 }
 
 /** Waits until `isThere` says no; false when that takes longer than `limitMs`. */
-export async function goneWithin(isThere: () => boolean, limitMs: number): Promise<boolean> {
+export async function waitUntilGone(isThere: () => boolean, limitMs: number): Promise<boolean> {
   const deadline = Date.now() + limitMs;
   while (isThere()) {
     if (Date.now() >= deadline) return false;

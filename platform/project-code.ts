@@ -53,7 +53,7 @@ export async function loadTool(path: string, modules = new ProjectModules()): Pr
 }
 
 /** Names that files give, and who gave each first. */
-export class Names {
+export class NameRegistry {
   readonly #owners = new Map<string, string>();
 
   /** @param kind of what is named, e.g. `a tool` */

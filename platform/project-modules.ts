@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Jiti, ModuleCache } from 'jiti';
-import { CODE_ROOT, isOfProject, PACKAGE_ENTRIES, SDK_PACKAGES } from './project.js';
+import { CODE_ROOT, isProjectFile, PACKAGE_ENTRIES, SDK_PACKAGES } from './project.js';
 import { missingPathOf } from './project-problems.js';
 
 let loader: Promise<Jiti> | undefined;
@@ -60,6 +60,6 @@ export class ProjectModules {
 
   /** Paths whose changes call for another load. */
   watched(): string[] {
-    return [...this.#watched].filter(isOfProject);
+    return [...this.#watched].filter(isProjectFile);
   }
 }

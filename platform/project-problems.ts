@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SettingsError } from './config.js';
-import { isOfProject } from './project.js';
+import { isProjectFile } from './project.js';
 
 export interface ProjectProblem {
   /** Absolute path of the file. */
@@ -90,7 +90,7 @@ function projectFrames(error: unknown): { path: string; line: number }[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):\d+\)?$/gm)]
     .map(([, path, line]) => ({ path: path!, line: Number(line) }))
-    .filter(({ path }) => isOfProject(path));
+    .filter(({ path }) => isProjectFile(path));
 }
 
 /** Words in messages that stand for a call in a schema. */

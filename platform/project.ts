@@ -14,15 +14,15 @@ export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
 /** Path of one of Longhaul's own modules, e.g. `workflows/runtime/index`. */
-export function ownModule(name: string): string {
+export function builtinModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
 
 /** What users' code imports, and the module that it gets: always the running copy of Longhaul. */
 export const PACKAGE_ENTRIES: Record<string, string> = {
-  longhaul: ownModule('index'),
-  'longhaul/workflow': ownModule('workflows/runtime/index'),
-  'longhaul/activity': ownModule('activities/runtime/index'),
+  longhaul: builtinModule('index'),
+  'longhaul/workflow': builtinModule('workflows/runtime/index'),
+  'longhaul/activity': builtinModule('activities/runtime/index'),
 };
 
 /**
@@ -36,26 +36,26 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ]),
 );
 
-export type Kind = 'tools' | 'workflows' | 'activities';
+export type CodeKind = 'tools' | 'workflows' | 'activities';
 
 /** What runs pipelines and the mailbox: there whether or not the shipped tools are served. */
-const ALWAYS_THERE: readonly string[] = ['pipeline', 'mailbox'];
+const ALWAYS_SERVED: readonly string[] = ['pipeline', 'mailbox'];
 
 /** The files of one kind: shipped ones first, then the project's. */
-export function filesOf(kind: Kind, settings: Settings): string[] {
+export function filesOf(kind: CodeKind, settings: Settings): string[] {
   const shipped = codeIn(join(CODE_ROOT, kind)).filter(
-    (path) => settings.shippedTools || ALWAYS_THERE.includes(basename(path, extname(path))),
+    (path) => settings.shippedTools || ALWAYS_SERVED.includes(basename(path, extname(path))),
   );
-  return [...shipped, ...ownFilesOf(kind, settings)];
+  return [...shipped, ...projectFilesOf(kind, settings)];
 }
 
 /** Those of the project alone. */
-export function ownFilesOf(kind: Kind, settings: Settings): string[] {
-  return codeIn(ownFolder(kind, settings));
+export function projectFilesOf(kind: CodeKind, settings: Settings): string[] {
+  return codeIn(projectFolder(kind, settings));
 }
 
 /** Is this a path that people edit while Longhaul runs? */
-export function isOfProject(path: string): boolean {
+export function isProjectFile(path: string): boolean {
   return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }
 
@@ -67,7 +67,7 @@ function codeIn(folder: string | undefined): string[] {
     .map((name) => join(folder, name));
 }
 
-function ownFolder(kind: Kind, settings: Settings): string | undefined {
+function projectFolder(kind: CodeKind, settings: Settings): string | undefined {
   const folder = join(settings.project, kind);
   // In Longhaul's own checkout the project's folders are the shipped ones, or their sources.
   const isOwn = folder === join(CODE_ROOT, kind) || settings.project === dirname(CODE_ROOT);

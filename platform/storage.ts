@@ -21,7 +21,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
-import { isUnfinished, unfinishedPath } from './unfinished-files.js';
+import { isTemporaryPath, temporaryPath } from './atomic-files.js';
 
 /** Values are for the user alone. */
 const FILE_MODE = 0o600;
@@ -74,8 +74,8 @@ export function folderStorage(folder: string): Storage {
     async put(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const unfinished = unfinishedPath(path);
-      await orRemoved(unfinished, async () => {
+      const unfinished = temporaryPath(path);
+      await removeOnFailure(unfinished, async () => {
         const file = await open(unfinished, 'wx', FILE_MODE);
         try {
           await file.writeFile(bytes);
@@ -89,7 +89,7 @@ export function folderStorage(folder: string): Storage {
     async create(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const unfinished = unfinishedPath(path);
+      const unfinished = temporaryPath(path);
       try {
         await writeFile(unfinished, bytes, { flag: 'wx', mode: FILE_MODE });
         await link(unfinished, path);
@@ -111,8 +111,8 @@ export function folderStorage(folder: string): Storage {
         await rename(from, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-        const unfinished = unfinishedPath(path);
-        await orRemoved(unfinished, async () => {
+        const unfinished = temporaryPath(path);
+        await removeOnFailure(unfinished, async () => {
           await copyFile(from, unfinished);
           await rename(unfinished, path);
         });
@@ -186,7 +186,7 @@ export function folderStorage(folder: string): Storage {
     },
     async *keys(prefix = '') {
       for await (const path of filesUnder(prefix ? pathOf(prefix) : root))
-        if (!isUnfinished(path)) yield relative(root, path).split(sep).join('/');
+        if (!isTemporaryPath(path)) yield relative(root, path).split(sep).join('/');
     },
     async remove(key) {
       const path = pathOf(key);
@@ -204,7 +204,7 @@ export function folderStorage(folder: string): Storage {
 }
 
 /** Writes a file that is not whole yet; what a failure leaves of it is removed. */
-async function orRemoved(unfinished: string, write: () => Promise<void>): Promise<void> {
+async function removeOnFailure(unfinished: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {

@@ -42,7 +42,7 @@ export function readStackState(home: string): StackState {
 /**
  * Is a Temporal named by the environment, so that none has to be embedded?
  */
-export function isTemporalNamed(environment: NodeJS.ProcessEnv = process.env): boolean {
+export function usesExternalTemporal(environment: NodeJS.ProcessEnv = process.env): boolean {
   return Boolean(environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE']);
 }
 
@@ -55,7 +55,7 @@ export function temporalConnectConfig(
   home: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): ClientConnectConfig | undefined {
-  if (isTemporalNamed(environment)) {
+  if (usesExternalTemporal(environment)) {
     const overrideEnvVars = Object.fromEntries(
       Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );

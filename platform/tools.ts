@@ -11,7 +11,7 @@ import { pipelineTool } from '../pipelines/tool.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
 import { formatProjectProblem } from './project-problems.js';
-import { isOfMailbox, nameTaken, ToolsOfCode } from './tools-of-code.js';
+import { isMailboxToolName, mailboxNameConflict, CodeTools } from './code-tools.js';
 import { versionOf } from './watch-files.js';
 import { workerProblems } from './worker-problems.js';
 
@@ -103,7 +103,8 @@ export class Tools {
       delete file.conflict;
       if (file.tool) {
         const { name } = file.tool;
-        if (this.hasMailbox && isOfMailbox(name)) file.conflict = `${path}: ${nameTaken(name)}`;
+        if (this.hasMailbox && isMailboxToolName(name))
+          file.conflict = `${path}: ${mailboxNameConflict(name)}`;
         else if (this.get(name)) file.conflict = `${path}: there is a tool "${name}" already`;
         else this.#pipelines.set(name, file.tool);
       }
@@ -125,7 +126,7 @@ export async function createTools(
   settings: Settings,
   logger: Pick<Logger, 'error' | 'warn' | 'info'>,
 ): Promise<Tools> {
-  const code = await ToolsOfCode.load(settings, logger);
+  const code = await CodeTools.load(settings, logger);
   const tools = new Tools(code.tools, settings.pipelineFolders, logger, settings.mailbox, {
     of: (name) => code.problemOf(name),
     all: () => [...code.problems().map(formatProjectProblem), ...workerProblems(settings)],

@@ -3,13 +3,13 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Settings } from './config.js';
 import { projectCacheFile } from './project.js';
-import { writeWhole } from './unfinished-files.js';
+import { writeFileAtomically } from './atomic-files.js';
 
 /** Writes the worker's problems, a line each; none take away those of before. */
 export function writeWorkerProblems(settings: Settings, problems: string[]): void {
   const path = pathOf(settings);
   mkdirSync(dirname(path), { recursive: true });
-  writeWhole(path, JSON.stringify(problems));
+  writeFileAtomically(path, JSON.stringify(problems));
 }
 
 /** Those of the worker that was here last; none on a host without one. */

@@ -7,7 +7,7 @@ import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingsToEnvironment, type Settings } from '../platform/config.js';
 import { PROGRAM_PATH, programCommand } from '../platform/program.js';
-import { isTemporalNamed, readStackState } from '../platform/temporal-address.js';
+import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { logPath, logSize, logTail, openLog } from './log-files.js';
 import { readReadiness, serverUrl } from './readiness.js';
 import { StackError, type Say } from './stack-error.js';
@@ -52,7 +52,7 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  if (!isTemporalNamed() && !readStackState(home).temporalAddress) {
+  if (!usesExternalTemporal() && !readStackState(home).temporalAddress) {
     throw new StackError(
       `the stack on ${home} uses a Temporal that its environment names: give this command the same TEMPORAL_ADDRESS ` +
         'or TEMPORAL_PROFILE',

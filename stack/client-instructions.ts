@@ -3,7 +3,7 @@ import { parse } from 'node:path';
 import { loadSettings, SETTING_VARIABLES, settingFlag, settingsToEnvironment } from '../platform/config.js';
 import type { SettingName, Settings } from '../platform/config.js';
 import { PROGRAM_PATH, shellWord } from '../platform/program.js';
-import { isTemporalNamed } from '../platform/temporal-address.js';
+import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
  * The command with which a client starts `longhaul stdio` for this stack from any folder, as argument vector: this
@@ -33,7 +33,7 @@ export async function clientInstructions(url: string, settings: Settings): Promi
     `  VS Code       code --add-mcp '${vsCode}'`,
     `  Cursor        in ~/.cursor/mcp.json: ${cursor}`,
     '',
-    `Or over stdio, which starts the stack if none runs${isTemporalNamed() ? '; set the same TEMPORAL_ variables there' : ''}:`,
+    `Or over stdio, which starts the stack if none runs${usesExternalTemporal() ? '; set the same TEMPORAL_ variables there' : ''}:`,
     `  Claude Code   claude mcp add longhaul -- ${stdio}`,
     `  as JSON       ${JSON.stringify({ mcpServers: { longhaul: { command, args } } })}`,
   ];

@@ -42,13 +42,13 @@ export function copyDatabase(path: string, target: string): Snapshot {
     const before = walGeneration(path);
     copyFileSync(path, target);
     const frames = readWal(`${path}-wal`);
-    if (walGeneration(path) === before) return applied(target, frames);
+    if (walGeneration(path) === before) return applyWal(target, frames);
   }
   throw new BusyDatabase('the database is written too fast to be copied');
 }
 
 /** Checks what every database begins with, writes the pages of the log into the copy, and checks how long it is. */
-function applied(target: string, wal: Wal): Snapshot {
+function applyWal(target: string, wal: Wal): Snapshot {
   const file = openSync(target, 'r+');
   try {
     // Of the file itself: SQLite reads the log only of a file with a header.

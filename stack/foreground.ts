@@ -1,6 +1,6 @@
 /** Running one part of the stack in the foreground of a terminal, of a service manager, or of `longhaul up`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endRequests } from './signals.js';
+import { shutdownRequests } from './signals.js';
 
 const DRAIN_LIMIT_MS = 10_000;
 /** Sent to the supervisor over the channel of `child_process`, if there is one, once the part works. */
@@ -20,7 +20,7 @@ export interface ForegroundPart {
  * @throws what the part's start or its own end failed with
  */
 export async function runInForeground(start: () => Promise<ForegroundPart>): Promise<number> {
-  const requests = endRequests();
+  const requests = shutdownRequests();
   const part = await Promise.race([start(), requests.first]);
   if (!part) return 0;
   process.send?.(READY_MESSAGE, () => undefined);

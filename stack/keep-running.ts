@@ -21,7 +21,7 @@ export interface RunningProcess {
 }
 
 /** A process that is kept running. */
-export interface KeptProcess {
+export interface SupervisedProcess {
   /** Ends it for good. Called again with a shorter grace, that one holds. */
   stop(graceMs: number): Promise<void>;
 }
@@ -36,7 +36,7 @@ export function keepRunning(
   start: () => Promise<RunningProcess>,
   say: Say,
   first?: RunningProcess,
-): KeptProcess {
+): SupervisedProcess {
   const stopping = new AbortController();
   let graceMs = 0;
   let current = first;

@@ -9,7 +9,7 @@ import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { openLog } from './log-files.js';
-import { goneWithin, processIdentity, signalProcess } from '../platform/process-identity.js';
+import { waitUntilGone, processIdentity, signalProcess } from '../platform/process-identity.js';
 import { messageOf } from './stack-error.js';
 
 // The program's PID goes to standard output, its own output to the log on descriptor 2. Background commands of a
@@ -83,7 +83,7 @@ export async function launch(
   const exited = shellExited.then(async (exit) => {
     // Somebody may have killed the shell alone; closing the pipe lets its watch end the program.
     shell.stdin.destroy();
-    if (!(await goneWithin(isThere, 5_000))) signalProcess(pid, 'SIGKILL');
+    if (!(await waitUntilGone(isThere, 5_000))) signalProcess(pid, 'SIGKILL');
     return exit;
   });
   return {

@@ -61,7 +61,7 @@ export class LogFile {
  *
  * @returns a function that ends the watch
  */
-export function keepLogBounded(home: string, name: string): () => void {
+export function rotateLog(home: string, name: string): () => void {
   const path = logPath(home, name);
   const check = () => {
     try {

@@ -4,7 +4,7 @@ import { isSupervised } from '../platform/config.js';
 /** `npm start` passes on the Ctrl-C that the terminal has delivered already: one press, two signals. */
 const SAME_PRESS_MS = 300;
 
-export interface EndRequests {
+export interface ShutdownRequests {
   /** Somebody asked for the end: once. */
   first: Promise<void>;
   /** Somebody asked again. */
@@ -17,7 +17,7 @@ export interface EndRequests {
  * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves the last two to its supervisor, whose terminal
  * they come from, and takes the end of the supervisor for a request.
  */
-export function endRequests(): EndRequests {
+export function shutdownRequests(): ShutdownRequests {
   const supervised = isSupervised();
   const asked = new AbortController();
   let insist: () => void;
@@ -33,12 +33,12 @@ export function endRequests(): EndRequests {
   process.on('SIGTERM', request);
   for (const signal of ['SIGINT', 'SIGHUP'] as const)
     process.on(signal, supervised ? () => undefined : request);
-  if (supervised) exitWhenParentGone(() => asked.abort());
+  if (supervised) onParentExit(() => asked.abort());
   return { first, second, signal: asked.signal };
 }
 
 /** Calls `gone` when the process that started this one, with a pipe as its standard input, has ended. */
-export function exitWhenParentGone(gone: () => void): void {
+export function onParentExit(gone: () => void): void {
   process.stdin.on('end', gone);
   process.stdin.on('error', gone);
   process.stdin.resume();

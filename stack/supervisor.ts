@@ -3,14 +3,14 @@
  * crash and is started again without the others noticing more than a pause.
  */
 import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/config.js';
-import { isTemporalNamed, readStackState } from '../platform/temporal-address.js';
-import { keepLogBounded } from './log-files.js';
-import { keepRunning, type KeptProcess } from './keep-running.js';
+import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
+import { rotateLog } from './log-files.js';
+import { keepRunning, type SupervisedProcess } from './keep-running.js';
 import { isPartOf, startPart, type Part } from './node-child.js';
 import { endProcess } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
 import { clearStackState, updateStackState } from './stack-state.js';
-import { endLeftOverTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal-server.js';
+import { endOrphanedTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal-server.js';
 
 /** What Temporal needs to close its database, of the time that the whole stack has to end. */
 const TEMPORAL_SHARE_MS = 2_000;
@@ -35,12 +35,12 @@ export interface Stack {
  */
 export async function startStack(settings: Settings, say: Say): Promise<Stack> {
   const { home } = settings;
-  const temporal = isTemporalNamed() ? undefined : await startEmbeddedTemporal(settings, say);
+  const temporal = usesExternalTemporal() ? undefined : await startEmbeddedTemporal(settings, say);
   const keptTemporal =
     temporal &&
     keepRunning('Temporal', () => startEmbeddedTemporal(settings, say, temporal.ports), say, temporal);
   const environment = partEnvironment(settings, temporal?.address);
-  const unbound = [...PARTS, 'up'].map((part) => keepLogBounded(home, part));
+  const unbound = [...PARTS, 'up'].map((part) => rotateLog(home, part));
   const parts = PARTS.map((part) =>
     keepRunning(
       part === 'server' ? 'The MCP server' : 'The worker',
@@ -56,7 +56,7 @@ export async function startStack(settings: Settings, say: Say): Promise<Stack> {
     temporal,
     async stop(limitMs) {
       const deadline = Date.now() + limitMs;
-      const all = (processes: (KeptProcess | undefined)[], graceMs: number) =>
+      const all = (processes: (SupervisedProcess | undefined)[], graceMs: number) =>
         Promise.all(processes.map(async (process) => process?.stop(Math.max(0, graceMs))));
       if (limitMs === 0) await all([...parts, keptTemporal], 0);
       await all(parts, limitMs - TEMPORAL_SHARE_MS);
@@ -68,7 +68,7 @@ export async function startStack(settings: Settings, say: Say): Promise<Stack> {
 }
 
 /** Ends what a killed stack has left on this home, once it is sure that it is this home's. */
-export async function endLeftOvers(home: string, say: Say): Promise<void> {
+export async function endOrphans(home: string, say: Say): Promise<void> {
   const state = readStackState(home);
   const graceMs = 5_000;
   await Promise.all(
@@ -79,7 +79,7 @@ export async function endLeftOvers(home: string, say: Say): Promise<void> {
       }
     }),
   );
-  await endLeftOverTemporal(home, say);
+  await endOrphanedTemporal(home, say);
   clearStackState(home);
 }
 

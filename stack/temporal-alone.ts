@@ -3,9 +3,9 @@ import type { Settings } from '../platform/config.js';
 import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
 import { clearStackState } from './stack-state.js';
-import { endLeftOvers } from './supervisor.js';
+import { endOrphans } from './supervisor.js';
 import { startEmbeddedTemporal } from './temporal-server.js';
-import { holdHome } from './up.js';
+import { lockHome } from './up.js';
 
 /**
  * Runs it until somebody asks for its end.
@@ -15,9 +15,9 @@ import { holdHome } from './up.js';
  * @returns the exit code
  */
 export async function runTemporal(settings: Settings, print: Say, say: Say): Promise<number> {
-  const release = holdHome(settings.home, 'temporal');
+  const release = lockHome(settings.home, 'temporal');
   try {
-    await endLeftOvers(settings.home, say);
+    await endOrphans(settings.home, say);
     return await runInForeground(async () => {
       const temporal = await startEmbeddedTemporal(settings, say);
       print(`Temporal:      ${temporal.address}\nTemporal's UI: ${temporal.uiUrl}`);

@@ -47,7 +47,7 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
   const environment = search.environment ?? process.env;
   const { database } = search;
   const there: Step[] = [
-    [`Longhaul's own copy, ${cached}`, async () => fitting(await runnable(cached), database?.madeBy)],
+    [`Longhaul's own copy, ${cached}`, async () => requireServer(await readBinary(cached), database?.madeBy)],
     ['temporal on PATH', () => onPath(environment, database?.madeBy)],
   ];
   const toGet: Step[] = [
@@ -55,14 +55,14 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
       `the official download of Temporal CLI ${TEMPORAL_CLI_VERSION}`,
       async () => {
         await downloadTemporal(TEMPORAL_CLI_VERSION, cached, say, search.fetch);
-        return fitting(await runnable(cached), database?.madeBy);
+        return requireServer(await readBinary(cached), database?.madeBy);
       },
     ],
     [
       `a build of Temporal CLI ${TEMPORAL_CLI_VERSION} with Go`,
       async () => {
         await buildTemporal(TEMPORAL_CLI_VERSION, cached, say, environment);
-        return fitting(await runnable(cached), database?.madeBy);
+        return requireServer(await readBinary(cached), database?.madeBy);
       },
     ],
   ];
@@ -106,7 +106,7 @@ function otherVersion({ path, madeBy }: { path: string; madeBy: string }): strin
   );
 }
 
-async function runnable(path: string): Promise<TemporalBinary> {
+async function readBinary(path: string): Promise<TemporalBinary> {
   accessExecutable(path);
   return { path, version: await readTemporalVersion(path) };
 }
@@ -119,17 +119,17 @@ async function onPath(environment: NodeJS.ProcessEnv, madeBy: string | undefined
     } catch {
       continue;
     }
-    const binary = await runnable(path);
+    const binary = await readBinary(path);
     const { server } = binary.version;
     if (isOlder(server, OLDEST_SERVER)) {
       throw new Error(`${path} carries server ${server}; ${OLDEST_SERVER} or newer is needed`);
     }
-    return fitting(binary, madeBy);
+    return requireServer(binary, madeBy);
   }
   throw new Error('not found');
 }
 
-function fitting(binary: TemporalBinary, madeBy: string | undefined): TemporalBinary {
+function requireServer(binary: TemporalBinary, madeBy: string | undefined): TemporalBinary {
   const { path, version } = binary;
   if (madeBy && version.server !== madeBy)
     throw new Error(`${path} carries server ${version.server}; the database was made by ${madeBy}`);

@@ -44,11 +44,11 @@ export async function downloadTemporal(
     clearTimeout(limits[0]);
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
     const { body } = response;
-    await intoPlace(target, async (folder) => {
+    await installAtomically(target, async (folder) => {
       const tar = spawn('tar', ['-xzf', '-', '-C', folder, 'temporal'], {
         stdio: ['pipe', 'ignore', 'pipe'],
       });
-      await Promise.all([ended(tar, 'tar'), pipeline(Readable.fromWeb(body), tar.stdin)]);
+      await Promise.all([waitForSuccess(tar, 'tar'), pipeline(Readable.fromWeb(body), tar.stdin)]);
     });
   } catch (error) {
     const why: unknown = abort.signal.aborted ? abort.signal.reason : error;
@@ -71,7 +71,7 @@ export async function buildTemporal(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
-  await intoPlace(target, async (folder) => {
+  await installAtomically(target, async (folder) => {
     const go = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`], {
       env: { ...environment, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -87,7 +87,7 @@ export async function buildTemporal(
       BUILD_REPORT_INTERVAL_MS,
     );
     try {
-      await ended(go, 'go install');
+      await waitForSuccess(go, 'go install');
     } catch (error) {
       throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Error('no go on PATH') : error;
     } finally {
@@ -98,7 +98,7 @@ export async function buildTemporal(
 }
 
 /** Lets `make` put a file `temporal` into an empty folder, and moves that to its place. */
-async function intoPlace(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+async function installAtomically(target: string, make: (folder: string) => Promise<void>): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), '.making-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -114,7 +114,7 @@ async function intoPlace(target: string, make: (folder: string) => Promise<void>
 }
 
 /** Resolves when a process ends well; else fails with the last line that it wrote. */
-async function ended(child: ReturnType<typeof spawn>, name: string): Promise<void> {
+async function waitForSuccess(child: ReturnType<typeof spawn>, name: string): Promise<void> {
   let complaint = '';
   const end = () => child.kill();
   process.once('exit', end);

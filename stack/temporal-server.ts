@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';
-import { keepLogBounded, logPath, logSize, logTail } from './log-files.js';
+import { rotateLog, logPath, logSize, logTail } from './log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
 import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
@@ -67,12 +67,12 @@ export async function startEmbeddedTemporal(
 ): Promise<EmbeddedTemporal> {
   const { home } = settings;
   mkdirSync(home, { recursive: true });
-  await endLeftOverTemporal(home, say);
+  await endOrphanedTemporal(home, say);
   const madeBy = databaseMadeBy(home);
   const database = madeBy === undefined ? undefined : { path: databasePath(home), madeBy };
   const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
   if (!database) markDatabase(home, binary.version);
-  const unbound = keepLogBounded(home, LOG);
+  const unbound = rotateLog(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));
     const logStart = logSize(home, LOG);
@@ -85,12 +85,12 @@ export async function startEmbeddedTemporal(
     const uiUrl = `http://${HOST}:${chosen.uiPort}`;
     updateStackState(home, { temporalPid: launched.pid });
     try {
-      await becomesReady(address, launched);
+      await waitUntilReady(address, launched);
     } catch (error) {
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
       // Between the look for a free port and its use somebody else may have taken it.
-      if (!ports && attempt < 3 && !(await areFree(chosen))) continue;
+      if (!ports && attempt < 3 && !(await arePortsFree(chosen))) continue;
       unbound();
       const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
       throw new StackError(
@@ -118,7 +118,7 @@ export async function startEmbeddedTemporal(
 }
 
 /** Ends a Temporal that a killed stack has left on this home's database. */
-export async function endLeftOverTemporal(home: string, say: Say): Promise<void> {
+export async function endOrphanedTemporal(home: string, say: Say): Promise<void> {
   const pid = readStackState(home).temporalPid;
   if (pid === undefined) return;
   const isOurs = (commandLine: string) => commandLine.includes(`--db-filename ${databasePath(home)} `);
@@ -143,7 +143,7 @@ async function choosePorts(settings: Settings): Promise<TemporalPorts> {
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
 }
 
-async function areFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
+async function arePortsFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
   return (await isPortFree(HOST, port)) && (await isPortFree(HOST, uiPort));
 }
 
@@ -172,14 +172,14 @@ function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.Proces
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-async function becomesReady(address: string, launched: Launched): Promise<void> {
+async function waitUntilReady(address: string, launched: Launched): Promise<void> {
   const abort = new AbortController();
   const died = launched.exited.then(({ how }) => {
     abort.abort();
     throw new Error(`it ended with ${how}`);
   });
   try {
-    await Promise.race([answers(address, abort.signal), died]);
+    await Promise.race([waitUntilAnswering(address, abort.signal), died]);
     // Another Temporal may have answered at this address, while ours found its port taken.
     if (!processIdentity(launched.pid)) await died;
   } finally {
@@ -188,7 +188,7 @@ async function becomesReady(address: string, launched: Launched): Promise<void> 
   }
 }
 
-async function answers(address: string, signal: AbortSignal): Promise<void> {
+async function waitUntilAnswering(address: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
   // Loaded while Temporal starts: it takes as long as Temporal does.
   const { prepareNamespace } = await import('./temporal-namespace.js');

@@ -7,15 +7,15 @@ import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, serverUrl, waitUntilReady } from './readiness.js';
-import { endRequests } from './signals.js';
+import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
 import { clearStackState, updateStackState } from './stack-state.js';
-import { endLeftOvers, startStack, type Stack } from './supervisor.js';
+import { endOrphans, startStack, type Stack } from './supervisor.js';
 
 const DRAIN_LIMIT_MS = 10_000;
 /** A start that takes longer than this is told what it waits for. */
-const PATIENCE_MS = 5_000;
+const NOTICE_AFTER_MS = 5_000;
 
 /**
  * Runs the stack until somebody asks for its end.
@@ -27,14 +27,14 @@ const PATIENCE_MS = 5_000;
  *   home's key is damaged
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {
-  const release = holdHome(settings.home, 'up');
+  const release = lockHome(settings.home, 'up');
   try {
     // A damaged key would end server and worker again and again.
     loadSecret(settings.home);
-    await endLeftOvers(settings.home, say);
+    await endOrphans(settings.home, say);
     const { host, port } = settings;
     await requireFreePort(host, port, 'the MCP server', SETTING_VARIABLES.port, settingFlag('port'));
-    const requests = endRequests();
+    const requests = shutdownRequests();
     updateStackState(settings.home, { supervisorPid: process.pid });
     const starting = startStack(settings, say).catch((error: unknown) => {
       clearStackState(settings.home);
@@ -70,7 +70,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
  * @returns gives it back
  * @throws StackError that says who has it
  */
-export function holdHome(home: string, command: StackHolder['command']): () => void {
+export function lockHome(home: string, command: StackHolder['command']): () => void {
   const held = takeStackLock(home, command);
   if (typeof held === 'function') return held;
   throw new StackError(alreadyRunning(home, held));
@@ -93,11 +93,11 @@ async function announce(
   say: Say,
 ): Promise<void> {
   const startedMs = Date.now();
-  let told = '';
+  let announced = '';
   const tools = await waitUntilReady(serverUrl(settings), signal, (missing) => {
     const waitingFor = missing.join(', ');
-    if (Date.now() - startedMs < PATIENCE_MS || waitingFor === told) return;
-    told = waitingFor;
+    if (Date.now() - startedMs < NOTICE_AFTER_MS || waitingFor === announced) return;
+    announced = waitingFor;
     say(`Not ready yet; waiting for: ${waitingFor}.`);
   });
   if (!tools) return;

@@ -1,7 +1,7 @@
 /** Removing what storage holds of operations that Temporal no longer knows, and of old messages. */
 import type { Client } from '@temporalio/client';
 import { completeDeletions } from '../platform/deletions.js';
-import { fileName, textOfFileName } from '../platform/file-name.js';
+import { encodeFileName, decodeFileName } from '../platform/file-name.js';
 import {
   MAILBOX_PREFIX,
   OPERATION_PREFIXES,
@@ -58,13 +58,13 @@ async function goneOperations(storage: Storage, client: Client, limit: Date): Pr
 
 /** Does Temporal know the workflow of this name in keys? A name of another kind may be anybody's. */
 async function isKnown(client: Client, name: string): Promise<boolean> {
-  const origin = textOfFileName(name);
+  const origin = decodeFileName(name);
   if (!origin) return true;
   if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
   // Of a long workflow ID only the beginning is there: those that begin so are compared by their whole name.
   const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
   for await (const { workflowId } of client.workflow.list({ query }))
-    if (fileName(workflowId) === name) return true;
+    if (encodeFileName(workflowId) === name) return true;
   return false;
 }
 

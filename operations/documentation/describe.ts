@@ -9,7 +9,7 @@ import { parametersOf } from './parameters.js';
 /** Longest result that an example shows, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;
 /** Kinds that end a call or its work; the others are refusals of what comes later, or of the client. */
-const TOLD_KINDS: ReadonlySet<ErrorKind> = new Set([
+const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'invalid_arguments',
   'too_large',
   'conflict',
@@ -22,13 +22,13 @@ const TOLD_KINDS: ReadonlySet<ErrorKind> = new Set([
 ]);
 
 /** What only a face can tell of a tool, each in a line. */
-export type FaceLines = Record<
+export type ProtocolLines = Record<
   Extract<Item, 'states' | 'following' | 'cancel' | 'idempotency' | 'rates' | 'example'>,
   string
 >;
 
 /** The whole description, on a face. */
-export function describeOn(tool: { description: string }, lines: FaceLines): string {
+export function describeForProtocol(tool: { description: string }, lines: ProtocolLines): string {
   const { states, following, cancel, idempotency, rates, example } = lines;
   return [tool.description, states, following, cancel, idempotency, rates, example].join('\n');
 }
@@ -89,9 +89,9 @@ function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
 }
 
 function errors(retryableErrors: string[]): string {
-  const told = ERROR_KINDS.filter((kind) => TOLD_KINDS.has(kind));
-  const retryable = [...told.filter(isRetryable), ...retryableErrors];
-  return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${told.filter((kind) => !isRetryable(kind)).join(', ')}.`;
+  const documented = ERROR_KINDS.filter((kind) => DOCUMENTED_KINDS.has(kind));
+  const retryable = [...documented.filter(isRetryable), ...retryableErrors];
+  return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${documented.filter((kind) => !isRetryable(kind)).join(', ')}.`;
 }
 
 /** JSON of a result for an example; large ones are left out. */

@@ -5,7 +5,7 @@ import type { Gap, ToolExample } from './items.js';
 import { parametersOf } from './parameters.js';
 
 /** What authors may leave out of a definition in code. */
-interface Stated {
+interface AuthorFields {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema | undefined;
   example: ToolExample | undefined;
@@ -14,14 +14,14 @@ interface Stated {
   retryableErrors?: string[];
 }
 
-export function gapsOf({
+export function documentationGaps({
   inputSchema,
   outputSchema,
   example,
   cleanup,
   deadlineSeconds,
   retryableErrors,
-}: Stated): Gap[] {
+}: AuthorFields): Gap[] {
   const gaps: (Gap | false)[] = [
     !cleanup?.trim() && {
       item: 'cancel',
@@ -41,14 +41,14 @@ export function gapsOf({
   ];
   return [
     ...schemaGaps(inputSchema, example, 'input'),
-    ...recursions(inputSchema, 'input', 'parameters'),
-    ...recursions(outputSchema, 'output', 'operation'),
+    ...recursionGaps(inputSchema, 'input', 'parameters'),
+    ...recursionGaps(outputSchema, 'output', 'operation'),
     ...gaps.filter((gap) => gap !== false),
   ];
 }
 
 /** Schemas that contain themselves are listed as they are; some clients drop the tool, and generators its types. */
-function recursions(schema: JsonSchema | undefined, field: string, item: Gap['item']): Gap[] {
+function recursionGaps(schema: JsonSchema | undefined, field: string, item: Gap['item']): Gap[] {
   return recursiveReferences(schema ?? {}).map((pointer) => ({
     item,
     field: `${field}${pointer}`,

@@ -1,5 +1,5 @@
 /** Keywords for arrays (JSON Schema 2020-12 core, sections 10.3.1 and 11.2; validation, section 6.4). */
-import { isEnough, type Part, type Run } from './run.js';
+import { hasEnoughProblems, type Part, type Run } from './run.js';
 
 export function checkArray(run: Run, part: Part<unknown[]>): void {
   const { value, schema } = part;
@@ -26,7 +26,7 @@ function checkItems(run: Run, part: Part<unknown[]>): void {
     : (['prefixItems', 'items'] as const);
   const prefix = (schema[listed] ?? []) as unknown[];
   const before = run.problems.length;
-  for (let index = 0; index < value.length && !isEnough(run, before); index += 1) {
+  for (let index = 0; index < value.length && !hasEnoughProblems(run, before); index += 1) {
     const keyword = index < prefix.length ? listed : rest;
     const item = index < prefix.length ? prefix[index] : schema[rest];
     if (item === undefined) return;
@@ -50,7 +50,7 @@ function checkContains(run: Run, part: Part<unknown[]>): void {
   let count = 0;
   for (const [index, item] of value.entries()) {
     if (!run.visit(item, contains, { up: path, key: index })) {
-      if (isEnough(run, before)) run.problems.length = before + 1;
+      if (hasEnoughProblems(run, before)) run.problems.length = before + 1;
       continue;
     }
     count += 1;

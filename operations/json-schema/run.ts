@@ -33,7 +33,7 @@ export interface Part<T> {
 const ENOUGH_PROBLEMS = 100;
 
 /** Is a list or object known to be so wrong that its other parts need no look? @param before how many problems there were before it */
-export function isEnough(run: Run, before: number): boolean {
+export function hasEnoughProblems(run: Run, before: number): boolean {
   return run.problems.length - before >= ENOUGH_PROBLEMS;
 }
 

@@ -10,16 +10,16 @@ import { join } from 'node:path';
 const UNFINISHED = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
 /** How long nothing was written to a file that counts as left behind, in milliseconds: a day. */
-export const LEFT_BEHIND_MS = 24 * 3600_000;
+export const ABANDONED_AFTER_MS = 24 * 3600_000;
 
 /** Where a file is written until it is whole. */
-export function unfinishedPath(path: string): string {
+export function temporaryPath(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }
 
 /** Writes a file that appears whole, whoever else writes it at the same time. */
-export function writeWhole(path: string, text: string): void {
-  const unfinished = unfinishedPath(path);
+export function writeFileAtomically(path: string, text: string): void {
+  const unfinished = temporaryPath(path);
   try {
     writeFileSync(unfinished, text);
     renameSync(unfinished, path);
@@ -30,7 +30,7 @@ export function writeWhole(path: string, text: string): void {
 }
 
 /** Is this the path of a file that isn't whole? */
-export function isUnfinished(path: string): boolean {
+export function isTemporaryPath(path: string): boolean {
   return UNFINISHED.test(path);
 }
 
@@ -40,7 +40,7 @@ export function isUnfinished(path: string): boolean {
  *
  * @returns how many there were
  */
-export async function removeUnfinished(home: string, now = Date.now()): Promise<number> {
+export async function removeTemporaryFiles(home: string, now = Date.now()): Promise<number> {
   // Loaded by the one who needs it: whoever only writes a file starts without it.
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
@@ -50,9 +50,9 @@ export async function removeUnfinished(home: string, now = Date.now()): Promise<
     followSymbolicLinks: false,
   });
   const left: string[] = [];
-  for (const path of paths.filter(isUnfinished).map((path) => join(home, path))) {
+  for (const path of paths.filter(isTemporaryPath).map((path) => join(home, path))) {
     const file = await stat(path).catch(() => undefined);
-    if (file && now - file.mtimeMs > LEFT_BEHIND_MS) left.push(path);
+    if (file && now - file.mtimeMs > ABANDONED_AFTER_MS) left.push(path);
   }
   await Promise.all(left.map((path) => rm(path, { force: true })));
   return left.length;

@@ -8,7 +8,7 @@ export interface PatternPlace {
 }
 
 /** All patterns of a schema: the values of `pattern`, and the names in `patternProperties`. */
-export function patternsOf(schema: unknown): PatternPlace[] {
+export function findPatterns(schema: unknown): PatternPlace[] {
   const found: PatternPlace[] = [];
   const done = new Set<unknown>();
   const visit = (at: unknown, path: string[], isMap: boolean): void => {

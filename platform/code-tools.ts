@@ -7,8 +7,8 @@ import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
-import { filesOf, ownFilesOf } from './project.js';
-import { loadToolFiles, Names, type LoadedFile } from './project-code.js';
+import { filesOf, projectFilesOf } from './project.js';
+import { loadToolFiles, NameRegistry, type LoadedFile } from './project-code.js';
 import { ProjectModules } from './project-modules.js';
 import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
 import { watchFiles } from './watch-files.js';
@@ -19,7 +19,7 @@ interface ToolFile extends LoadedFile<Tool> {
   isTaken?: boolean;
 }
 
-export class ToolsOfCode {
+export class CodeTools {
   #files: ToolFile[] = [];
   #tools = new Map<string, Tool>();
   #modules = new ProjectModules();
@@ -33,11 +33,11 @@ export class ToolsOfCode {
   /**
    * @throws ProjectError when no file of the project can be used, or a name is taken: nobody can say which tool is meant
    */
-  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<ToolsOfCode> {
-    const loaded = new ToolsOfCode(settings, logger);
+  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<CodeTools> {
+    const loaded = new CodeTools(settings, logger);
     await loaded.#load();
     const failed = loaded.#files.filter(({ error }) => error);
-    const own = ownFilesOf('tools', settings);
+    const own = projectFilesOf('tools', settings);
     const taken = failed.find(({ isTaken }) => isTaken);
     if (taken) throw taken.error!;
     if (failed.length > 0 && failed.length >= own.length) throw failed[0]!.error!;
@@ -86,7 +86,7 @@ export class ToolsOfCode {
   async #load(): Promise<void> {
     const before = new Map(this.#files.map(({ path, value }) => [path, value]));
     const modules = new ProjectModules();
-    const names = new Names('a tool');
+    const names = new NameRegistry('a tool');
     const files: ToolFile[] = [];
     for (const { path, value, error } of await loadToolFiles(filesOf('tools', this.settings), modules)) {
       const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
@@ -107,8 +107,8 @@ export class ToolsOfCode {
   }
 
   #takenByMailbox({ name }: Tool, path: string): ProjectError | undefined {
-    if (!this.settings.mailbox || !isOfMailbox(name)) return undefined;
-    return new ProjectError(nameTaken(name), [{ path, message: nameTaken(name) }]);
+    if (!this.settings.mailbox || !isMailboxToolName(name)) return undefined;
+    return new ProjectError(mailboxNameConflict(name), [{ path, message: mailboxNameConflict(name) }]);
   }
 
   #report(files: LoadedFile<Tool>[]): void {
@@ -125,10 +125,10 @@ function isKnown(error: ProjectError, files: LoadedFile<Tool>[]): boolean {
   return files.some((file) => file.error?.message === error.message);
 }
 
-export function isOfMailbox(name: string): boolean {
+export function isMailboxToolName(name: string): boolean {
   return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
 }
 
-export function nameTaken(name: string): string {
+export function mailboxNameConflict(name: string): string {
   return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
 }
