@@ -20,7 +20,7 @@ export function checkArray(run: Run, part: Part<unknown[]>): void {
 
 function checkItems(run: Run, part: Part<unknown[]>): void {
   const { value, schema } = part;
-  // `items` as a list, with `additionalItems`, is how drafts before 2020-12 write `prefixItems`.
+  // Drafts before 2020-12 write `prefixItems` as a list in `items`, with `additionalItems`.
   const [listed, rest] = Array.isArray(schema['items'])
     ? (['items', 'additionalItems'] as const)
     : (['prefixItems', 'items'] as const);
@@ -86,7 +86,7 @@ function checkUnique(run: Run, part: Part<unknown[]>): void {
   }
 }
 
-/** JSON in which equal values read the same: names are in order. */
+/** JSON with sorted keys, the same for equal values. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

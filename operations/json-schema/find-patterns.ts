@@ -1,7 +1,7 @@
 /** The patterns within a schema. */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
 
-/** A pattern and the way to it: keywords, names and indexes. */
+/** A pattern and its path in the schema: keywords, names and indexes. */
 export interface PatternPlace {
   pattern: string;
   path: string[];
