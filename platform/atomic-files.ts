@@ -1,47 +1,47 @@
 /**
- * Files that are written under another name first and renamed once they are whole. A process that is killed in between
- * leaves such a file behind; workers remove those.
+ * Atomic writes: files are written under a temporary name and renamed once complete. A process killed in between leaves the
+ * temporary file behind; workers remove those.
  */
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const UNFINISHED = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+const TEMPORARY = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
-/** How long nothing was written to a file that counts as left behind, in milliseconds: a day. */
+/** Time without a write after which a temporary file counts as abandoned, in milliseconds: a day. */
 export const ABANDONED_AFTER_MS = 24 * 3600_000;
 
-/** Where a file is written until it is whole. */
+/** A new temporary path for writing a file. */
 export function temporaryPath(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }
 
-/** Writes a file that appears whole, whoever else writes it at the same time. */
+/** Writes a file atomically: readers and concurrent writers never see a partial one. */
 export function writeFileAtomically(path: string, text: string): void {
-  const unfinished = temporaryPath(path);
+  const temporary = temporaryPath(path);
   try {
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, path);
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
   } catch (error) {
-    rmSync(unfinished, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
 }
 
-/** Is this the path of a file that isn't whole? */
+/** Whether a path is a temporary file's. */
 export function isTemporaryPath(path: string): boolean {
-  return UNFINISHED.test(path);
+  return TEMPORARY.test(path);
 }
 
 /**
- * Removes the files in a home that killed processes left unfinished. Workspaces, where steps have files of any name, are
- * left alone: each is removed as a whole.
+ * Removes temporary files that killed processes have left in a home. Skips workspaces, where steps have files of any name:
+ * each workspace is removed as a whole.
  *
- * @returns how many there were
+ * @returns the number of removed files
  */
 export async function removeTemporaryFiles(home: string, now = Date.now()): Promise<number> {
-  // Loaded by the one who needs it: whoever only writes a file starts without it.
+  // Loaded on demand: processes that only write files start faster without it.
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
     cwd: home,

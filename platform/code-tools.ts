@@ -1,6 +1,6 @@
 /**
- * The tools that code defines, loaded again after edits. A file that can't be used keeps the tool that it gave before; at
- * the start, when it gave none, it takes away its own tool and no other.
+ * Tools defined in code, reloaded after edits. A file that becomes unusable keeps its previous tool; one that is unusable at
+ * the start only lacks its own tool.
  */
 import { basename, extname } from 'node:path';
 import { MAILBOX_TOOL_NAMES } from '../operations/mailbox-tools.js';
@@ -13,9 +13,9 @@ import { ProjectModules } from './project-modules.js';
 import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
 import { watchFiles } from './watch-files.js';
 
-/** A file, with the tool that it gives, or gave before its error. */
+/** A file with its tool, or the tool from before its error. */
 interface ToolFile extends LoadedFile<Tool> {
-  /** Is its tool's name another's? */
+  /** Whether another tool has its tool's name. */
   isTaken?: boolean;
 }
 
@@ -31,7 +31,7 @@ export class CodeTools {
   ) {}
 
   /**
-   * @throws ProjectError when no file of the project can be used, or a name is taken: nobody can say which tool is meant
+   * @throws ProjectError when no file of the project can be used, or two tools have one name
    */
   static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<CodeTools> {
     const loaded = new CodeTools(settings, logger);
@@ -49,18 +49,18 @@ export class CodeTools {
     return this.#tools;
   }
 
-  /** What is wrong with files now. */
+  /** Present problems of files. */
   problems(): ProjectProblem[] {
     return this.#files.flatMap(({ error }) => error?.problems ?? []);
   }
 
-  /** Why there is no tool of this name, when a file of that name can't be used. */
+  /** Why the tool of this name is missing, when a file of that name can't be used. */
   problemOf(name: string): string | undefined {
     const file = this.#files.find(({ path, error }) => error && basename(path, extname(path)) === name);
     return file?.error?.problems.map(formatProjectProblem).join('\n');
   }
 
-  /** @param onChange called once the tools are others */
+  /** @param onChange called after the tools have changed */
   watch(onChange: () => void): void {
     watchFiles(
       () => [...filesOf('tools', this.settings), ...this.#modules.watched()],
@@ -101,7 +101,7 @@ export class CodeTools {
     this.#modules = modules;
     this.#files = files;
     this.#tools = new Map();
-    // Those without a mistake first: the earlier tool of an edited file must not take the name of another.
+    // Valid files first: the previous tool of an invalid file must not take another tool's name.
     for (const { value } of [...files].sort((one, other) => Number(!!one.error) - Number(!!other.error)))
       if (value && !this.#tools.has(value.name)) this.#tools.set(value.name, value);
   }

@@ -1,21 +1,21 @@
-/** Files that callers name, under the folders that they may read. */
+/** Resolves paths and glob patterns from callers within the data folders. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { LINKS_AS_FILES } from './glob-links.js';
 
-/** Where a path may lead. */
+/** A caller's path, resolved against the data folders. */
 export interface ResolvedPath {
-  /** Absolute spellings under a folder, in the folders' order; none when the path is outside of all. */
+  /** Absolute paths within a folder, in the folders' order; empty when the path is outside of all. */
   candidates: string[];
-  /** The folders without symbolic links: what a found file has to be under as well. */
+  /** The folders with symbolic links resolved; a file's real path must be within one of them too. */
   realFolders: string[];
 }
 
 /**
- * Looks a path up by its spelling, without a look at the file, so that nobody can learn what exists elsewhere.
+ * Resolves a path by its spelling alone, without file system access, so that callers can't learn which files exist elsewhere.
  *
- * @param givenPath absolute, or relative to a folder; no URL
+ * @param givenPath absolute, or relative to a folder; not a URL
  */
 export async function resolveInFolders(givenPath: string, folders: readonly string[]): Promise<ResolvedPath> {
   const realFolders = await Promise.all(
@@ -43,24 +43,24 @@ export function isUnder(file: string, folders: readonly string[]): boolean {
 }
 
 export interface Match {
-  /** The file's spelling: relative to its folder if the pattern is. */
+  /** Path of the file: relative to its folder if the pattern is relative. */
   name: string;
   /** Absolute, without symbolic links. */
   realPath: string;
   bytes: number;
 }
 
-/** Whether a path can stand for several files: `*`, `?`, `[...]`, and `**` for any depth of folders. */
+/** Whether a path is a glob pattern: `*`, `?`, `[...]`, and `**` for any depth of folders. */
 export function isGlob(givenPath: string): boolean {
   return /[*?[]/.test(givenPath);
 }
 
 /**
- * Files that match a pattern, sorted by name; those of the first folder that has any. Hidden files only match a name that
- * starts with a dot. Links to files count; `**` does not descend into links to folders.
+ * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files match only patterns with a
+ * leading dot. Links to files match; `**` doesn't descend into links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
- * @throws the signal's reason once it has fired
+ * @throws the signal's reason once it is aborted
  */
 export async function filesMatching(
   pattern: string,
@@ -84,7 +84,7 @@ export async function filesMatching(
       fs: LINKS_AS_FILES,
       ...(signal && { signal }),
     });
-    // Once the signal has fired, only some of the files were found.
+    // An aborted search has found only some of the files.
     signal?.throwIfAborted();
     const matches: Match[] = [];
     for (const relative of found) {
@@ -105,10 +105,10 @@ export async function filesMatching(
 }
 
 /**
- * Size of a file under the folders, or of all files that match a pattern, in bytes; undefined for one that isn't there,
- * or not for callers.
+ * Size of a file within the folders, or of all files that match a pattern, in bytes; undefined for a file that doesn't exist
+ * or that callers may not read.
  *
- * @param signal ends the search for a pattern's files; the size is undefined then
+ * @param signal cancels the search for a pattern's files; the size is then undefined
  */
 export async function fileBytes(
   givenPath: string,

@@ -1,4 +1,4 @@
-/** Which Node.js this installation needs. Node.js of any version that has modules loads it. */
+/** The Node.js version that this installation needs. Runs on any Node.js that supports modules. */
 import { longhaulPackage } from './package.js';
 
 /** The lowest version that `engines` in package.json names, e.g. `20.19`. */
@@ -7,7 +7,7 @@ export function oldestNode(): string {
 }
 
 /**
- * Says what is wrong with a Node.js that is too old; undefined for one that isn't.
+ * Message about a Node.js that is too old; undefined for a supported one.
  *
  * @param version default: that of this process
  */

@@ -1,6 +1,6 @@
 /**
- * The three kinds of files that make tools: those that ship with Longhaul and those of the user's project. One
- * file a tool in `tools/`, `workflows/` and `activities/`, under the same name.
+ * The files of tools, shipped with Longhaul or from the user's project: per tool one file each in `tools/`, `workflows/` and
+ * `activities/`, under the same name.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from './config.js';
 
-/** Root of the running code: `dist`, or the checkout when its TypeScript is run. */
+/** Root of the running code: `dist`, or the checkout when TypeScript is run directly. */
 export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
@@ -18,7 +18,7 @@ export function builtinModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
 
-/** What users' code imports, and the module that it gets: always the running copy of Longhaul. */
+/** Import specifiers of users' code, resolved to the running copy of Longhaul. */
 export const PACKAGE_ENTRIES: Record<string, string> = {
   longhaul: builtinModule('index'),
   'longhaul/workflow': builtinModule('workflows/runtime/index'),
@@ -26,8 +26,8 @@ export const PACKAGE_ENTRIES: Record<string, string> = {
 };
 
 /**
- * Temporal's packages as users' code gets them: Longhaul's own copies, so that no project has to install any, and a
- * project that did never runs two versions at once. Name -> folder.
+ * Temporal's packages for users' code, name -> folder: Longhaul's own copies, so that projects needn't install them, and never
+ * run two versions at once.
  */
 export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ['@temporalio/activity', '@temporalio/client', '@temporalio/common', '@temporalio/workflow'].map((name) => [
@@ -38,7 +38,7 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
 
 export type CodeKind = 'tools' | 'workflows' | 'activities';
 
-/** What runs pipelines and the mailbox: there whether or not the shipped tools are served. */
+/** Files that run pipelines and the mailbox: loaded whether or not the shipped tools are served. */
 const ALWAYS_SERVED: readonly string[] = ['pipeline', 'mailbox'];
 
 /** The files of one kind: shipped ones first, then the project's. */
@@ -49,12 +49,12 @@ export function filesOf(kind: CodeKind, settings: Settings): string[] {
   return [...shipped, ...projectFilesOf(kind, settings)];
 }
 
-/** Those of the project alone. */
+/** The files of one kind from the project only. */
 export function projectFilesOf(kind: CodeKind, settings: Settings): string[] {
   return codeIn(projectFolder(kind, settings));
 }
 
-/** Is this a path that people edit while Longhaul runs? */
+/** Whether a path belongs to the project, whose files are edited while Longhaul runs. */
 export function isProjectFile(path: string): boolean {
   return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }
@@ -74,7 +74,7 @@ function projectFolder(kind: CodeKind, settings: Settings): string | undefined {
   return isOwn ? undefined : folder;
 }
 
-/** A file of the home about this project as it runs on this task queue, in the cache: `served-3f9c0a12b4d5e6f7.json`. */
+/** Path of a cache file in the home for this project and task queue: `served-3f9c0a12b4d5e6f7.json`. */
 export function projectCacheFile({ home, project, taskQueue }: Settings, name: string): string {
   const digest = createHash('sha256').update(`${project}\n${taskQueue}`).digest('hex').slice(0, 16);
   return join(home, 'cache', `${name}-${digest}.json`);
