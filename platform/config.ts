@@ -145,8 +145,8 @@ export class SettingsError extends Error {
  *
  * @param flags values given on the command line; they take precedence
  * @param environment defaults to `process.env`
- * @param folder base of relative paths in flags and variables, and of the search for `longhaul.config.*` unless a flag or the
- *   environment names a project; defaults to the working folder
+ * @param folder base of relative paths in flags and variables; defaults to the working folder. `longhaul.config.*` is looked
+ *   for in the project that a flag or the environment names, then here.
  * @throws SettingsError when a value has the wrong form or a key isn't known
  */
 export async function loadSettings(

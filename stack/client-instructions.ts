@@ -1,4 +1,4 @@
-/** How clients are connected to this installation, as `longhaul up` prints it. */
+/** Instructions for connecting clients to this installation, printed by `longhaul up`. */
 import { parse } from 'node:path';
 import { loadSettings, SETTING_VARIABLES, settingFlag, settingsToEnvironment } from '../platform/config.js';
 import type { SettingName, Settings } from '../platform/config.js';
@@ -6,8 +6,8 @@ import { PROGRAM_PATH, shellWord } from '../platform/program.js';
 import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
- * The command with which a client starts `longhaul stdio` for this stack from any folder, as argument vector: this
- * Node, this installation, the project, and a flag for each setting that the project's configuration file doesn't set.
+ * Argument vector with which a client starts `longhaul stdio` for this stack from any folder: this Node.js, this installation,
+ * the project, and a flag for each setting that the project's configuration file doesn't set.
  */
 export async function stdioCommand(settings: Settings): Promise<string[]> {
   const { project } = settings;
@@ -21,7 +21,7 @@ export async function stdioCommand(settings: Settings): Promise<string[]> {
   return [process.execPath, PROGRAM_PATH, 'stdio', ...flags];
 }
 
-/** Lines that add the server to clients, over HTTP and over stdio. */
+/** Commands that add the server to clients, over HTTP and over stdio. */
 export async function clientInstructions(url: string, settings: Settings): Promise<string[]> {
   const vsCode = JSON.stringify({ name: 'longhaul', type: 'http', url });
   const cursor = JSON.stringify({ mcpServers: { longhaul: { url } } });

@@ -1,13 +1,13 @@
-/** `longhaul down`: ends the stack of a home, wherever it was started. */
+/** `longhaul down`: ends the stack of a home. */
 import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
 import { endOrphans } from './supervisor.js';
 
-/** The stack drains within 10 s; one that takes longer hangs. */
+/** The stack drains within 10 s; after this limit it counts as hung. */
 const EXIT_LIMIT_MS = 13_000;
 
-/** Ends the stack; a word also when none runs. */
+/** Ends the stack; reports when none runs. */
 export async function down(home: string, say: Say): Promise<void> {
   const holder = stackHolder(home);
   if (holder) {

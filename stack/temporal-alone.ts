@@ -1,4 +1,4 @@
-/** `longhaul temporal`: the embedded Temporal without worker and server, for those who run these themselves. */
+/** `longhaul temporal`: the embedded Temporal without worker and server, for users who run those themselves. */
 import type { Settings } from '../platform/config.js';
 import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
@@ -8,10 +8,10 @@ import { startEmbeddedTemporal } from './temporal-server.js';
 import { lockHome } from './up.js';
 
 /**
- * Runs it until somebody asks for its end.
+ * Runs Temporal until a shutdown request.
  *
- * @param print told the addresses
- * @param say told what takes long
+ * @param print gets the addresses
+ * @param say gets notices about slow steps
  * @returns the exit code
  */
 export async function runTemporal(settings: Settings, print: Say, say: Say): Promise<number> {
