@@ -3,7 +3,7 @@
  * needs only when it is run, so that the short ones stay short.
  */
 import { Command } from 'commander';
-import { ownPackage } from '../platform/package.js';
+import { longhaulPackage } from '../platform/package.js';
 import { withOperandsApart } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from '../mailbox/cli/agents.js';
@@ -55,7 +55,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 
 const program = new Command('longhaul')
   .description('Temporal workflows as MCP tools that any client can start, watch, answer, cancel and collect')
-  .version(ownPackage().version)
+  .version(longhaulPackage().version)
   .exitOverride()
   .addHelpText('after', EXIT_CODES_HELP)
   .showHelpAfterError('(longhaul --help lists the commands)');

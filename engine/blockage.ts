@@ -2,7 +2,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import { activityFailureMessage, activityName, isOwnActivity } from '../operations/activity-names.js';
+import { activityFailureMessage, activityName, isBuiltinActivity } from '../operations/activity-names.js';
 import { humanDuration } from '../operations/budgets.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, lastTaskFailure } from './history.js';
@@ -90,6 +90,6 @@ export async function nameOf(
   { activityType, activityId }: PendingActivity,
 ): Promise<string> {
   const type = activityType?.name ?? 'an activity';
-  if (!isOwnActivity(type) || !activityId) return activityName(type, undefined);
+  if (!isBuiltinActivity(type) || !activityId) return activityName(type, undefined);
   return activityName(type, await activitySummary(temporal, workflowId, activityId));
 }

@@ -13,7 +13,7 @@ import { digestOf, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import {
   fixedEstimateSeconds,
-  kindOf,
+  matchVariant,
   sizeInArguments,
   type CallEstimate,
 } from '../operations/tool-estimate.js';
@@ -129,7 +129,7 @@ export class Engine {
     const tool = this.tool(toolName);
     const checked = this.checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
-    const { line, variant } = kindOf(tool.estimate, checked);
+    const { line, variant } = matchVariant(tool.estimate, checked);
     const size = await this.#sizeOf(line, checked);
     const thought =
       (await this.#estimates.of(tool, { principal, argumentsDigest, size, variant, line })) ??

@@ -17,10 +17,10 @@ import {
   missingSearchAttributes,
   SEARCH_ATTRIBUTE_NAMES,
 } from '../platform/search-attributes.js';
-import { isDiskFull, isNoRoom } from '../platform/disk.js';
+import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
-import { connectTemporal } from '../platform/temporal-link.js';
+import { connectTemporal } from '../platform/connect-temporal.js';
 
 /** How long a call to Temporal may take before it counts as out of reach, in milliseconds. */
 export const CALL_DEADLINE_MS = 2_000;
@@ -142,7 +142,7 @@ export class TemporalClient {
       return await within(answer, deadlineMs + DEADLINE_SLACK_MS);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
-      if (isNoRoom(error)) throw new DiskFullError(this.home, error);
+      if (isDiskFullError(error)) throw new DiskFullError(this.home, error);
       if (error === OVERDUE || isOutOfReach(error)) throw await this.#unavailable(error);
       throw error;
     }

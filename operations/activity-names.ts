@@ -1,7 +1,7 @@
-/** Names of activities for people. Names of Longhaul's own activities are internal: people know jobs and steps. */
+/** Display names of activities: types of built-in activities are internal, so messages name jobs and steps instead. */
 
-/** Longhaul's own activities by type; takes the activity's summary, which has the names of job and step. */
-const OWN: Readonly<Record<string, (summary: string | undefined) => string>> = {
+/** Keyed by activity type; each function takes the activity's summary, which holds the names of job and step. */
+const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => string>> = {
   runPipelineStep: (summary) =>
     summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
   openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
@@ -10,31 +10,31 @@ const OWN: Readonly<Record<string, (summary: string | undefined) => string>> = {
   longhaul_request_cancel: () => 'the cancel request',
 };
 
-/** Types of Longhaul's own activities. */
-export const OWN_ACTIVITY_TYPES: readonly string[] = Object.keys(OWN);
+/** Activity types that ship with Longhaul. */
+export const BUILTIN_ACTIVITY_TYPES: readonly string[] = Object.keys(BUILTIN_NAMES);
 
-/** Is it one of Longhaul's own, whose name people don't know? */
-export function isOwnActivity(type: string): boolean {
-  return Object.hasOwn(OWN, type);
+/** Whether an activity type ships with Longhaul, so that users don't know its name. */
+export function isBuiltinActivity(type: string): boolean {
+  return Object.hasOwn(BUILTIN_NAMES, type);
 }
 
 /**
- * Name of an activity in messages: `job build / step Test` for a step of a pipeline; the author's own name for an activity
- * of a tool.
+ * Name of an activity in messages: `job build / step Test` for a step of a pipeline; the activity type for an activity of a
+ * tool.
  *
  * @param summary of the activity, as Temporal keeps it (`build / Test`); undefined when it is not known
  */
 export function activityName(type: string, summary: string | undefined): string {
-  return OWN[type]?.(summary) ?? type;
+  return BUILTIN_NAMES[type]?.(summary) ?? type;
 }
 
 /**
- * The message of an activity's failure without internal names: Temporal's workers list all activities that they know when
- * one is missing.
+ * Failure message of an activity without internal names: Temporal's workers list all registered activities when one is
+ * missing.
  */
 export function activityFailureMessage(type: string, message: string): string {
-  return isOwnActivity(type) && message.includes(type)
-    ? 'the worker that took it is of another version of Longhaul'
+  return isBuiltinActivity(type) && message.includes(type)
+    ? 'the worker that ran it has another version of Longhaul'
     : message;
 }
 

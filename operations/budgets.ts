@@ -1,14 +1,14 @@
-/** Times: how long callers wait, how often they look, how long results stay. */
+/** Durations: client time-outs, poll intervals, how long results are kept. */
 import type { OperationRecord } from './record.js';
 
 /** Default keepAlive: a day. */
 export const DEFAULT_KEEP_ALIVE_SECONDS = 24 * 3600;
 
 /**
- * How long after closing a result can be read: what the caller asked for, else the tool's own time, bounded by
- * what Temporal keeps. `null` (unlimited) is answered with that bound.
+ * How long after closing a result can be read, in seconds: the requested time, else the tool's default, both bounded by
+ * the namespace's retention. `null` (unlimited) becomes the retention.
  *
- * @param requestedSeconds what the caller asked for; null for unlimited, undefined for nothing said
+ * @param requestedSeconds requested by the caller; null for unlimited, undefined for the default
  * @param defaultSeconds the tool's own keepAlive
  * @param retentionSeconds the namespace's retention
  */
@@ -23,23 +23,23 @@ export function boundKeepAlive(
 }
 
 /**
- * How long clients are advised to allow for work of this maximum duration, in seconds: from 1.5 to 2 times as long, so that
- * they hear of the time-out instead of giving up before.
+ * Recommended client time-out for work of this maximum duration, in seconds: from 1.5 to 2 times as long, so that clients
+ * receive the time-out error instead of giving up before.
  */
 export function clientBudgetSeconds(deadlineSeconds: number): [from: number, to: number] {
   return [Math.ceil(deadlineSeconds * 1.5), Math.ceil(deadlineSeconds * 2)];
 }
 
 /**
- * How often a client should look, in milliseconds: a twentieth of the estimate, between 1 and 30 seconds.
+ * Recommended poll interval, in milliseconds: a twentieth of the estimate, between 1 and 30 seconds.
  */
 export function pollIntervalMs(estimateSeconds: number | undefined): number {
   return Math.round(Math.min(30, Math.max(1, (estimateSeconds ?? 60) / 20)) * 1000);
 }
 
 /**
- * How long an operation can be found, from its creation to the end of its result's keepAlive, in milliseconds; null
- * while it is open, since nothing but its work, a cancel or an operator ends it.
+ * How long an operation can be read, from its creation to the end of its result's keepAlive, in milliseconds; null while it
+ * is open, since only its work, a cancel or an operator ends it.
  */
 export function lifetimeMs({
   createdAt,
@@ -49,7 +49,7 @@ export function lifetimeMs({
   return closedAt ? Date.parse(closedAt) - Date.parse(createdAt) + keepAliveSeconds * 1000 : null;
 }
 
-/** A duration for people: `250 ms`, `45 s`, `12 min`, `3 h`. */
+/** Formats a duration: `250 ms`, `45 s`, `12 min`, `3 h`. */
 export function humanDuration(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 90) return `${Math.round(seconds)} s`;

@@ -1,6 +1,6 @@
-/** The one error class. Every face renders it in one place; the kinds are a closed list. */
+/** The one error class, and the closed list of error kinds. Each protocol renders it in one place. */
 
-/** What went wrong, as far as a caller has to tell cases apart. */
+/** Error kinds, as far as callers have to distinguish cases. */
 export const ERROR_KINDS = [
   /** The arguments don't match the tool's schema. */
   'invalid_arguments',
@@ -10,9 +10,9 @@ export const ERROR_KINDS = [
   'not_found',
   /** The operation's keepAlive has passed. */
   'expired',
-  /** The token or idempotency key is taken by another request. */
+  /** The token or idempotency key was used by another request. */
   'conflict',
-  /** The operation is not in a state in which this can be done. */
+  /** The operation's state doesn't allow the request. */
   'wrong_state',
   /** An answer that doesn't match its input request. */
   'invalid_answer',
@@ -24,11 +24,11 @@ export const ERROR_KINDS = [
   'unavailable',
   /** The tool's own work failed. */
   'failed',
-  /** The tool ended the call with an error of the protocol instead of a result. */
+  /** The tool ended the call with a JSON-RPC error instead of a result. */
   'protocol',
   /** The tool's maximum duration passed. */
   'timed_out',
-  /** Somebody cancelled. */
+  /** A caller cancelled the operation. */
   'canceled',
   /** An operator terminated the workflow. */
   'terminated',
@@ -38,31 +38,31 @@ export const ERROR_KINDS = [
 
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
-/** Would the same call have a chance later, after an error of this kind? A single error may say otherwise. */
+/** Whether the same call may succeed later, after an error of this kind. A single error may override it. */
 export function isRetryable(kind: ErrorKind): boolean {
   return kind === 'unavailable';
 }
 
-/** The error of an operation, as its record carries it. */
+/** The error of an operation, as its record holds it. */
 export interface OperationError {
   kind: ErrorKind;
   /** For people and models: where, what was expected, what came. */
   message: string;
-  /** Would the same call have a chance later? */
+  /** Whether the same call may succeed later. */
   retryable: boolean;
   /** Name of the failure in the tool's code (the type of Temporal's ApplicationFailure). */
   type?: string;
   /** JSON-RPC error code that the tool chose, for errors of kind `protocol`. */
   code?: number;
-  /** Message of the failure behind this one. */
+  /** Message of the failure that caused this one. */
   cause?: string;
 }
 
-/** An error of one of the engine's verbs, or of a definition. */
+/** An error of an engine method, or of a definition. */
 export class LonghaulError extends Error {
   override name = 'LonghaulError';
   readonly kind: ErrorKind;
-  /** Would the same call have a chance later? Only `unavailable` is by default. */
+  /** Whether the same call may succeed later. Default: true for `unavailable` only. */
   readonly retryable: boolean;
 
   constructor(kind: ErrorKind, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {

@@ -1,31 +1,31 @@
 /**
- * How long work takes, estimated from past runs: a line over the size of the work where enough runs have one, else their
- * median. Theil and Sen's line goes through medians only, so that a few runs that were held up don't bend it. Beyond the sizes
- * that past runs cover, the line that the tool's author gave counts.
+ * Durations estimated from past runs: a line over the size of the work where enough runs have a size, else the median. The
+ * Theil-Sen line is built from medians, so that a few delayed runs don't bend it. Beyond the sizes that past runs cover, the
+ * line given by the tool's author is used.
  */
 
 /** A run that completed. */
 export interface PastRun {
-  /** How long it took, in seconds; people's time to answer and time in queue not counted. */
+  /** Duration in seconds, without people's time to answer and time in queue. */
   seconds: number;
-  /** Size of its work, in whatever its tool counts; missing where nobody could tell. */
+  /** Size of its work, in the tool's units; missing where unknown. */
   size?: number;
 }
 
-/** Runs and different sizes from which on a line says more than a median. */
+/** Least number of runs, and of different sizes among them, for a line. */
 const FIT_RUNS = 5;
 const FIT_SIZES = 3;
-/** Sizes are alike when the largest is below this many times the smallest: a line through them has any slope. */
-const ALIKE_FACTOR = 2;
-/** How far beyond the largest size a line through past runs is followed, as a factor. */
-const REACH_FACTOR = 10;
+/** Sizes are nearly equal when the largest is below this many times the smallest: the slope through them is arbitrary. */
+const NEAR_EQUAL_FACTOR = 2;
+/** How far beyond the largest size a line through past runs is extrapolated, as a factor. */
+const EXTRAPOLATION_FACTOR = 10;
 /** Shortest estimate, in seconds. */
 const SHORTEST_SECONDS = 0.1;
 
 /**
  * Estimates work of this size from past runs, in seconds.
  *
- * @param size undefined where nobody knows it before the start
+ * @param size undefined where it isn't known before the start
  * @param prior the author's line over the size; undefined where the author named no size
  * @returns undefined when there are no past runs; never below 0.1
  */
@@ -35,32 +35,35 @@ export function estimateFrom(
   prior?: DurationLine,
 ): number | undefined {
   if (runs.length === 0) return undefined;
-  const seconds = size === undefined ? middleOf(runs) : ofSize(runs, size, prior);
+  const seconds = size === undefined ? medianSeconds(runs) : estimateForSize(runs, size, prior);
   return Math.max(SHORTEST_SECONDS, seconds);
 }
 
-function ofSize(runs: readonly PastRun[], size: number, prior: DurationLine | undefined): number {
+function estimateForSize(runs: readonly PastRun[], size: number, prior: DurationLine | undefined): number {
   const sized = runs.filter(isSized);
   const line = fitLine(runs);
   const sizes = sized.map((run) => run.size);
   const [smallest, largest] = [Math.min(...sizes), Math.max(...sizes)];
   const isCovered = size >= smallest && size <= largest;
-  const isInReach = isCovered || (largest >= ALIKE_FACTOR * smallest && size <= REACH_FACTOR * largest);
-  if (line && (!prior || isInReach)) return at(line, size);
-  if (!prior || sized.length === 0) return middleOf(runs);
-  // Larger work is never taken for quicker than what was seen, nor smaller for slower.
-  if (size > largest) return Math.max(at(prior, size), line ? at(line, largest) : middleOf(sized));
-  if (size < smallest) return Math.min(at(prior, size), line ? at(line, smallest) : middleOf(sized));
+  const isExtrapolable =
+    isCovered || (largest >= NEAR_EQUAL_FACTOR * smallest && size <= EXTRAPOLATION_FACTOR * largest);
+  if (line && (!prior || isExtrapolable)) return secondsAt(line, size);
+  if (!prior || sized.length === 0) return medianSeconds(runs);
+  // Larger work is never estimated as quicker than past runs, nor smaller work as slower.
+  if (size > largest)
+    return Math.max(secondsAt(prior, size), line ? secondsAt(line, largest) : medianSeconds(sized));
+  if (size < smallest)
+    return Math.min(secondsAt(prior, size), line ? secondsAt(line, smallest) : medianSeconds(sized));
   const took = sized.map((run) => run.seconds);
   const shifted = median(sized.map((run) => run.seconds + prior.secondsPerUnit * (size - run.size)));
   return Math.min(Math.max(...took), Math.max(Math.min(...took), shifted));
 }
 
-function at({ seconds, secondsPerUnit }: DurationLine, size: number): number {
+function secondsAt({ seconds, secondsPerUnit }: DurationLine, size: number): number {
   return seconds + secondsPerUnit * size;
 }
 
-function middleOf(runs: readonly PastRun[]): number {
+function medianSeconds(runs: readonly PastRun[]): number {
   return median(runs.map((run) => run.seconds));
 }
 
@@ -68,13 +71,13 @@ function isSized(run: PastRun): run is Required<PastRun> {
   return run.size !== undefined;
 }
 
-/** Seconds that work of no size takes, and what each unit adds; neither is below 0. */
+/** Seconds for work of size 0, and seconds that each unit adds; neither is below 0. */
 export interface DurationLine {
   seconds: number;
   secondsPerUnit: number;
 }
 
-/** Undefined while there are too few runs, or too few sizes among them, to tell. */
+/** Fits a Theil-Sen line; undefined with too few runs, or too few sizes among them. */
 export function fitLine(runs: readonly PastRun[]): DurationLine | undefined {
   const sized = runs.filter(isSized);
   if (sized.length < FIT_RUNS || new Set(sized.map(({ size }) => size)).size < FIT_SIZES) return undefined;
@@ -87,7 +90,7 @@ export function fitLine(runs: readonly PastRun[]): DurationLine | undefined {
   const secondsPerUnit = Math.max(0, median(slopes));
   const seconds = median(sized.map((run) => run.seconds - secondsPerUnit * run.size));
   if (seconds >= 0) return { seconds, secondsPerUnit };
-  // Work of no size can't take less than no time: the line that begins at nothing.
+  // Size 0 can't take less than 0 seconds: use the line through the origin.
   const larger = sized.filter(({ size }) => size > 0);
   return { seconds: 0, secondsPerUnit: median(larger.map((run) => run.seconds / run.size)) };
 }
@@ -100,10 +103,10 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * How long a run took, in seconds; people's time to answer and time in queue not counted.
+ * Duration of a run in seconds, without people's time to answer and time in queue.
  *
- * @param idle.awaitedMs milliseconds for which only people were awaited
- * @param idle.queuedMs milliseconds for which all of its work waited for a worker
+ * @param idle.awaitedMs milliseconds in which the run waited only for people
+ * @param idle.queuedMs milliseconds in which all of its work waited for a worker
  */
 export function workedSeconds(
   createdAt: Date,

@@ -1,12 +1,12 @@
-/** Names that were most likely meant. */
+/** Suggestions for misspelled names. */
 
-/** `; did you mean "steps"?`, or nothing when no name is near. */
+/** `; did you mean "steps"?`, or an empty text when no name is near. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const near = nearest(name, known);
   return near === undefined ? '' : `; did you mean "${near}"?`;
 }
 
-/** The known name that was most likely meant: at most a third of it, and 3 characters, are wrong. */
+/** The nearest known name, with at most a third of its characters and at most 3 edits. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;
   let best: string | undefined;
@@ -19,12 +19,12 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** `timeoutMinutes` and `timeout_minutes` are `timeout-minutes`. */
+/** Normal form: `timeoutMinutes` and `timeout_minutes` become `timeout-minutes`. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Letters to add, leave out, replace or swap. */
+/** Number of letters to add, remove, replace or swap. */
 function editDistance(from: string, to: string): number {
   let before: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, at) => at);

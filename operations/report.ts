@@ -1,6 +1,6 @@
 /**
- * What an activity reports of its progress, and how it travels: in its heartbeats while it runs, and with its end, in its
- * result, in the details of its failure or cancellation, or in the time-out's last heartbeat.
+ * Progress reports of activities. They travel in heartbeats while the activity runs; afterwards in its result, in the
+ * details of its failure or cancellation, or in the time-out's last heartbeat.
  */
 import type { Progress } from './record.js';
 
@@ -10,11 +10,11 @@ export interface ActivityReport {
   progress?: Progress;
 }
 
-/** Result of an activity that reported progress, or that waited for a worker. */
+/** Result of an activity that reported progress or waited for a worker. */
 export interface ReportedResult {
   longhaul: 'result';
   progress?: Progress;
-  /** Milliseconds from its schedule to its start; missing while too short to count. */
+  /** Schedule-to-start latency in milliseconds; missing where negligible. */
   queuedMs?: number;
   result: unknown;
 }
@@ -33,11 +33,11 @@ export function isReportedResult(result: unknown): result is ReportedResult {
   return (result as ReportedResult | null | undefined)?.longhaul === 'result';
 }
 
-/** The fields of Temporal's failures that hold what an activity reported. */
+/** Fields of Temporal failures that hold an activity's report. */
 interface Reporting {
-  /** Of an application failure or a cancellation. */
+  /** Details of an application failure or a cancellation. */
   details?: unknown[] | null;
-  /** Of a time-out. */
+  /** Last heartbeat of a time-out. */
   lastHeartbeatDetails?: unknown;
 }
 
@@ -47,12 +47,12 @@ export function reportInFailure(failure: unknown): Progress | undefined {
   return reportIn(details?.at(-1)) ?? reportIn(lastHeartbeatDetails);
 }
 
-/** A failure's details with a report as the last one. */
+/** Appends a report to a failure's details. */
 export function withReport(details: readonly unknown[] | null | undefined, progress: Progress): unknown[] {
   return [...withoutReport(details), { longhaul: 'report', progress } satisfies ActivityReport];
 }
 
-/** A failure's details as its author gave them. */
+/** A failure's details without the report. */
 export function withoutReport(details: readonly unknown[] | null | undefined): unknown[] {
   return (details ?? []).filter((detail) => !isReport(detail));
 }

@@ -3,8 +3,8 @@ import { DATA_KEYWORDS, MAP_KEYWORDS } from './json-schema/keywords.js';
 import type { JsonSchema } from './schema.js';
 
 /**
- * The references by which a schema contains itself, as JSON Pointers of each `$ref`. Clients and generators that expand
- * references can't use such a schema.
+ * Recursive references of a schema, as JSON Pointers of each `$ref`. Clients and generators that expand references can't use
+ * such a schema.
  */
 export function recursiveReferences(schema: JsonSchema): string[] {
   const found = new Set<string>();
@@ -28,10 +28,10 @@ export function recursiveReferences(schema: JsonSchema): string[] {
   return [...found];
 }
 
-/** Keywords whose schemas apply to the same value, beside `$ref`. */
+/** In-place applicators: keywords whose schemas apply to the same value, beside `$ref`. */
 const IN_PLACE_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas'];
 
-/** Names of the properties that a schema declares or requires of an object, also in parts that apply to the same object. */
+/** Names of the properties that a schema declares or requires, including in-place subschemas. */
 export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   const names = new Set<string>();
   const done = new Set<unknown>();
@@ -53,19 +53,19 @@ export function propertyNames(schema: JsonSchema): ReadonlySet<string> {
   return names;
 }
 
-/** A schema as it reads at another place of a document: references to its own parts begin there. @param place e.g. `#/$defs/a` */
-export function movedTo(place: string, schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => movedTo(place, one));
+/** Rewrites a schema's local references for its new place in a document. @param place e.g. `#/$defs/a` */
+export function rebaseReferences(place: string, schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => rebaseReferences(place, one));
   if (typeof schema !== 'object' || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => {
       const isOwn = key === '$ref' && typeof value === 'string' && isLocal(value);
-      return [key, isOwn ? place + value.slice(1) : movedTo(place, value)];
+      return [key, isOwn ? place + value.slice(1) : rebaseReferences(place, value)];
     }),
   );
 }
 
-/** Undefined for what is elsewhere, or isn't there. */
+/** Undefined for a reference to another document, or to a missing part. */
 function resolve(schema: JsonSchema, reference: string): unknown {
   if (!isLocal(reference))
     return reference.startsWith('#') ? anchored(schema, reference.slice(1)) : undefined;
@@ -77,7 +77,7 @@ function resolve(schema: JsonSchema, reference: string): unknown {
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema);
 }
 
-/** The part that calls itself so, by `$anchor` or `$dynamicAnchor`. */
+/** The subschema with this `$anchor` or `$dynamicAnchor`. */
 function anchored(at: unknown, name: string): unknown {
   if (typeof at !== 'object' || at === null) return undefined;
   const { $anchor, $dynamicAnchor } = at as Record<string, unknown>;

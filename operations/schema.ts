@@ -1,16 +1,16 @@
 /**
- * One validator over JSON Schema, for arguments and answers, in the server as in Temporal's sandbox (hence one
- * that interprets schemas: generated code isn't allowed there). Zod schemas are converted.
+ * JSON Schema validation of arguments and answers, in the server and in Temporal's sandbox. The validator interprets schemas,
+ * since the sandbox doesn't allow generated code. Zod schemas are converted.
  */
 import { LonghaulError } from './errors.js';
 import { Validator, type Problem } from './json-schema/index.js';
-import { patternsOf } from './json-schema/patterns-of.js';
+import { findPatterns } from './json-schema/find-patterns.js';
 import { checkPattern } from './patterns/index.js';
 
 /** A JSON Schema (2020-12) as a plain object. */
 export type JsonSchema = Record<string, unknown>;
 
-/** A library's schema that can be converted: zod's, or any other with Standard JSON Schema. */
+/** A schema that can be converted: zod's, or any other with Standard JSON Schema. */
 export interface ConvertibleSchema<Output = unknown> {
   '~standard': {
     jsonSchema: Record<'input' | 'output', (options: { target: 'draft-2020-12' }) => Record<string, unknown>>;
@@ -18,7 +18,7 @@ export interface ConvertibleSchema<Output = unknown> {
   };
 }
 
-/** A schema as authors write it: zod's, or JSON Schema itself. */
+/** A schema as authors write it: zod or JSON Schema. */
 export type AnySchema<Output = unknown> = ConvertibleSchema<Output> | JsonSchema;
 
 /** The type that a schema describes; `Record<string, unknown>` for plain JSON Schema. */
@@ -27,8 +27,8 @@ export type Infer<S> = S extends ConvertibleSchema<infer Output> ? Output : Reco
 /**
  * Converts a schema to JSON Schema 2020-12.
  *
- * @param direction what the schema describes: a value before (`input`) or after (`output`) zod's transforms
- * @throws Error when the schema holds what JSON Schema can't say, or comes from a library that can't convert it
+ * @param direction whether the schema describes a value before (`input`) or after (`output`) zod's transforms
+ * @throws Error when JSON Schema can't express the schema, or its library can't convert it
  */
 export function toJsonSchema(schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema {
   if (!isObject(schema)) throw new Error(`expected a zod schema or a JSON Schema; got ${preview(schema)}`);
@@ -48,20 +48,20 @@ function isConvertible(schema: AnySchema): schema is ConvertibleSchema {
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
-/** Most problems that are listed. */
+/** Maximum number of problems listed. */
 const MAX_PROBLEMS = 20;
 
 /**
  * Checks a value.
  *
- * @param name what the value is called in messages, e.g. `arguments`
- * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, and
- *   whether there are more
+ * @param name name of the value in messages, e.g. `arguments`
+ * @returns one line for each problem: path, what was expected, what came; empty when the value fits. At most 20, then a
+ *   line that says that there are more
  */
 export function check(schema: JsonSchema, value: unknown, name: string): string[] {
   const problems = validatorOf(schema).problemsOf(value);
-  const telling = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
-  const all = [...new Set((telling.length ? telling : problems).map((problem) => line(problem, name)))];
+  const specific = problems.filter(({ keyword }) => !APPLICATORS.has(keyword));
+  const all = [...new Set((specific.length ? specific : problems).map((problem) => line(problem, name)))];
   if (all.length <= MAX_PROBLEMS) return all;
   return [...all.slice(0, MAX_PROBLEMS), `${name}: and more problems`];
 }
@@ -73,8 +73,8 @@ function validatorOf(schema: JsonSchema): Validator {
 }
 
 /**
- * Refuses a schema with a pattern that can't be matched in linear time. Loads no engine, so that workflows may import
- * definitions of tools.
+ * Rejects a schema with a pattern that can't be matched in linear time. Doesn't load the regular-expression engine, so that
+ * workflows may import tool definitions.
  *
  * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
  */
@@ -83,7 +83,7 @@ export function assertPatterns(schema: JsonSchema, name: string): void {
 }
 
 /**
- * Compiles the patterns of a schema, for all later checks.
+ * Compiles the patterns of a schema for all later checks.
  *
  * @throws LonghaulError `invalid_arguments` that names the path in the schema and the construct
  */
@@ -92,7 +92,7 @@ export function compilePatterns(schema: JsonSchema, name: string): void {
 }
 
 function forEachPattern(schema: JsonSchema, name: string, use: (pattern: string) => void): void {
-  for (const { pattern, path } of patternsOf(schema)) {
+  for (const { pattern, path } of findPatterns(schema)) {
     try {
       use(pattern);
     } catch (error) {
@@ -122,8 +122,8 @@ export function withDefaults(schema: JsonSchema, value: unknown): unknown {
 }
 
 /**
- * Refuses a schema that no MCP client could show as a form: elicitation takes a flat object of strings, numbers,
- * booleans and enums (specs: 2026-07-28 client/elicitation, "Requested Schema").
+ * Rejects a schema that MCP clients can't show as a form: elicitation takes a flat object of strings, numbers, booleans and
+ * enums (specs: 2026-07-28 client/elicitation, "Requested Schema").
  *
  * @throws LonghaulError `invalid_arguments` that names the property
  */
@@ -197,7 +197,7 @@ function expectation(keyword: string, rule: unknown): string | undefined {
   }
 }
 
-/** A value in a message, in one short line of JSON. */
+/** A value as one short line of JSON, for messages. */
 export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);

@@ -1,8 +1,8 @@
-/** Which step of an operation is meant. */
+/** References to the steps of an operation. */
 import { LonghaulError } from './errors.js';
 import { isOpenPart, type ChildRecord, type ChildStatus, type StepRecord } from './record.js';
 
-/** A step, with where it stands. */
+/** A step and its place in the operation. */
 export interface ChosenStep {
   /** Name of its job, with the item's position: `test[3]`. */
   child: string;
@@ -11,23 +11,23 @@ export interface ChosenStep {
   step: StepRecord;
 }
 
-/** What is needed of a part to find its steps. */
+/** The fields of a part that hold its steps. */
 type WithSteps = Pick<ChildRecord, 'name' | 'steps'>;
 
-/** Most steps that an error names. */
+/** Maximum number of steps named in an error. */
 const NAMED_STEPS = 30;
 
-/** Has the step ended, so that its log doesn't grow any more? */
+/** Whether the step has ended, so that its log no longer grows. */
 export function isStepEnded({ status }: { status: ChildStatus }): boolean {
   return !isOpenPart(status);
 }
 
-/** `build/2`: what a step is called in answers, and can be asked for by. */
+/** Reference of a step in answers and requests: `build/2`. */
 export function stepReference({ child, position }: { child: string; position: number }): string {
   return `${child}/${position}`;
 }
 
-/** The steps in their order; with a reference to a job, only that job's. */
+/** The steps in order; with a reference to a job, only that job's. */
 export function stepsOf(children: WithSteps[], job?: string): ChosenStep[] {
   return children
     .filter(({ name }) => job === undefined || name === job || name.replace(/\[\d+\]$/, '') === job)
@@ -37,8 +37,8 @@ export function stepsOf(children: WithSteps[], job?: string): ChosenStep[] {
 /**
  * Finds a step.
  *
- * @param reference `job/2`, `job/Step name`, `test[3]/1`; `job`, or nothing: of all that it fits, the one that runs
- *   or waits for an answer, else the one that failed, else any; of several the one that started last
+ * @param reference `job/2`, `job/Step name` or `test[3]/1`. For `job` or undefined: among the matching steps, one that runs or
+ *   waits for an answer, else one that failed, else any; among several the one that started last
  * @throws LonghaulError `invalid_arguments` that lists the steps there are, `not_found` when none has started
  */
 export function chooseStep(children: WithSteps[], reference?: string): ChosenStep {
@@ -59,7 +59,7 @@ export function chooseStep(children: WithSteps[], reference?: string): ChosenSte
   );
 }
 
-/** The step that is most likely meant; undefined when none has started. */
+/** The step that is shown by default; undefined when none has started. */
 export function likeliestStep(steps: ChosenStep[]): ChosenStep | undefined {
   const started = steps
     .filter(({ step }) => step.startedAt !== undefined)

@@ -1,29 +1,30 @@
 /**
- * Tokens and the workflow IDs behind them. Not for Temporal's sandbox (Node's crypto).
+ * Tokens and their workflow IDs. Not for Temporal's sandbox (uses Node's crypto).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { LonghaulError } from './errors.js';
 import { ANONYMOUS } from './wire.js';
 
-/** Longest token that a client may bring, and longest one that there is, in characters. */
+/** Longest token that a client may choose, and longest token overall, in characters. */
 const LONGEST_CLIENT_TOKEN = 200;
 const LONGEST_TOKEN = 1_000;
 /**
- * What tokens are made of: with what ARNs and other systems' IDs have (SEP-1391, "Integration with Existing Architectures").
- * `.` and `..` are excluded: in a path they name another folder, and clients resolve them before they send a request.
+ * Alphabet of tokens: includes the characters of ARNs and other systems' IDs (SEP-1391, "Integration with Existing
+ * Architectures"). `.` and `..` are excluded: in a path they name another folder, and clients resolve them before they send a
+ * request.
  */
 const TOKEN = /^(?!\.{1,2}$)[A-Za-z0-9._~:/+=@,-]+$/;
 
-/** The alphabet in words, for messages. */
+/** Alphabet of tokens, for messages. */
 export const TOKEN_FORM = 'characters of A-Z a-z 0-9 . _ ~ : / + = @ , - and neither "." nor ".."';
 
-/** A new token: 128 random bits, in hexadecimal, so that no command line takes it for a flag. */
+/** A new token: 128 random bits in hexadecimal, which no command line parses as a flag. */
 export function newToken(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * @throws LonghaulError `invalid_arguments` when a client's own token has another form than documented
+ * @throws LonghaulError `invalid_arguments` when a client's own token doesn't have the documented form
  */
 export function assertClientToken(token: string): void {
   if (token.length > LONGEST_CLIENT_TOKEN || !TOKEN.test(token)) {
@@ -34,14 +35,14 @@ export function assertClientToken(token: string): void {
   }
 }
 
-/** Can an operation have this token? */
+/** Whether an operation can have this token. */
 export function isToken(text: string): boolean {
   return text.length <= LONGEST_TOKEN && TOKEN.test(text);
 }
 
 /**
  * The workflow ID of a token. For the anonymous principal it is the token, byte for byte; for others it is
- * prefixed by a keyed tag of the principal, so that nobody else can hit or detect it.
+ * prefixed by a keyed tag of the principal, so that nobody else can address or detect it.
  *
  * @throws LonghaulError `not_found` for a text that no operation can have as its token
  */
@@ -50,21 +51,21 @@ export function workflowIdOf(principal: string, token: string, secret: Buffer): 
   return principal === ANONYMOUS ? token : `${hmac(secret, 'principal', principal).slice(0, 22)}.${token}`;
 }
 
-/** The token that an idempotency key stands for: the same for the same principal, tool and key. */
+/** Token derived from an idempotency key: the same for the same principal, tool and key. */
 export function tokenOfIdempotencyKey(principal: string, tool: string, key: string, secret: Buffer): string {
   return Buffer.from(hmac(secret, 'idempotency', principal, tool, key), 'base64url')
     .toString('hex')
     .slice(0, 32);
 }
 
-/** The token of the operation that goes on from another one. */
+/** Token of the operation that resumes another one. */
 export function tokenOfResumed(principal: string, token: string, attempt: number, secret: Buffer): string {
   return Buffer.from(hmac(secret, 'resume', principal, token, String(attempt)), 'base64url')
     .toString('hex')
     .slice(0, 32);
 }
 
-/** Tells a repeated start from another one under the same token. */
+/** Digest of a start: distinguishes a repeated start from a different one under the same token. */
 export function digestOf(tool: string, args: unknown, secret: Buffer): string {
   return hmac(secret, 'arguments', tool, canonicalJson(args)).slice(0, 32);
 }
@@ -73,7 +74,7 @@ function hmac(secret: Buffer, ...parts: string[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** JSON with sorted keys, so that equal arguments have equal digests. */
+/** JSON with sorted keys: equal arguments have equal digests. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

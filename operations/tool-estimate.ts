@@ -1,18 +1,18 @@
-/** What a tool's author says of how long its work takes, and of what that depends on. */
+/** Durations as a tool's author estimates them, and the arguments they depend on. */
 import type { DurationLine } from './estimate.js';
 
 const BYTES_IN_GB = 1e9;
 
-/** How long one kind of call takes. */
+/** Estimated duration of one kind of call. */
 export interface CallEstimate {
-  /** What every call takes, in seconds. */
+  /** Base duration of every call, in seconds. */
   seconds: number;
-  /** The size of the work, known before it starts, and what each unit of it adds. */
+  /** The size of the work, known before it starts, and the seconds that each unit adds. */
   per?: {
     argument: string;
     /**
-     * What of the argument counts. `value`: the number itself, or the length of a list or text. `file_bytes`: it is the
-     * path of a file under the data folders, or a pattern for several, whose bytes count. Default: `value`.
+     * How the argument is measured. `value`: the number itself, or the length of a list or text. `file_bytes`: the size of the
+     * file under the data folders that it is the path of, or of all files that match it as a pattern. Default: `value`.
      */
     of?: 'value' | 'file_bytes';
     /** Seconds a unit, 0 or more. */
@@ -21,19 +21,19 @@ export interface CallEstimate {
 }
 
 /**
- * How long a tool's work takes. Past runs override it once there are any, over the size of the work where `per` names it;
- * beyond the sizes that they cover it stands.
+ * Estimated duration of a tool's work. Past runs override it once there are any, over the size of the work where `per` names
+ * it; it still applies beyond the sizes that they cover.
  */
 export interface ToolEstimate extends CallEstimate {
-  /** Calls that are other work: each kind is estimated from runs of its own. The first that fits the arguments counts. */
+  /** Kinds of calls that are estimated from runs of their own. The first that matches the arguments applies. */
   variants?: (CallEstimate & {
     /** Argument -> its value in such calls, e.g. `{ profile: true }`. */
     when: Record<string, string | number | boolean>;
   })[];
 }
 
-/** What is wrong with it; undefined when nothing is. */
-export function problemOf(estimate: ToolEstimate): string | undefined {
+/** The first problem of an estimate; undefined for a valid one. */
+export function estimateProblem(estimate: ToolEstimate): string | undefined {
   const own = problemOfCall('estimate', estimate);
   if (own) return own;
   for (const [index, variant] of (estimate.variants ?? []).entries()) {
@@ -57,37 +57,37 @@ function problemOfCall(where: string, { per }: CallEstimate): string | undefined
   return undefined;
 }
 
-/** Arguments that the estimate depends on. */
-export function argumentsOf({ per, variants = [] }: ToolEstimate): string[] {
+/** Names of the arguments that the estimate depends on. */
+export function estimateArguments({ per, variants = [] }: ToolEstimate): string[] {
   return [per, ...variants.map((variant) => variant.per)]
     .flatMap((one) => (one ? [one.argument] : []))
     .concat(variants.flatMap(({ when }) => Object.keys(when)));
 }
 
 /**
- * The kind of call that these arguments make.
+ * The variant that these arguments match.
  *
- * @returns what its author says of it, and its name, the same in every release that has the same `when`; no name for a call
- *   that is none of the variants
+ * @returns the author's estimate, and the variant's name, which is stable for the same `when`; no name when no variant
+ *   matches
  */
-export function kindOf(
+export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,
 ): { line: CallEstimate; variant?: string } {
   const found = estimate.variants?.find(({ when }) =>
     Object.entries(when).every(([name, value]) => args[name] === value),
   );
-  return found ? { line: found, variant: nameOf(found.when) } : { line: estimate };
+  return found ? { line: found, variant: variantName(found.when) } : { line: estimate };
 }
 
-function nameOf(when: Record<string, unknown>): string {
+function variantName(when: Record<string, unknown>): string {
   return Object.entries(when)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
     .join(', ');
 }
 
-/** The size of the work as its arguments say it; undefined where they don't. */
+/** The size of the work according to its arguments; undefined where they don't hold it. */
 export function sizeInArguments({ per }: CallEstimate, args: Record<string, unknown>): number | undefined {
   if (!per || per.of === 'file_bytes') return undefined;
   const value = args[per.argument];
@@ -96,23 +96,23 @@ export function sizeInArguments({ per }: CallEstimate, args: Record<string, unkn
 }
 
 /**
- * What the author's own estimate says, in seconds.
+ * The author's estimate, in seconds.
  *
- * @param size of the work; undefined where nobody knows it
+ * @param size of the work; undefined where unknown
  */
 export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: number | undefined): number {
   return seconds + Math.max(0, size ?? 0) * (per?.seconds ?? 0);
 }
 
-/** The author's line over the size of the work; undefined where the author named no size. */
+/** The author's line over the size of the work; undefined without `per`. */
 export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefined {
   return per && { seconds, secondsPerUnit: per.seconds };
 }
 
-/** In seconds, for the tool's description. */
+/** The estimate in seconds, for the tool's description. */
 export function describeEstimate(estimate: ToolEstimate): string {
   const others = (estimate.variants ?? []).map(
-    (variant) => `${nameOf(variant.when)}: ${describeCall(variant)}`,
+    (variant) => `${variantName(variant.when)}: ${describeCall(variant)}`,
   );
   return `about ${[describeCall(estimate), ...others].join('; ')}`;
 }

@@ -1,7 +1,7 @@
-/** The form of defineTool's options, checked as a definition is loaded: files of tools are loaded without a check of types. */
+/** Shapes of defineTool's options, checked when a definition is loaded: tool files are loaded without type checks. */
 import { didYouMean } from './near-names.js';
 
-/** Form of a value: by `typeof`, one of some words, or an object of known keys. */
+/** Shape of a value: a `typeof` name, one of some words, an object with known keys, or a list. */
 export type Form =
   | 'any'
   | 'string'
@@ -15,7 +15,7 @@ export type Form =
 
 const PER: Form = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
 
-/** All options. `any` is checked by what reads it, with a message of its own. */
+/** All options. `any` is checked where it is used, with a message of its own. */
 export const TOOL_OPTIONS = {
   name: 'any',
   title: 'string',
@@ -51,8 +51,8 @@ export const TOOL_OPTIONS = {
   },
 } satisfies Record<string, Form>;
 
-/** Unknown options at any depth and values of another form, a line for each: path, what was expected, what came. */
-export function problemsOfOptions(options: object, forms: Record<string, Form>): string[] {
+/** Unknown options at any depth and values of another shape, a line for each: path, what was expected, what came. */
+export function optionProblems(options: object, forms: Record<string, Form>): string[] {
   return problemsOf('', options, { keys: forms });
 }
 

@@ -2,7 +2,7 @@
 import { DEFAULT_KEEP_ALIVE_SECONDS } from './budgets.js';
 import { describe, summarize } from './documentation/describe.js';
 import { exampleOf } from './documentation/example.js';
-import { gapsOf } from './documentation/gaps.js';
+import { documentationGaps } from './documentation/gaps.js';
 import type { DescriptionParts, Gap, ToolExample } from './documentation/items.js';
 import { LonghaulError } from './errors.js';
 import { propertyNames } from './schema-references.js';
@@ -15,8 +15,8 @@ import {
   type Infer,
   type JsonSchema,
 } from './schema.js';
-import { argumentsOf, problemOf, type ToolEstimate } from './tool-estimate.js';
-import { problemsOfOptions, TOOL_OPTIONS, type Form } from './tool-options.js';
+import { estimateArguments, estimateProblem, type ToolEstimate } from './tool-estimate.js';
+import { optionProblems, TOOL_OPTIONS, type Form } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -162,7 +162,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   if (options.name.startsWith(OPERATION_TOOL_PREFIX))
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
-  const misfits = problemsOfOptions(options, OPTIONS);
+  const misfits = optionProblems(options, OPTIONS);
   if (misfits.length) fail(...misfits);
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
@@ -209,9 +209,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       fail(`${field}: expected seconds above 0; got ${value}`);
   }
-  const problem = problemOf(options.estimate);
+  const problem = estimateProblem(options.estimate);
   if (problem !== undefined) fail(problem);
-  for (const argument of [...Object.keys(options.askFor ?? {}), ...argumentsOf(options.estimate)]) {
+  for (const argument of [...Object.keys(options.askFor ?? {}), ...estimateArguments(options.estimate)]) {
     if (!(argument in properties))
       fail(`"${argument}" is not an argument; known are ${Object.keys(properties).join(', ') || 'none'}`);
   }
@@ -263,7 +263,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
       return (example ??= completed(given, inputSchema, outputSchema));
     },
     get gaps() {
-      return gapsOf({ ...options, inputSchema, outputSchema, example: this.example });
+      return documentationGaps({ ...options, inputSchema, outputSchema, example: this.example });
     },
     askFor: options.askFor ?? {},
     annotations: options.annotations,

@@ -1,15 +1,15 @@
 /**
  * A log that several processes append to. It is stored in chunks, each written whole and once: the key of a chunk ends
- * with the offset of its first byte, and only one process can create that key. So appended bytes never move, whichever
- * process appends, and a killed one leaves no part of a chunk behind. Many small chunks are merged into one whose key ends
- * with the offsets of its beginning and its end.
+ * with the offset of its first byte, and only one process can create that key. So appended bytes never move, and a killed
+ * process leaves no part of a chunk behind. Many small chunks are merged into one whose key ends with the offsets of its
+ * beginning and its end.
  */
 import { LonghaulError } from '../operations/errors.js';
 import type { Storage } from './storage.js';
 
 /** Number of small chunks that are merged. */
 const MERGED_CHUNKS = 48;
-/** Number of latest chunks that are never merged: a process that appends may know of no later ones. */
+/** Number of latest chunks that are never merged: a process that appends may not have seen later ones. */
 const RECENT_CHUNKS = 16;
 /** Size of a chunk that is not merged any further, in bytes. */
 const LARGE_CHUNK_BYTES = 256 * 1024;
@@ -17,13 +17,13 @@ const LARGE_CHUNK_BYTES = 256 * 1024;
 interface Chunk {
   key: string;
   offset: number;
-  /** Where the next chunk begins; undefined for the last one, whose size says it. */
+  /** Offset of the next chunk; undefined for the last one, whose size gives it. */
   end: number | undefined;
 }
 
 export class ChunkedLog {
   #chunks: Chunk[] = [];
-  /** Keys of chunks that a merged one has replaced. */
+  /** Keys of chunks that were replaced by a merged one. */
   #replaced: string[] = [];
 
   /** @param prefix of the chunks' keys; ends with `/` */
@@ -41,12 +41,12 @@ export class ChunkedLog {
       if (last.end !== undefined) return last.end;
       const sizeBytes = await this.storage.size(last.key);
       if (sizeBytes) return last.offset + sizeBytes;
-      // Merged meanwhile, or emptied by a power failure.
+      // Was merged concurrently, or emptied by a power failure.
       if (sizeBytes === 0) await this.storage.remove(last.key);
     }
   }
 
-  /** Reads a range; less of it where the log ends. */
+  /** Reads a range, cut off at the end of the log. */
   async read({ from, lengthBytes }: { from: number; lengthBytes: number }): Promise<Buffer> {
     const pieces: Buffer[] = [];
     const end = from + lengthBytes;
@@ -71,7 +71,8 @@ export class ChunkedLog {
   /**
    * Appends bytes: all of them or nothing.
    *
-   * @param bytesAt gives the bytes for the present size; called again when another process was first. None: nothing is appended
+   * @param bytesAt returns the bytes for the present size; called again when another process has appended first. Nothing is
+   *   appended for no bytes
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
     for (;;) {
@@ -85,13 +86,13 @@ export class ChunkedLog {
         await this.storage.remove(key);
         continue;
       }
-      // The bytes are there: a merge that fails, on a full disk say, is left to the next append.
+      // The bytes are stored: a failed merge, e.g. on a full disk, is left to the next append.
       await this.#merge().catch(() => undefined);
       return;
     }
   }
 
-  /** Undefined once the chunk is gone: it was merged. */
+  /** Undefined once the chunk was merged. */
   async #readChunk(
     { key, offset, end }: Chunk,
     from: number,
@@ -106,7 +107,7 @@ export class ChunkedLog {
     }
   }
 
-  /** Was the chunk created where others had appended, and merged, since its offset was read? */
+  /** Whether other processes had appended at this offset, and merged, before the chunk was created there. */
   async #isLate(offset: number, bytes: Buffer): Promise<boolean> {
     const around = this.#chunks.find((chunk) => chunk.offset <= offset && (chunk.end ?? 0) > offset);
     if (!around || around.key === `${this.prefix}${offset}`) return false;
@@ -121,7 +122,7 @@ export class ChunkedLog {
       if (offset !== undefined)
         found.push({ key, offset: Number(offset), end: end === undefined ? undefined : Number(end) });
     }
-    // A merged one comes before those that it replaces.
+    // A merged chunk precedes those that it replaces.
     found.sort((one, other) => one.offset - other.offset || (other.end ?? 0) - (one.end ?? 0));
     this.#chunks = [];
     this.#replaced = [];
@@ -135,7 +136,7 @@ export class ChunkedLog {
     }
   }
 
-  /** Merges small chunks that follow each other. Readers find the bytes in either while both are there. */
+  /** Merges consecutive small chunks. Readers find the bytes in either while both exist. */
   async #merge(): Promise<void> {
     const older = this.#chunks.slice(0, -RECENT_CHUNKS);
     if (older.filter((chunk) => lengthOf(chunk) < LARGE_CHUNK_BYTES).length < MERGED_CHUNKS) return;
@@ -161,7 +162,7 @@ export class ChunkedLog {
     const pieces: Buffer[] = [];
     for (const chunk of group) {
       const piece = await this.#readChunk(chunk, chunk.offset, lengthOf(chunk));
-      // Another process merges them just now.
+      // Another process is merging them.
       if (piece?.length !== lengthOf(chunk)) return;
       pieces.push(piece);
     }

@@ -7,7 +7,7 @@ import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 
-/** Between origins in a flag or variable: the path separator may be a part of one. */
+/** Separates origins in a flag or variable: the path separator may occur in an origin. */
 const ORIGIN_SEPARATOR = ',';
 
 const port = z.coerce.number().int().min(1).max(65535);
@@ -21,7 +21,7 @@ const yesOrNo = z.preprocess(
   z.boolean(),
 );
 
-/** What `longhaul.config.*` may hold; every field may also come from its flag or environment variable. */
+/** Schema of `longhaul.config.*`; every field may also come from its flag or environment variable. */
 const fileSchema = z.strictObject({
   /** Folder of the embedded stack's data. Default: `~/.longhaul`. */
   home: z.string().min(1),
@@ -39,27 +39,27 @@ const fileSchema = z.strictObject({
   project: z.string().min(1),
   /** Serve the tools that ship with Longhaul. Default: true. */
   shippedTools: yesOrNo,
-  /** List the tools of the mailbox, with which agents wait for messages. Default: false. */
+  /** List the mailbox's tools, with which agents wait for messages. Default: false. */
   mailbox: yesOrNo,
   /**
-   * Do results have `resource_link` blocks? `auto`: for clients that are known to take them; others get the addresses as
-   * text. Default: `auto`.
+   * Whether results have `resource_link` blocks. `auto`: for clients known to accept them; others get the addresses as text.
+   * Default: `auto`.
    */
   resourceLinks: z.enum(['auto', 'always', 'never']),
   /** Folders whose files `analyze_dataset` may read. Default: the project folder. */
   dataFolders: list,
   /** Folders with pipelines, `*.yml` and `*.yaml`. Default: the project's `pipelines/`. */
   pipelineFolders: list,
-  /** Steps of pipelines that a worker runs at once. Default: its cores. */
+  /** Maximum concurrent pipeline steps per worker. Default: its cores. */
   maxSteps: z.coerce.number().int().min(1).max(1000),
   /**
-   * How long no worker of a host may have been seen before the pipelines' jobs on it count as lost, in minutes: from then
-   * on idempotent jobs start again on another host, and people are asked about the others. Default: 5.
+   * Minutes without a poll from any worker of a host after which the pipeline jobs on it count as lost: idempotent jobs then
+   * start again on another host, and people are asked about the others. Default: 5.
    */
   hostAbsenceMinutes: z.coerce.number().min(2).max(10_080),
-  /** Environment variables of the worker that steps of pipelines get beside the usual ones. Default: none. */
+  /** Environment variables of the worker that pipeline steps get beside the usual ones. Default: none. */
   stepEnvironment: list,
-  /** Host names beside loopback's under which the server may be called (DNS rebinding protection). */
+  /** Host names, beside loopback, that the server accepts in requests (DNS rebinding protection). */
   allowedHosts: list,
   /** Origins whose pages may call the HTTP jobs API (CORS), e.g. `https://app.example.com`. Default: none. */
   corsOrigins: z.preprocess(
@@ -68,15 +68,15 @@ const fileSchema = z.strictObject({
       z.string().refine(isOrigin, 'expected an origin, such as https://app.example.com, without a path'),
     ),
   ),
-  /** Jobs that a principal may start over HTTP in a minute, per server process. Default: 600. */
+  /** Rate limit of job starts over HTTP, per principal, minute and server process. Default: 600. */
   kickoffsPerMinute: z.coerce.number().int().min(1).max(1_000_000),
-  /** Looks at jobs over HTTP that a principal has in a minute, per server process. Default: 6000. */
+  /** Rate limit of job reads over HTTP, per principal, minute and server process. Default: 6000. */
   statusPerMinute: z.coerce.number().int().min(1).max(1_000_000),
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
 
-/** The name of a setting, as `longhaul.config.*` spells it. */
+/** Name of a setting in `longhaul.config.*`. */
 export type SettingName = keyof z.infer<typeof fileSchema>;
 
 /** The environment variable of each setting. */
@@ -108,7 +108,7 @@ export function settingFlag(name: SettingName): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** What a `longhaul.config.*` file exports as its default. */
+/** Default export of a `longhaul.config.*` file. */
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
 /** Every setting, resolved: paths are absolute. */
@@ -135,7 +135,7 @@ export interface Settings {
   logLevel: z.infer<typeof fileSchema>['logLevel'];
 }
 
-/** A setting that can't be used; the message names where it came from, what was expected and what came. */
+/** Invalid setting; the message names its source, what was expected and what came. */
 export class SettingsError extends Error {
   override name = 'SettingsError';
 }
@@ -143,10 +143,10 @@ export class SettingsError extends Error {
 /**
  * Reads the settings.
  *
- * @param flags values given on the command line; they win over everything
+ * @param flags values given on the command line; they take precedence
  * @param environment defaults to `process.env`
- * @param folder what relative paths in flags and variables start from; defaults to the working folder. If
- *   `longhaul.config.*` isn't in the project that a flag or the environment names, it is looked for here.
+ * @param folder base of relative paths in flags and variables; defaults to the working folder. `longhaul.config.*` is looked
+ *   for in the project that a flag or the environment names, then here.
  * @throws SettingsError when a value has the wrong form or a key isn't known
  */
 export async function loadSettings(
@@ -210,7 +210,7 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** The settings as environment variables, for a process that is to have the same ones. */
+/** Environment variables that give a child process the same settings. */
 export function settingsToEnvironment(settings: Settings): Record<string, string> {
   const entries: [string, string][] = [];
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
@@ -224,7 +224,7 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   return Object.fromEntries(entries);
 }
 
-/** The value of a secret of pipelines: the worker's variable LONGHAUL_SECRET_{name}. */
+/** Value of a pipeline secret: the worker's variable LONGHAUL_SECRET_{name}. */
 export function secretValueOf(
   name: string,
   environment: NodeJS.ProcessEnv = process.env,
@@ -232,10 +232,10 @@ export function secretValueOf(
   return environment[SECRET_VARIABLE_PREFIX + name];
 }
 
-/** What the names of the variables that hold pipelines' secrets begin with. */
+/** Prefix of the environment variables that hold pipeline secrets. */
 export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 
-/** Is this process a part of `longhaul up`, which starts, restarts and ends it? */
+/** Whether `longhaul up` started this process, and restarts and ends it. */
 export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {
   return environment[SUPERVISED_VARIABLE] === '1';
 }
@@ -243,7 +243,7 @@ export function isSupervised(environment: NodeJS.ProcessEnv = process.env): bool
 /** Set to `1` by `longhaul up` for the processes that it starts. */
 export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';
 
-/** The umask that the user's processes have, in octal: steps get it. Set by a process that changes its own. */
+/** The user's umask in octal, which pipeline steps get. Set by a process that changes its own. */
 export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
 
 /** The umask of steps, in octal, e.g. `0022`. */
@@ -253,7 +253,7 @@ export function stepUmask(environment: NodeJS.ProcessEnv = process.env): string 
 }
 
 /**
- * Path of the configuration file: of the project that a flag or the environment names, else of the folder.
+ * Path of the configuration file in the project that a flag or the environment names, else in the folder.
  *
  * @param project the named project, absolute or relative to `folder`
  * @throws SettingsError when a folder holds more than one
@@ -274,7 +274,7 @@ export function findConfigFile(project: unknown, folder: string): string | undef
 async function readConfigFile(path: string): Promise<LonghaulConfig> {
   let config: unknown;
   try {
-    // Loaded only where there is a file: it takes as long as all else here.
+    // Loaded only for an existing file: it takes as long as everything else here.
     const { createJiti } = await import('jiti');
     config = await createJiti(import.meta.url).import(path, { default: true });
   } catch (error) {
@@ -294,11 +294,11 @@ async function readConfigFile(path: string): Promise<LonghaulConfig> {
   return config;
 }
 
-/** What steps of pipelines get of their worker's environment: where things are, and how the network is reached. */
+/** Variables of the worker that every pipeline step gets: paths, locale, proxies and certificates. */
 const STEP_VARIABLES =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TZ|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|GIT_SSL_CAINFO|PIP_CERT|AWS_CA_BUNDLE)$/;
 
-/** The variables of this worker that steps of pipelines get: the usual ones, and those that the settings name. */
+/** Variables of this worker that pipeline steps get: the usual ones, and those that the settings name. */
 export function stepVariables(
   { stepEnvironment }: Pick<Settings, 'stepEnvironment'>,
   environment: NodeJS.ProcessEnv = process.env,

@@ -1,7 +1,7 @@
 /**
- * How values travel through Temporal: as JSON that its UI shows, except that anything over 256 KiB goes to storage
- * and leaves a claim in history. A value over 2 MiB that reached Temporal would end the run and lose its record.
- * It is the SDK's own external storage and not a codec, so that it happens outside the sandbox and once a task.
+ * The data converter: values are JSON, which Temporal's UI shows; a value over 256 KiB is offloaded to storage and leaves a
+ * claim in history. A value over 2 MiB that reached Temporal would end the run and lose its record. Uses the SDK's external
+ * storage instead of a codec, so that it runs outside of the sandbox, once per task.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -31,10 +31,10 @@ export function dataConverterOf(storage: Storage): DataConverter {
   };
 }
 
-/** How old a stored value may be to count as stored again, in milliseconds: a sweep must not take it for abandoned. */
+/** Age up to which a stored value isn't rewritten, in milliseconds: a sweep must not treat it as abandoned. */
 const FRESH_MS = 24 * 3600_000;
 
-/** Values are stored under their workflow and hash, so that a repeated store (a replay, a retry) stores nothing new. */
+/** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. */
 function storageDriver(storage: Storage): StorageDriver {
   return {
     name: 'longhaul',
@@ -61,7 +61,7 @@ function storageDriver(storage: Storage): StorageDriver {
   };
 }
 
-/** What history points to and storage has lost is no unknown operation, but one that can't be read. */
+/** A value missing from storage makes its operation unreadable (`internal`), not unknown (`not_found`). */
 async function readStored(storage: Storage, key: string): Promise<Buffer> {
   try {
     return await storage.read(key);

@@ -1,32 +1,33 @@
-/** Files that callers name, under the folders that they may read. */
+/** Resolves paths and glob patterns from callers within the data folders. */
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { LINKS_AS_FILES } from './glob-links.js';
 
-/** Where a path may lead. */
-export interface Places {
-  /** Absolute spellings under a folder, in the folders' order; none when the path is outside of all. */
-  inside: string[];
-  /** The folders without symbolic links: what a found file has to be under as well. */
+/** A caller's path, resolved against the data folders. */
+export interface ResolvedPath {
+  /** Absolute paths within a folder, in the folders' order; empty when the path is outside of all. */
+  candidates: string[];
+  /** The folders with symbolic links resolved; a file's real path must be within one of them too. */
   realFolders: string[];
 }
 
 /**
- * Looks a path up by its spelling, without a look at the file, so that nobody can learn what exists elsewhere.
+ * Resolves a path by its spelling alone, without file system access, so that callers can't learn which files exist elsewhere.
  *
- * @param givenPath absolute, or relative to a folder; no URL
+ * @param givenPath absolute, or relative to a folder; not a URL
  */
-export async function placesOf(givenPath: string, folders: readonly string[]): Promise<Places> {
+export async function resolveInFolders(givenPath: string, folders: readonly string[]): Promise<ResolvedPath> {
   const realFolders = await Promise.all(
     folders.map((folder) => realpath(folder).catch(() => path.resolve(folder))),
   );
-  if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0')) return { inside: [], realFolders };
+  if (/^[a-z][a-z0-9+.-]+:/i.test(givenPath) || givenPath.includes('\0'))
+    return { candidates: [], realFolders };
   const spelledFolders = [...folders.map((folder) => path.resolve(folder)), ...realFolders];
   const candidates = path.isAbsolute(givenPath)
     ? [path.resolve(givenPath)]
     : realFolders.map((folder) => path.resolve(folder, givenPath));
-  return { inside: candidates.filter((candidate) => isUnder(candidate, spelledFolders)), realFolders };
+  return { candidates: candidates.filter((candidate) => isUnder(candidate, spelledFolders)), realFolders };
 }
 
 export function isUnder(file: string, folders: readonly string[]): boolean {
@@ -42,35 +43,35 @@ export function isUnder(file: string, folders: readonly string[]): boolean {
 }
 
 export interface Match {
-  /** The file's spelling: relative to its folder if the pattern is. */
+  /** Path of the file: relative to its folder if the pattern is relative. */
   name: string;
   /** Absolute, without symbolic links. */
   realPath: string;
   bytes: number;
 }
 
-/** Whether a path can stand for several files: `*`, `?`, `[...]`, and `**` for any depth of folders. */
-export function isPattern(givenPath: string): boolean {
+/** Whether a path is a glob pattern: `*`, `?`, `[...]`, and `**` for any depth of folders. */
+export function isGlob(givenPath: string): boolean {
   return /[*?[]/.test(givenPath);
 }
 
 /**
- * Files that match a pattern, sorted by name; those of the first folder that has any. Hidden files only match a name that
- * starts with a dot. Links to files count; `**` does not descend into links to folders.
+ * Files that match a pattern, sorted by name, from the first folder that has any. Hidden files match only patterns with a
+ * leading dot. Links to files match; `**` doesn't descend into links to folders.
  *
  * @returns undefined when the pattern or a match leads outside of the folders
- * @throws the signal's reason once it has fired
+ * @throws the signal's reason once it is aborted
  */
 export async function filesMatching(
   pattern: string,
   folders: readonly string[],
   signal?: AbortSignal,
 ): Promise<Match[] | undefined> {
-  const { inside, realFolders } = await placesOf(pattern, folders);
-  if (inside.length === 0) return undefined;
-  for (const candidate of inside) {
+  const { candidates, realFolders } = await resolveInFolders(pattern, folders);
+  if (candidates.length === 0) return undefined;
+  for (const candidate of candidates) {
     const segments = candidate.split(path.sep);
-    const first = segments.findIndex(isPattern);
+    const first = segments.findIndex(isGlob);
     const spelledBase = segments.slice(0, first).join(path.sep) || path.sep;
     const base = await realpath(spelledBase).catch(() => undefined);
     if (base === undefined) continue;
@@ -83,7 +84,7 @@ export async function filesMatching(
       fs: LINKS_AS_FILES,
       ...(signal && { signal }),
     });
-    // Once the signal has fired, only some of the files were found.
+    // An aborted search has found only some of the files.
     signal?.throwIfAborted();
     const matches: Match[] = [];
     for (const relative of found) {
@@ -104,25 +105,25 @@ export async function filesMatching(
 }
 
 /**
- * Size of a file under the folders, or of all files that match a pattern, in bytes; undefined for one that isn't there,
- * or not for callers.
+ * Size of a file within the folders, or of all files that match a pattern, in bytes; undefined for a file that doesn't exist
+ * or that callers may not read.
  *
- * @param signal ends the search for a pattern's files; the size is undefined then
+ * @param signal cancels the search for a pattern's files; the size is then undefined
  */
 export async function fileBytes(
   givenPath: string,
   folders: readonly string[],
   signal?: AbortSignal,
 ): Promise<number | undefined> {
-  const { inside, realFolders } = await placesOf(givenPath, folders);
-  for (const candidate of inside) {
+  const { candidates, realFolders } = await resolveInFolders(givenPath, folders);
+  for (const candidate of candidates) {
     const real = await realpath(candidate).catch(() => undefined);
     if (real === undefined) continue;
     if (!isUnder(real, realFolders)) return undefined;
     const found = await stat(real).catch(() => undefined);
     return found?.isFile() ? found.size : undefined;
   }
-  if (!isPattern(givenPath)) return undefined;
+  if (!isGlob(givenPath)) return undefined;
   const matches = await filesMatching(givenPath, folders, signal).catch((thrown: unknown) => {
     if (signal?.aborted) return undefined;
     throw thrown;

@@ -1,7 +1,7 @@
 /**
- * Deletions of operations, recorded in Temporal. Temporal deletes a closed workflow within a minute, not at once. So a
- * deletion begins with a new run under the same workflow ID, which isn't an operation: as the current run it hides the
- * operation from every reader. It is open until everything of the operation is deleted; then it is deleted as well.
+ * Deletions of operations, recorded in Temporal. Temporal deletes a closed workflow within a minute, not at once. So a deletion
+ * begins with a new run of another workflow type under the same workflow ID: as the current run it hides the operation from
+ * every reader. It stays open until all data of the operation is deleted; then it is deleted too.
  */
 import { isGrpcServiceError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 import { START_MEMO } from '../operations/wire.js';
@@ -10,39 +10,39 @@ import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 import { prefixesOf } from './storage-keys.js';
 import type { Storage } from './storage.js';
 
-/** Type of the runs that hide operations, and the task queue that they are on: no worker polls it. */
+/** Workflow type of the runs that hide operations, and their task queue, which no worker polls. */
 export const DELETION_TYPE = 'longhaul_deletion';
-/** Where such a run says what it deletes. */
+/** Memo key of the {@link Deletion}. */
 const DELETION_MEMO = 'longhaul_deletion';
-/** A deletion that was cut off is over after so long, whether or not somebody completed it. */
+/** Execution time-out of an interrupted deletion that nothing completes. */
 const DELETION_TIMEOUT = '30d';
-/** How long starting such a run may take, in milliseconds: Temporal delays a second run within a second. */
+/** Time limit for starting such a run, in milliseconds: Temporal delays a second run within a second. */
 const BEGIN_LIMIT_MS = 10_000;
 const NOT_FOUND = 5;
 
-/** A deletion that has begun. */
+/** A deletion in progress. */
 export interface Deletion {
   principal: string;
-  /** Current run of the operation as it was deleted. */
+  /** Current run of the operation when it was deleted. */
   runId: string;
-  /** Workflow ID of an operation that was resumed from this one: if there is one, it reads this one's logs and files. */
+  /** Workflow ID of the operation that resumes this one, if it exists: it reads this one's logs and files. */
   resumedAs: string;
 }
 
-/** Is it an operation, and not a foreign workflow or a deletion? */
+/** Whether a workflow is an operation, not a foreign workflow or a deletion. */
 export function isOperation(description: WorkflowExecutionDescription | undefined): boolean {
   return description?.memo?.[START_MEMO] !== undefined;
 }
 
-/** What a run deletes; undefined for all other workflows. */
+/** The deletion that a run stands for; undefined for other workflows. */
 export function deletionIn({ memo }: Pick<WorkflowExecutionDescription, 'memo'>): Deletion | undefined {
   return memo?.[DELETION_MEMO] as Deletion | undefined;
 }
 
 /**
- * Hides an operation for good.
+ * Hides an operation permanently.
  *
- * @throws WorkflowExecutionAlreadyStartedError when a run under the ID is open: a deletion, or one since a reset
+ * @throws WorkflowExecutionAlreadyStartedError when a run under the ID is open: a deletion, or a run since a reset
  */
 export async function beginDeletion(client: Client, workflowId: string, deletion: Deletion): Promise<void> {
   await client.withDeadline(Date.now() + BEGIN_LIMIT_MS, () =>
@@ -60,11 +60,11 @@ export async function beginDeletion(client: Client, workflowId: string, deletion
 }
 
 /**
- * Deletes what storage holds of the operation, then its histories, then the run that hides it. Safe to repeat, also after
- * it was cut off.
+ * Deletes the operation's values in storage, then its histories, then the run that hides it. Idempotent, also after an
+ * interruption.
  *
  * @param description of the open run that hides the operation
- * @throws when Temporal can't be reached or refuses, or storage fails; the operation stays hidden
+ * @throws when Temporal can't be reached or rejects the call, or storage fails; the operation stays hidden
  */
 export async function completeDeletion(
   client: Client,
@@ -79,24 +79,24 @@ export async function completeDeletion(
     for (const prefix of workflowIds.flatMap(prefixesOf))
       for await (const { key } of storage.list(prefix)) await storage.remove(key);
   for (const workflowExecution of runs)
-    await unlessMissing(client, () =>
+    await ignoreNotFound(client, () =>
       client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
     );
   const workflowExecution = { workflowId, runId };
-  // From here on the deletion is complete. This run's own history goes as soon as Temporal gets to it.
-  await unlessMissing(client, () =>
+  // The deletion is complete now. Temporal deletes this run's own history asynchronously.
+  await ignoreNotFound(client, () =>
     client.workflowService.terminateWorkflowExecution({
       namespace,
       workflowExecution,
       reason: 'the operation is deleted',
     }),
   );
-  await unlessMissing(client, () =>
+  await ignoreNotFound(client, () =>
     client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
   );
 }
 
-/** Completes all deletions that were cut off. @returns how many */
+/** Completes all interrupted deletions. @returns how many */
 export async function completeDeletions(client: Client, storage: Storage): Promise<number> {
   let count = 0;
   const query = `WorkflowType = '${DELETION_TYPE}' AND ExecutionStatus = 'Running'`;
@@ -110,7 +110,7 @@ export async function completeDeletions(client: Client, storage: Storage): Promi
   return count;
 }
 
-async function unlessMissing(client: Client, call: () => Promise<unknown>): Promise<void> {
+async function ignoreNotFound(client: Client, call: () => Promise<unknown>): Promise<void> {
   try {
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, call);
   } catch (error) {

@@ -5,7 +5,7 @@ import { START_MEMO } from '../operations/wire.js';
 import { CALL_LIMIT_MS, findWorkflow } from './find-workflow.js';
 
 const { WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
-/** gRPC status codes for a run that there isn't. */
+/** gRPC status codes for a missing run: INVALID_ARGUMENT, NOT_FOUND. */
 const MISSING: readonly number[] = [3, 5];
 
 export interface Run {
@@ -17,14 +17,14 @@ export interface Run {
 export interface Executions {
   /** Child workflows' runs first, then the operation's own, the given one last. */
   runs: Run[];
-  /** The workflow IDs that are the operation's alone. */
+  /** Workflow IDs that belong to this operation only. */
   workflowIds: string[];
 }
 
 /**
- * Finds all runs under a workflow ID (those before a reset or a continue-as-new too) and those of its closed child
- * workflows. Children that are still open, which their parent left behind, and those that are operations themselves are
- * not among them.
+ * Finds all runs under a workflow ID (including those before a reset or a continue-as-new) and those of its closed child
+ * workflows. Excludes children that their parent abandoned and that are still open, and children that are operations
+ * themselves.
  *
  * @param except runs to leave out
  * @throws when Temporal can't be reached
@@ -42,7 +42,7 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
       const current = await findWorkflow(client, child.workflowId);
       const isOwn = current?.raw.workflowExecutionInfo?.parentExecution?.runId === run.runId;
       if (current && isOwn && (!current.closeTime || current.memo?.[START_MEMO])) continue;
-      // Another parent may have used the child's workflow ID again: then only this run is the operation's.
+      // Another parent may have reused the child's workflow ID: then only this run belongs to the operation.
       queue.push(current && isOwn ? { workflowId: child.workflowId, runId: current.runId } : child);
       if (isOwn || !current) workflowIds.add(child.workflowId);
     }
@@ -54,7 +54,7 @@ export async function executionsOf(client: Client, root: Run, except: string[]):
   };
 }
 
-/** What visibility lists under an ID: also runs that no later history names, such as those of several resets of one run. */
+/** Runs listed by visibility, including runs that no later history names, e.g. after several resets of one run. */
 async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
   return client.withDeadline(Date.now() + CALL_LIMIT_MS, async () => {
     const runs: Run[] = [];
@@ -66,7 +66,7 @@ async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
   });
 }
 
-/** The runs that a history names: those that it continues, and child workflows. None for a run that is gone. */
+/** The runs that a history names: those that it continues, and child workflows. Empty for a deleted run. */
 async function referencesOf(client: Client, run: Run): Promise<{ earlier: Run[]; children: Run[] }> {
   const earlier: Run[] = [];
   const children: Run[] = [];

@@ -1,40 +1,40 @@
-/** Names of files and folders made from any text: tokens, workflow IDs, names of artifacts. */
+/** Encodes any text (tokens, workflow IDs, artifact names) as a file name. */
 import { createHash } from 'node:crypto';
-import { isUnfinished } from './unfinished-files.js';
+import { isTemporaryPath } from './atomic-files.js';
 
-/** Longest name that is kept whole, in bytes: file systems take 255, and unfinished files have longer ones. */
+/** Longest name that isn't hashed, in bytes: file systems allow 255, and temporary files append a suffix. */
 const LONGEST_NAME_BYTES = 200;
-/** A longer one: its beginning and its hash. */
+/** A hashed name: the beginning of the encoded text, and a hash. */
 const HASHED = /^(.{100})~[0-9a-f]{32}$/;
 
 /**
- * A text as one name: percent-encoded, with its end replaced by a hash if it is long. Different texts have different names,
- * and no name is another folder's (`.`, `..`), a hashed one's or an unfinished file's.
+ * Encodes a text as a file name: percent-encoded, with its end replaced by a hash if it is long. Different texts have different
+ * names; none is `.` or `..`, looks like a hashed name by accident, or is a temporary file's name.
  *
  * @throws RangeError for an empty text
  */
-export function fileName(text: string): string {
+export function encodeFileName(text: string): string {
   if (text === '') throw new RangeError('expected the name of a file; got an empty text');
   const encoded = encodeURIComponent(text);
   if (encoded.length > LONGEST_NAME_BYTES)
     return `${encoded.slice(0, 100)}~${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
   if (/^\.{1,2}$/.test(encoded)) return encoded.replaceAll('.', '%2E');
   if (HASHED.test(encoded)) return encoded.replaceAll('~', '%7E');
-  return isUnfinished(encoded) ? encoded.replace(/\.tmp$/, '%2Etmp') : encoded;
+  return isTemporaryPath(encoded) ? encoded.replace(/\.tmp$/, '%2Etmp') : encoded;
 }
 
 /**
- * What a name was made from.
+ * Decodes a file name.
  *
- * @returns `beginning` where the name holds only that and a hash; undefined for a name that {@link fileName} didn't make
+ * @returns `beginning` for a hashed name; undefined for a name that {@link encodeFileName} didn't make
  */
-export function textOfFileName(name: string): { text: string } | { beginning: string } | undefined {
+export function decodeFileName(name: string): { text: string } | { beginning: string } | undefined {
   const [, cut] = HASHED.exec(name) ?? [];
   if (cut === undefined) {
     const text = decoded(name);
     return text === undefined ? undefined : { text };
   }
-  // The cut may be within an escape, or within a character of up to four.
+  // The cut may be within an escape, or within a character of up to four escapes.
   for (let length = cut.length; length > 0; length -= 1) {
     const beginning = decoded(cut.slice(0, length));
     if (beginning !== undefined) return { beginning };

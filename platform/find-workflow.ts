@@ -1,7 +1,7 @@
-/** Asking Temporal about workflows that may be gone. */
+/** Describes workflows that may not exist. */
 import { WorkflowNotFoundError, type Client, type WorkflowExecutionDescription } from '@temporalio/client';
 
-/** How long such a call may take, in milliseconds. */
+/** Deadline of the call, in milliseconds. */
 export const CALL_LIMIT_MS = 5_000;
 
 /**

@@ -1,8 +1,8 @@
-/** Symbolic links for tinyglobby. */
+/** Symbolic links in tinyglobby. */
 import { readdir, type Dirent } from 'node:fs';
 import type { GlobOptions } from 'tinyglobby';
 
-/** Links are neither followed, which could lead anywhere, nor left out: where they lead is looked at afterwards. */
+/** Options that list symbolic links without following them: callers check the targets. */
 export const LINKS_AS_FILES = {
   readdir(
     path: string,

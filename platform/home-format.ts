@@ -1,36 +1,36 @@
-/** The form of what a home holds, so that an older Longhaul leaves alone what a newer one has written. */
+/** Format version of a home, which keeps an older Longhaul from changing a home that a newer one has written. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isNoRoom } from './disk.js';
+import { isDiskFullError } from './disk.js';
 import { HomeError } from './home-error.js';
-import { ownPackage } from './package.js';
-import { writeWhole } from './unfinished-files.js';
+import { longhaulPackage } from './package.js';
+import { writeFileAtomically } from './atomic-files.js';
 
-/** Raised by a version whose homes earlier versions must not touch. */
+/** Incremented by a version whose homes earlier versions must not use. */
 const FORMAT = 1;
 
 /** Content of `longhaul.version`. */
 interface HomeFormat {
   format: number;
-  /** The Longhaul that wrote it, for people. */
+  /** Version of the Longhaul that wrote it, for messages. */
   longhaul: string;
 }
 
-/** Leaves the mark of this version in a home that has none. */
-export function markHome(home: string): void {
-  const { version } = ownPackage();
+/** Writes the format file into a home without one. */
+export function writeHomeFormat(home: string): void {
+  const { version } = longhaulPackage();
   try {
-    writeWhole(
+    writeFileAtomically(
       formatFile(home),
       `${JSON.stringify({ format: FORMAT, longhaul: version } satisfies HomeFormat)}\n`,
     );
   } catch (error) {
-    // The next start marks it.
-    if (!isNoRoom(error)) throw error;
+    // The next start writes it.
+    if (!isDiskFullError(error)) throw error;
   }
 }
 
-/** @returns undefined for a home without the mark. @throws HomeError when it is newer than this Longhaul, or damaged */
+/** @returns undefined for a home without a format file. @throws HomeError when it is newer than this Longhaul, or damaged */
 export function readHomeFormat(home: string): HomeFormat | undefined {
   let text: string;
   try {

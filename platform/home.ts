@@ -1,26 +1,26 @@
-/** The home: LONGHAUL_HOME, the folder of a stack's data. Whether it can be used is found out here, before anything is done in it. */
+/** Checks and prepares the home (LONGHAUL_HOME), the folder of a stack's data, before anything is written into it. */
 import { accessSync, constants, lstatSync, mkdirSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { dirname, parse } from 'node:path';
-import { markHome, readHomeFormat } from './home-format.js';
+import { writeHomeFormat, readHomeFormat } from './home-format.js';
 import { HomeError } from './home-error.js';
-import { keepPrivate } from './private-home.js';
+import { makeHomePrivate } from './private-home.js';
 
 /**
- * Makes a home ready for a process that writes into it: makes the folder, keeps it private, and leaves this version's mark.
+ * Prepares a home for a process that writes into it: creates the folder, makes it private, writes the format file.
  *
  * @param say takes warnings
- * @throws HomeError when it can't be made, read or written, or a newer Longhaul has written it
+ * @throws HomeError when it can't be created, read or written, or a newer Longhaul has written it
  */
 export function openHome(home: string, say: (line: string) => void): void {
   makeFolder(home);
   checkWritable(home);
   const format = readHomeFormat(home);
-  keepPrivate(home, say);
-  if (!format) markHome(home);
+  makeHomePrivate(home, say);
+  if (!format) writeHomeFormat(home);
 }
 
 /**
- * Checks a home that is only read. One that isn't there yet is fine.
+ * Checks a home that is only read. A missing one is valid.
  *
  * @throws HomeError
  */
@@ -29,7 +29,7 @@ export function checkReadable(home: string): void {
 }
 
 /**
- * Checks a home that is to be written, without making it.
+ * Checks that a home can be written, without creating it.
  *
  * @throws HomeError
  */
@@ -39,20 +39,20 @@ export function checkWritable(home: string): void {
   requireAccess(home, folder, constants.R_OK | constants.W_OK | constants.X_OK, 'read and written');
 }
 
-/** Step by step: in /proc, Node.js repeats a recursive `mkdir` for ever. */
+/** Creates one folder at a time: in /proc, Node.js repeats a recursive `mkdir` forever. */
 function makeFolder(folder: string, home = folder): void {
   if (exists(folder, home)) return;
   makeFolder(dirname(folder), home);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it concurrently.
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     throw unusable(home, 'that can be made', `${reasonOf(error)} at ${dirname(folder)}`);
   }
 }
 
-/** Is there such a folder? @throws HomeError when there is something else, on the way to it too */
+/** Whether the folder exists. @throws HomeError when the path or a part of it is something else */
 function exists(folder: string, home = folder): boolean {
   let found: Stats;
   try {
@@ -62,7 +62,7 @@ function exists(folder: string, home = folder): boolean {
     if (code === 'ENOENT' && !isLink(folder)) return false;
     if (code === 'ENOENT')
       throw unusable(home, '', `a link at ${folder} to ${readlinkSync(folder)}, which is not there`);
-    // Which part of the path is meant, only its parent says.
+    // Find the part of the path that causes the error.
     if (folder !== parse(folder).root && (code === 'ENOTDIR' || code === 'EACCES'))
       exists(dirname(folder), home);
     const where = code === 'EACCES' ? dirname(folder) : folder;
@@ -72,7 +72,7 @@ function exists(folder: string, home = folder): boolean {
   throw unusable(home, '', `${found.isFile() ? 'a file' : 'something else'} at ${folder}`);
 }
 
-/** @param folder the home, or the nearest folder above it that is there */
+/** @param folder the home, or its nearest existing ancestor */
 function requireAccess(home: string, folder: string, mode: number, what: string): void {
   try {
     accessSync(folder, mode);

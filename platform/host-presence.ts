@@ -1,4 +1,4 @@
-/** Whether the workers of a host are there: when one last asked Temporal for work. */
+/** Presence of a host's workers: when one last polled Temporal. */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { hostTaskQueue } from '../pipelines/run.js';
@@ -9,21 +9,21 @@ const QUEUE_TYPES = {
   activities: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
 };
 
-/** How long one call to Temporal may take, in milliseconds. */
+/** Deadline of one call to Temporal, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
 
-/** A worker that waits for work asks for it once a minute, in milliseconds, with a margin. */
+/** Interval between polls of an idle worker, in milliseconds: a minute, with a margin. */
 export const POLL_INTERVAL_MS = 70_000;
 
-/** Who asks a task queue for work. */
+/** A poller of a task queue. */
 export interface Poller {
-  /** Of the worker's process. */
+  /** Identity of the worker process. */
   identity: string;
-  /** When it last asked. */
+  /** Time of the last poll. */
   polledAt: Date;
 }
 
-/** Workers that have polled a queue within the last five minutes, the latest poll first. */
+/** Workers that have polled a queue within the last five minutes, latest poll first. */
 export async function pollersOf(
   client: Client,
   queue: string,
@@ -44,7 +44,7 @@ export async function pollersOf(
     .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime());
 }
 
-/** Identity of a worker's process: `123@buildbox-3f9c0a12b4`. */
+/** Identity of a worker process: `123@buildbox-3f9c0a12b4`. */
 export function workerIdentity(host: string): string {
   return `${process.pid}@${host}`;
 }
@@ -54,7 +54,7 @@ export function hostInIdentity(identity: string): string | undefined {
   return /^\d+@(.*-[0-9a-f]{10})$/.exec(identity)?.[1];
 }
 
-/** When a worker of the host last polled; undefined when that is over five minutes ago. */
+/** When a worker of the host last polled; undefined when that was over five minutes ago. */
 export async function lastSeen(client: Client, taskQueue: string, host: string): Promise<Date | undefined> {
   const [latest] = await pollersOf(client, hostTaskQueue(taskQueue, host));
   return latest?.polledAt;

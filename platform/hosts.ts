@@ -1,4 +1,4 @@
-/** The hosts of a task queue, for operators: which are there, and which jobs of open pipelines have their workspace where. */
+/** The hosts of a task queue, for operators: which ones are present, and which open pipeline jobs have their workspace there. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
@@ -8,35 +8,35 @@ import { DROP_HOST_SIGNAL } from '../pipelines/run.js';
 import { hostInIdentity, lastSeen, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
 import { quote } from './visibility-query.js';
 
-/** How long one call to Temporal may take, in milliseconds; a query may wait for a worker to replay. */
+/** Deadline of one call to Temporal, in milliseconds; a query may wait for a worker to replay. */
 const CALL_LIMIT_MS = 10_000;
-/** Pipelines that are asked at a time. */
+/** Number of pipelines queried concurrently. */
 const BATCH = 10;
 
-/** A job whose workspace a host has. */
+/** A job whose workspace is on a host. */
 export interface HostedJob {
-  /** Of the operation. */
+  /** Token of the operation. */
   token: string;
   workflowId: string;
   tool: string;
-  /** Name of the job: `build`, `test[3]`. */
+  /** Job name: `build`, `test[3]`. */
   job: string;
   status: ChildRecord['status'];
 }
 
 export interface Host {
-  /** Its ID. */
+  /** ID of the host. */
   name: string;
-  /** When a worker of it last asked for work, ISO 8601; undefined when that is over five minutes ago. */
+  /** When one of its workers last polled, ISO 8601; undefined when that was over five minutes ago. */
   lastSeenAt?: string;
-  /** Does a worker of it ask for work? */
+  /** Whether one of its workers is polling. */
   isThere: boolean;
   jobs: HostedJob[];
 }
 
 export interface HostList {
   hosts: Host[];
-  /** Tokens of open pipelines that could not be read: no worker answered for them. */
+  /** Tokens of open pipelines that could not be read, since no worker answered the query. */
   unread: string[];
 }
 
@@ -67,10 +67,10 @@ export async function listHosts(client: Client, taskQueue: string): Promise<Host
 }
 
 /**
- * Gives a host up: its jobs start again on other hosts, or ask.
+ * Drops a host: its jobs start again on other hosts, or ask a person.
  *
- * @returns its jobs, and the tokens of open pipelines that may have more there, since no worker answered for them
- * @throws LonghaulError `not_found` for an unknown host, `wrong_state` for one that is there
+ * @returns its jobs, and the tokens of open pipelines that may have more there, since no worker answered the query
+ * @throws LonghaulError `not_found` for an unknown host, `wrong_state` for a present one
  */
 export async function dropHost(
   client: Client,
@@ -86,7 +86,7 @@ export async function dropHost(
   if (host.isThere)
     throw new LonghaulError(
       'wrong_state',
-      `host ${name} is there: a worker of it asked for work at ${host.lastSeenAt}. Stop its workers, and try again after ${POLL_INTERVAL_MS / 1000} seconds`,
+      `host ${name} is present: one of its workers polled at ${host.lastSeenAt}. Stop its workers, and try again after ${POLL_INTERVAL_MS / 1000} seconds`,
     );
   for (const workflowId of new Set(host.jobs.map((job) => job.workflowId)))
     await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
@@ -100,15 +100,15 @@ async function hostedJobs(
   taskQueue: string,
 ): Promise<{ jobs: (HostedJob & { host: string })[]; unread: string[] }> {
   const query = `WorkflowType = ${quote(PIPELINE_WORKFLOW)} AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
-  const open: { workflowId: string; marker: StartMemo }[] = [];
+  const open: { workflowId: string; startMemo: StartMemo }[] = [];
   for await (const { workflowId, memo } of client.workflow.list({ query })) {
-    const marker = memo?.[START_MEMO] as StartMemo | undefined;
-    if (marker) open.push({ workflowId, marker });
+    const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+    if (startMemo) open.push({ workflowId, startMemo });
   }
   const jobs: (HostedJob & { host: string })[] = [];
   const unread: string[] = [];
   for (let at = 0; at < open.length; at += BATCH) {
-    const batch = open.slice(at, at + BATCH).map(async ({ workflowId, marker: { tool, principal } }) => {
+    const batch = open.slice(at, at + BATCH).map(async ({ workflowId, startMemo: { tool, principal } }) => {
       const token = tokenOf(principal, workflowId);
       const children = await childrenOf(client, workflowId);
       if (!children) unread.push(token);
@@ -121,10 +121,10 @@ async function hostedJobs(
   return { jobs, unread };
 }
 
-/** A job that waits for a free place among those that run at once is pending, and may have its workspace. */
+/** Includes `pending`: a job that waits for a concurrency slot may already have its workspace. */
 const OPEN: readonly ChildRecord['status'][] = ['pending', 'working', 'input_required'];
 
-/** Undefined when no worker answers, or the pipeline has closed meanwhile. */
+/** Undefined when no worker answers, or the pipeline has closed in the meantime. */
 async function childrenOf(client: Client, workflowId: string): Promise<ChildRecord[] | undefined> {
   try {
     const state = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>

@@ -1,6 +1,6 @@
 /**
- * The one logger. It writes JSON lines to standard error: standard output belongs to stdio transports and to
- * what commands print.
+ * The one logger. It writes JSON lines to standard error: standard output belongs to stdio transports and to the output of
+ * commands.
  */
 import { pino, stdSerializers, type Logger } from 'pino';
 

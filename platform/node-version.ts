@@ -1,13 +1,13 @@
-/** Which Node.js this installation needs. Node.js of any version that has modules loads it. */
-import { ownPackage } from './package.js';
+/** The Node.js version that this installation needs. Runs on any Node.js that supports modules. */
+import { longhaulPackage } from './package.js';
 
 /** The lowest version that `engines` in package.json names, e.g. `20.19`. */
 export function oldestNode(): string {
-  return ownPackage().engines.node.replace('>=', '');
+  return longhaulPackage().engines.node.replace('>=', '');
 }
 
 /**
- * Says what is wrong with a Node.js that is too old; undefined for one that isn't.
+ * Message about a Node.js that is too old; undefined for a supported one.
  *
  * @param version default: that of this process
  */

@@ -1,4 +1,4 @@
-/** Longhaul's own package.json. Reads nothing else: Node.js of any version that has modules loads it. */
+/** Longhaul's own package.json. Runs on any Node.js that supports modules. */
 import { existsSync, readFileSync } from 'node:fs';
 
 interface Package {
@@ -6,11 +6,11 @@ interface Package {
   engines: { node: string };
 }
 
-/** The compiled code is one folder further down than the sources. */
+/** Compiled code is one folder deeper than the sources. */
 const FILES = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
 
 /** @throws when the installation has none */
-export function ownPackage(): Package {
+export function longhaulPackage(): Package {
   const file = FILES.find((one) => existsSync(one));
   if (file === undefined) throw new Error(`no package.json above ${import.meta.url}`);
   return JSON.parse(readFileSync(file, 'utf8')) as Package;

@@ -1,19 +1,19 @@
 /**
- * Which process is behind a PID. PIDs are used again, so a number in a file is trusted only together with the
- * process's command line or the time it was started.
+ * Identity of the process behind a PID. PIDs are reused, so a PID in a file is trusted only together with the process's command
+ * line or its start time.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ProcessIdentity {
-  /** Arguments, joined by blanks. */
+  /** Arguments, joined by spaces. */
   commandLine: string;
-  /** Opaque; two processes that had the same PID differ in it. */
+  /** Opaque; differs between two processes with the same PID. */
   startedAt: string;
 }
 
-/** The process of this PID; undefined when there is none, or only its zombie. */
+/** The process with this PID; undefined when it doesn't exist or is a zombie. */
 export function processIdentity(pid: number): ProcessIdentity | undefined {
   return process.platform === 'linux' ? fromProc(pid) : fromPs(pid);
 }
@@ -21,9 +21,9 @@ export function processIdentity(pid: number): ProcessIdentity | undefined {
 function fromProc(pid: number): ProcessIdentity | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name in brackets may hold blanks; what follows it starts with the state, field 3 of proc(5).
+    // The name in parentheses may hold spaces; the state follows it, field 3 of proc(5).
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // The first thread may have ended while others still hold the process's ports and files.
+    // The main thread may have ended while others still hold the process's ports and files.
     const isEnded = fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1;
     if (isEnded || fields[0] === 'X') return undefined;
     const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trim();
@@ -44,20 +44,20 @@ function fromPs(pid: number): ProcessIdentity | undefined {
   }
 }
 
-/** Sends a signal; a process that is gone already is no error. */
+/** Sends a signal; ignores a process that has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone in the meantime: what the signal was to bring about.
+    // It has ended in the meantime.
   }
 }
 
 /**
- * Ends a left-over process: SIGTERM, then SIGKILL after `graceMs`.
+ * Ends an orphaned process: SIGTERM, then SIGKILL after `graceMs`.
  *
- * @param isOurs looks at the command line; a process that it doesn't recognize is left alone
- * @returns true when there was such a process
+ * @param isOurs checks the command line; a process that it doesn't recognize is left alone
+ * @returns whether there was such a process
  */
 export async function endProcess(
   pid: number,
@@ -68,15 +68,15 @@ export async function endProcess(
   if (!found || !isOurs(found.commandLine)) return false;
   const isThere = () => processIdentity(pid)?.startedAt === found.startedAt;
   signalProcess(pid, 'SIGTERM');
-  if (!(await goneWithin(isThere, graceMs)) && isThere()) {
+  if (!(await waitUntilGone(isThere, graceMs)) && isThere()) {
     signalProcess(pid, 'SIGKILL');
-    await goneWithin(isThere, 2_000);
+    await waitUntilGone(isThere, 2_000);
   }
   return true;
 }
 
-/** Waits until `isThere` says no; false when that takes longer than `limitMs`. */
-export async function goneWithin(isThere: () => boolean, limitMs: number): Promise<boolean> {
+/** Waits until `isThere` returns false; resolves to false when that takes longer than `limitMs`. */
+export async function waitUntilGone(isThere: () => boolean, limitMs: number): Promise<boolean> {
   const deadline = Date.now() + limitMs;
   while (isThere()) {
     if (Date.now() >= deadline) return false;

@@ -1,4 +1,4 @@
-/** The path of this installation's command line, and how a shell runs it. Never `npx`, which may fetch a package. */
+/** Path of this installation's command line, and the shell command that runs it. `npx` isn't used: it may fetch a package. */
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,12 +10,12 @@ const NAME = 'longhaul';
 const LOCAL_BIN = join('node_modules', '.bin', NAME);
 
 /**
- * Shell words that run this installation from `folder`: `longhaul` if PATH resolves to it,
+ * Shell command that runs this installation from `folder`: `longhaul` if PATH resolves to it,
  * `node_modules/.bin/longhaul` if the folder holds that link, else `node` with the absolute path.
  *
- * Folders of PATH named `node_modules/.bin` don't count: `npm run` adds them for its child processes only.
+ * Ignores folders of PATH named `node_modules/.bin`: `npm run` adds them for its child processes only.
  *
- * @param program path of the program; symbolic links on the way to it are resolved
+ * @param program path of the program; symbolic links are resolved
  */
 export function programCommand(
   folder = process.cwd(),
@@ -33,12 +33,12 @@ export function programCommand(
   return isOwn(join(folder, LOCAL_BIN)) ? LOCAL_BIN : `node ${shellWord(program)}`;
 }
 
-/** A word as POSIX shells read it: quoted if it holds characters that they interpret. */
+/** Quotes a word for POSIX shells if it holds characters that they interpret. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : quotedShellWord(word);
 }
 
-/** A word in the single quotes of POSIX shells. */
+/** Quotes a word with single quotes for POSIX shells. */
 export function quotedShellWord(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** Loading the code of tools: definitions and activities, those that ship with Longhaul and those of the user's project. */
+/** Loads tool definitions and activities, both shipped ones and those of the user's project. */
 import { compilePatterns } from '../operations/schema.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './config.js';
@@ -8,19 +8,19 @@ import { placeOfName, problemsOfLoad, ProjectError } from './project-problems.js
 
 export type Activity = (...args: never[]) => unknown;
 
-/** What a file gave, or why it can't be used. */
+/** A file's exports, or the error that makes it unusable. */
 export interface LoadedFile<T> {
   path: string;
   value?: T;
   error?: ProjectError;
 }
 
-/** Loads the definition of every tool, each file whether or not the others can be loaded. */
+/** Loads all tool definitions; a file that fails doesn't affect the others. */
 export function loadToolFiles(paths: string[], modules: ProjectModules): Promise<LoadedFile<Tool>[]> {
   return loadEach(paths, (path) => loadTool(path, modules));
 }
 
-/** Loads the activities of all tools, each file whether or not the others can be loaded: every function that it exports. */
+/** Loads all activities: every function that a file exports; a file that fails doesn't affect the others. */
 export function loadActivityFiles(
   settings: Settings,
   modules: ProjectModules,
@@ -34,7 +34,7 @@ export function loadActivityFiles(
 /**
  * Loads the definition in a file.
  *
- * @throws ProjectError when it can't be loaded, exports no tool or has a pattern that can't be used
+ * @throws ProjectError when it can't be loaded, exports no tool or has an unsupported pattern
  */
 export async function loadTool(path: string, modules = new ProjectModules()): Promise<Tool> {
   const { default: tool } = (await load(path, modules)) as { default?: Tool };
@@ -52,14 +52,14 @@ export async function loadTool(path: string, modules = new ProjectModules()): Pr
   return tool;
 }
 
-/** Names that files give, and who gave each first. */
-export class Names {
+/** Names defined by files, with the first file of each. */
+export class NameRegistry {
   readonly #owners = new Map<string, string>();
 
-  /** @param kind of what is named, e.g. `a tool` */
+  /** @param kind noun for messages, e.g. `a tool` */
   constructor(private readonly kind: string) {}
 
-  /** Takes the names for a file; gives an error that names both files if another has one of them. */
+  /** Registers names for a file; returns an error that names both files if another has one of them. */
   take(names: string[], path: string): ProjectError | undefined {
     for (const name of names) {
       const other = this.#owners.get(name);
@@ -76,7 +76,7 @@ function isFunction(value: unknown): value is Activity {
   return typeof value === 'function';
 }
 
-/** One after the other: a module that two files import at the same time would be half there for one of them. */
+/** Sequential: a module that two files import concurrently would be half evaluated for one of them. */
 async function loadEach<T>(paths: string[], loadOne: (path: string) => Promise<T>): Promise<LoadedFile<T>[]> {
   const files: LoadedFile<T>[] = [];
   for (const path of paths) {

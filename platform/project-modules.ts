@@ -1,18 +1,18 @@
 /**
- * Modules of a user's project, loaded without a build step, and again after an edit: each instance evaluates every file
- * once, and a new instance evaluates all of them anew. Packages under node_modules are loaded once a process.
+ * Loads modules of a user's project without a build step, and reloads them after edits: each instance evaluates every file
+ * once; a new instance evaluates all of them again. Packages under node_modules are loaded once per process.
  *
- * JavaScript files that are ES modules are evaluated again only as entries: Node.js keeps those that other files import.
+ * ES modules in JavaScript files are reevaluated only as entries: Node.js caches those that other files import.
  */
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { Jiti, ModuleCache } from 'jiti';
-import { CODE_ROOT, isOfProject, PACKAGE_ENTRIES, SDK_PACKAGES } from './project.js';
+import { CODE_ROOT, isProjectFile, PACKAGE_ENTRIES, SDK_PACKAGES } from './project.js';
 import { missingPathOf } from './project-problems.js';
 
 let loader: Promise<Jiti> | undefined;
 
-/** Without a cache of its own: its users bring theirs. */
+/** The loader without its own cache: callers pass theirs. */
 function jiti(): Promise<Jiti> {
   return (loader ??= import('jiti').then(({ createJiti }) =>
     createJiti(import.meta.url, { alias: { ...SDK_PACKAGES, ...PACKAGE_ENTRIES }, moduleCache: false }),
@@ -21,11 +21,11 @@ function jiti(): Promise<Jiti> {
 
 export class ProjectModules {
   readonly #cache: ModuleCache = {};
-  /** Files that were evaluated or tried, and folders that lack what was imported. */
+  /** Files that were evaluated or failed, and folders in which an imported file is missing. */
   readonly #watched = new Set<string>();
 
   /**
-   * Evaluates a file and what it imports. Await one call before the next: modules that both import would run half.
+   * Evaluates a file and its imports. Await each call before the next: concurrent calls would see modules half evaluated.
    *
    * @throws whatever the file, or the loader, throws
    */
@@ -52,14 +52,14 @@ export class ProjectModules {
     } finally {
       for (const [file, module] of Object.entries(this.#cache)) {
         this.#watched.add(file);
-        // A module that failed must not be taken for a loaded one by the next file that imports it.
+        // The next file that imports a failed module must not find it in the cache.
         if (!module.loaded) delete this.#cache[file];
       }
     }
   }
 
-  /** Paths whose changes call for another load. */
+  /** Paths whose changes require a reload. */
   watched(): string[] {
-    return [...this.#watched].filter(isOfProject);
+    return [...this.#watched].filter(isProjectFile);
   }
 }

@@ -1,21 +1,21 @@
-/** What is wrong with a file of a user's project, and where. */
+/** Problems in the files of a user's project, with their places. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SettingsError } from './config.js';
-import { isOfProject } from './project.js';
+import { isProjectFile } from './project.js';
 
 export interface ProjectProblem {
   /** Absolute path of the file. */
   path: string;
-  /** From 1; undefined when it is of the whole file. */
+  /** From 1; undefined for a problem of the whole file. */
   line?: number;
-  /** From 1, in UTF-16 units. */
+  /** From 1, in UTF-16 code units. */
   column?: number;
   /** What was expected, what came, what to do. */
   message: string;
 }
 
-/** A file of the project that can't be used. Its message is one line; `problems` has them all. */
+/** An unusable file of the project. Its message is one line; `problems` holds all problems. */
 export class ProjectError extends SettingsError {
   constructor(
     message: string,
@@ -26,7 +26,7 @@ export class ProjectError extends SettingsError {
   }
 }
 
-/** `file:line:column: message`, as editors and terminals link it. */
+/** `file:line:column: message`, which editors and terminals turn into links. */
 export function formatProjectProblem({ path, line, column, message }: ProjectProblem): string {
   return `${[path, line, column].filter((part) => part !== undefined).join(':')}: ${message}`;
 }
@@ -36,7 +36,7 @@ interface Place {
   column: number;
 }
 
-/** What is wrong with a file that threw as it was loaded. */
+/** Problems of a file that threw while it was loaded. */
 export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   const [text = ''] = (error instanceof Error ? error.message : String(error)).split('\nRequire stack:');
   const flat = text.replaceAll(/\s+/g, ' ').trim();
@@ -52,7 +52,7 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   const frames = projectFrames(error);
   const ownFrame = frames.find((frame) => frame.path === path);
   const at = ownFrame ? { line: ownFrame.line } : {};
-  // A definition that is refused: it names fields, whose lines say more than that of defineTool().
+  // A rejected definition names fields, whose lines are more helpful than that of defineTool().
   if (error instanceof Error && error.name === 'LonghaulError')
     return text
       .split('\n')
@@ -64,7 +64,7 @@ export function problemsOfLoad(path: string, error: unknown): ProjectProblem[] {
   return [{ path, ...at, message: flat + where }];
 }
 
-/** Where the file that an import didn't find would be: the folder, or the nearest one above that exists. */
+/** Folder in which an import didn't find its file, or its nearest existing ancestor. */
 export function missingPathOf(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : '';
   const request = missingRequestOf(message);
@@ -83,17 +83,16 @@ function missingRequestOf(message: string): string | undefined {
 }
 
 /**
- * Where an error was thrown, as far as that is the project's own code; the throw itself first. Columns are those of the
- * translated code.
+ * Stack frames of an error within the project's own code, innermost first. Columns are those of the transpiled code.
  */
 function projectFrames(error: unknown): { path: string; line: number }[] {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   return [...stack.matchAll(/^ +at (?:.* \()?(?:file:\/\/)?(\/[^()]+):(\d+):\d+\)?$/gm)]
     .map(([, path, line]) => ({ path: path!, line: Number(line) }))
-    .filter(({ path }) => isOfProject(path));
+    .filter(({ path }) => isProjectFile(path));
 }
 
-/** Words in messages that stand for a call in a schema. */
+/** Words in messages, with the schema call that each refers to. */
 const CALLS: [RegExp, string][] = [
   [/Transforms cannot be represented/, 'transform'],
   [/Date cannot be represented/, 'date'],

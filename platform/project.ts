@@ -9,25 +9,25 @@ import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from './config.js';
 
-/** Root of the running code: `dist`, or the checkout when its TypeScript is run. */
+/** Root of the running code: `dist`, or the checkout when TypeScript is run directly. */
 export const CODE_ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 
 /** Path of one of Longhaul's own modules, e.g. `workflows/runtime/index`. */
-export function ownModule(name: string): string {
+export function builtinModule(name: string): string {
   return join(CODE_ROOT, name + EXTENSION);
 }
 
-/** What users' code imports, and the module that it gets: always the running copy of Longhaul. */
+/** Import specifiers of users' code, resolved to the running copy of Longhaul. */
 export const PACKAGE_ENTRIES: Record<string, string> = {
-  longhaul: ownModule('index'),
-  'longhaul/workflow': ownModule('workflows/runtime/index'),
-  'longhaul/activity': ownModule('activities/runtime/index'),
+  longhaul: builtinModule('index'),
+  'longhaul/workflow': builtinModule('workflows/runtime/index'),
+  'longhaul/activity': builtinModule('activities/runtime/index'),
 };
 
 /**
- * Temporal's packages as users' code gets them: Longhaul's own copies, so that no project has to install any, and a
- * project that did never runs two versions at once. Name -> folder.
+ * Temporal's packages for users' code, name -> folder: Longhaul's own copies, so that projects needn't install them, and never
+ * run two versions at once.
  */
 export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ['@temporalio/activity', '@temporalio/client', '@temporalio/common', '@temporalio/workflow'].map((name) => [
@@ -36,39 +36,39 @@ export const SDK_PACKAGES: Record<string, string> = Object.fromEntries(
   ]),
 );
 
-export type Kind = 'tools' | 'workflows' | 'activities';
+export type CodeKind = 'tools' | 'workflows' | 'activities';
 
 /** The code of pipelines: loaded whether or not the shipped tools are served. */
-const ALWAYS_LOADED: readonly string[] = ['pipeline'];
+const ALWAYS_SERVED: readonly string[] = ['pipeline'];
 /** The workflows of the mailbox. Always loaded, so that any worker can serve a mailbox. */
-const MAILBOX_WORKFLOWS = ownModule('mailbox/workflows/index');
+const MAILBOX_WORKFLOWS = builtinModule('mailbox/workflows/index');
 
 /** The files of one kind: shipped ones first, then the project's. */
-export function filesOf(kind: Kind, settings: Settings): string[] {
+export function filesOf(kind: CodeKind, settings: Settings): string[] {
   const shipped = shippedFilesOf(kind).flatMap(({ name, path }) =>
-    settings.shippedTools || ALWAYS_LOADED.includes(name) ? [path] : [],
+    settings.shippedTools || ALWAYS_SERVED.includes(name) ? [path] : [],
   );
   const mailbox = kind === 'workflows' ? [MAILBOX_WORKFLOWS] : [];
-  return [...shipped, ...mailbox, ...ownFilesOf(kind, settings)];
+  return [...shipped, ...mailbox, ...projectFilesOf(kind, settings)];
 }
 
 /** `name.ts` and `name/index.ts`, but for what authors import (`longhaul/workflow`, `longhaul/activity`). */
-function shippedFilesOf(kind: Kind): { name: string; path: string }[] {
+function shippedFilesOf(kind: CodeKind): { name: string; path: string }[] {
   const folder = join(CODE_ROOT, kind);
   const files = codeIn(folder).map((path) => ({ name: basename(path, extname(path)), path }));
   const indexes = readdirSync(folder)
-    .map((name) => ({ name, path: ownModule(`${kind}/${name}/index`) }))
+    .map((name) => ({ name, path: builtinModule(`${kind}/${name}/index`) }))
     .filter(({ path }) => existsSync(path) && !Object.values(PACKAGE_ENTRIES).includes(path));
   return [...files, ...indexes];
 }
 
 /** The project's files of one kind. */
-export function ownFilesOf(kind: Kind, settings: Settings): string[] {
-  return codeIn(ownFolder(kind, settings));
+export function projectFilesOf(kind: CodeKind, settings: Settings): string[] {
+  return codeIn(projectFolder(kind, settings));
 }
 
 /** Whether people may edit this file while Longhaul runs. */
-export function isOfProject(path: string): boolean {
+export function isProjectFile(path: string): boolean {
   return !path.includes('/node_modules/') && !path.startsWith(CODE_ROOT);
 }
 
@@ -80,14 +80,14 @@ function codeIn(folder: string | undefined): string[] {
     .map((name) => join(folder, name));
 }
 
-function ownFolder(kind: Kind, settings: Settings): string | undefined {
+function projectFolder(kind: CodeKind, settings: Settings): string | undefined {
   const folder = join(settings.project, kind);
   // In Longhaul's own checkout the project's folders are the shipped ones, or their sources.
   const isOwn = folder === join(CODE_ROOT, kind) || settings.project === dirname(CODE_ROOT);
   return isOwn ? undefined : folder;
 }
 
-/** A file of the home about this project as it runs on this task queue, in the cache: `served-3f9c0a12b4d5e6f7.json`. */
+/** Path of a cache file in the home for this project and task queue: `served-3f9c0a12b4d5e6f7.json`. */
 export function projectCacheFile({ home, project, taskQueue }: Settings, name: string): string {
   const digest = createHash('sha256').update(`${project}\n${taskQueue}`).digest('hex').slice(0, 16);
   return join(home, 'cache', `${name}-${digest}.json`);

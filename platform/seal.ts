@@ -1,28 +1,28 @@
 /**
- * Sealing: what a server would have to remember travels with the client instead, encrypted and signed with the key that
- * all servers of a home share, so that any process, also one that starts later, can read it and nobody can change it.
+ * Sealed values: state that clients carry instead of the server, encrypted and authenticated with the key that all servers of
+ * a home share, so that any process, including later ones, can read it and nobody can change it.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Longest text that is opened, in characters: nothing that was sealed here is near it. */
+/** Longest text that is opened, in characters: far above any sealed value. */
 const MAX_CHARACTERS = 8_192;
 
 export interface Seal<T> {
-  /** Gives base64url, safe in headers and URLs. */
+  /** Returns base64url, safe in headers and URLs. */
   seal(value: T): string;
   /**
-   * Undefined for anything that this seal didn't make, or whose `endsAt` has passed.
+   * Returns undefined for a text that this seal didn't make, or whose `endsAt` has passed.
    *
-   * @param nowMs the time that `endsAt` is held against, epoch milliseconds; 0 for whatever its end. Default: now.
+   * @param nowMs time compared with `endsAt`, epoch milliseconds; 0 ignores `endsAt`. Default: now.
    */
   open(text: string, nowMs?: number): T | undefined;
 }
 
 /**
- * A seal for one purpose: what was sealed for another can't be opened with it. Values may have an `endsAt` (epoch
- * milliseconds), after which they don't open.
+ * A seal for one purpose; it can't open values sealed for another. Values may have an `endsAt` (epoch milliseconds), after
+ * which they don't open.
  *
  * @param purpose e.g. `session`
  */

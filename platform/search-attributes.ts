@@ -1,4 +1,4 @@
-/** Longhaul's search attributes in a namespace: made where they are missing. */
+/** Creates Longhaul's search attributes in a namespace. */
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
 
 /** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
@@ -6,7 +6,7 @@ const KEYWORD = 2;
 
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
 
-/** What is needed of Temporal's operator service, over whichever connection. */
+/** The methods used of Temporal's operator service, from any kind of connection. */
 interface OperatorService {
   listSearchAttributes(request: {
     namespace: string;
@@ -17,7 +17,7 @@ interface OperatorService {
   }): Promise<unknown>;
 }
 
-/** Those of Longhaul's search attributes that the namespace lacks. */
+/** Longhaul's search attributes that are missing in the namespace. */
 export async function missingSearchAttributes(
   operator: OperatorService,
   namespace: string,
@@ -26,7 +26,7 @@ export async function missingSearchAttributes(
   return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
 }
 
-/** Makes those that are missing; fails where Temporal doesn't let it. */
+/** Creates the missing search attributes; fails where Temporal denies it. */
 export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<void> {
   const missing = await missingSearchAttributes(operator, namespace);
   if (missing.length === 0) return;

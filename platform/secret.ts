@@ -4,11 +4,11 @@ import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { SettingsError } from './config.js';
 
-/** Shortest key, and the length of one that is made here. */
+/** Least length of a key, and the length of a generated one. */
 const KEY_BYTES = 32;
 
 /**
- * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the key file of the home, which is made at first use.
+ * Reads LONGHAUL_SECRET (base64, at least 32 bytes), else the key file of the home, which is created at first use.
  *
  * @throws SettingsError when either is too short
  */
@@ -29,7 +29,7 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(mine, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' });
   try {
-    linkSync(mine, path); // fails if another process was first: then its key is the key
+    linkSync(mine, path); // fails if another process was first: then its key is used
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {

@@ -1,55 +1,55 @@
-/** What lies where in storage. */
-import { fileName, textOfFileName } from './file-name.js';
+/** Layout of keys in storage. */
+import { encodeFileName, decodeFileName } from './file-name.js';
 
-/** What begins the keys that belong to one operation each: the next part of such a key is its workflow's ID. */
+/** Key prefixes of data that belongs to one operation; the workflow ID is the next part of such a key. */
 export const OPERATION_PREFIXES = ['artifacts/', 'logs/', 'payloads/'] as const;
 const [ARTIFACTS, LOGS, PAYLOADS] = OPERATION_PREFIXES;
 
-/** What begins the keys of the mailbox's texts. */
+/** Key prefix of the mailbox's texts. */
 export const MAILBOX_PREFIX = 'mailbox/';
 
 /** Key of an operation's artifact. */
 export function artifactKey(workflowId: string, name: string): string {
-  return artifactPrefix(workflowId) + fileName(name);
+  return artifactPrefix(workflowId) + encodeFileName(name);
 }
 
-/** What begins the keys of an operation's artifacts. */
+/** Key prefix of an operation's artifacts. */
 export function artifactPrefix(workflowId: string): string {
-  return `${ARTIFACTS}${fileName(workflowId)}/`;
+  return `${ARTIFACTS}${encodeFileName(workflowId)}/`;
 }
 
-/** The name of an artifact in its key; undefined for one so long that the key holds only a part. */
+/** Name of an artifact, decoded from its key; undefined for a name so long that the key holds only a part. */
 export function artifactNameIn(key: string): string | undefined {
-  const origin = textOfFileName(key.slice(key.lastIndexOf('/') + 1));
+  const origin = decodeFileName(key.slice(key.lastIndexOf('/') + 1));
   return origin && 'text' in origin ? origin.text : undefined;
 }
 
-/** Key of a step's log. Steps are counted from 1. */
+/** Key of a step's log. @param step from 1 */
 export function logKey(workflowId: string, child: string, step: number): string {
-  return `${LOGS}${fileName(workflowId)}/${fileName(child)}/${step}`;
+  return `${LOGS}${encodeFileName(workflowId)}/${encodeFileName(child)}/${step}`;
 }
 
-/** Prefix of an operation's own log. No child has this name: {@link fileName} encodes `@`. */
+/** Key prefix of an operation's own log. Can't collide with a child's name: {@link encodeFileName} encodes `@`. */
 export function operationLogPrefix(workflowId: string): string {
-  return `${LOGS}${fileName(workflowId)}/@operation/`;
+  return `${LOGS}${encodeFileName(workflowId)}/@operation/`;
 }
 
-/** Key of a value that is too large for history, by the workflow that it belongs to, if that is known. */
+/** Key of a value that is too large for history, under its workflow if known. */
 export function payloadKey(workflowId: string | undefined, hash: string): string {
-  return workflowId === undefined ? `${PAYLOADS}${hash}` : `${PAYLOADS}${fileName(workflowId)}/${hash}`;
+  return workflowId === undefined ? `${PAYLOADS}${hash}` : `${PAYLOADS}${encodeFileName(workflowId)}/${hash}`;
 }
 
-/** What begins the keys of one operation. */
+/** Key prefixes of one operation's data. */
 export function prefixesOf(workflowId: string): string[] {
-  return prefixesOfName(fileName(workflowId));
+  return prefixesOfName(encodeFileName(workflowId));
 }
 
-/** What begins the keys of one operation, by its name in them. */
+/** Key prefixes of one operation's data. @param name its encoded workflow ID */
 export function prefixesOfName(name: string): string[] {
   return OPERATION_PREFIXES.map((prefix) => `${prefix}${name}/`);
 }
 
-/** The name of an operation's workflow in a key that begins with one of {@link OPERATION_PREFIXES}; undefined where the key holds none. */
+/** Encoded workflow ID in a key that begins with one of {@link OPERATION_PREFIXES}; undefined where the key holds none. */
 export function operationNameIn(key: string): string | undefined {
   const [, name, rest] = key.split('/');
   return rest === undefined ? undefined : name;
@@ -57,5 +57,5 @@ export function operationNameIn(key: string): string | undefined {
 
 /** Key of a text of the mailbox that is too large for history. */
 export function mailboxKey(mailbox: string, id: string, part: 'content' | 'context' | 'response'): string {
-  return `${MAILBOX_PREFIX}${fileName(mailbox)}/${fileName(id)}/${part}`;
+  return `${MAILBOX_PREFIX}${encodeFileName(mailbox)}/${encodeFileName(id)}/${part}`;
 }

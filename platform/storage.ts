@@ -1,6 +1,6 @@
 /**
- * Storage of what is too large for Temporal's history: offloaded payloads, artifacts. A folder now; the interface
- * is what another store (S3) has to offer.
+ * Storage of data that is too large for Temporal's history: offloaded payloads, artifacts, logs. The implementation is a
+ * folder; another store (S3) would implement the same interface.
  */
 import { createReadStream } from 'node:fs';
 import {
@@ -21,9 +21,9 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
-import { isUnfinished, unfinishedPath } from './unfinished-files.js';
+import { isTemporaryPath, temporaryPath } from './atomic-files.js';
 
-/** Values are for the user alone. */
+/** Only the user may read values. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
@@ -34,21 +34,21 @@ export interface Storage {
   create(key: string, bytes: Uint8Array): Promise<boolean>;
   /** Moves a local file into storage. */
   putFile(key: string, path: string): Promise<void>;
-  /** Adds bytes at the end of a value, all of them or nothing; makes it when there is none. One writer a key. */
+  /** Appends bytes to a value, all of them or nothing; creates a missing value. One writer per key. */
   append(key: string, bytes: Uint8Array): Promise<void>;
-  /** Reads a range; the whole value without one. @throws LonghaulError `not_found` */
+  /** Reads a range. Default: the whole value. @throws LonghaulError `not_found` */
   read(key: string, range?: { from: number; lengthBytes: number }): Promise<Buffer>;
-  /** Streams a range; the whole value without one. @throws LonghaulError `not_found` */
+  /** Streams a range. Default: the whole value. @throws LonghaulError `not_found` */
   stream(key: string, range?: { from: number; lengthBytes: number }): Promise<Readable>;
-  /** Size in bytes; undefined when there is no such key. */
+  /** Size in bytes; undefined for a missing key. */
   size(key: string): Promise<number | undefined>;
-  /** Size, and a version that changes with the value: letters, digits and `-`. Undefined when there is no such key. */
+  /** Size, and a version that changes with the value: letters, digits and `-`. Undefined for a missing key. */
   about(key: string): Promise<{ sizeBytes: number; version: string; changedAt: Date } | undefined>;
-  /** The keys that begin with a prefix, in no order. @param prefix ends with `/`. Default: all */
+  /** The keys with a prefix, unordered. @param prefix ends with `/`. Default: all */
   list(prefix?: string): AsyncIterable<{ key: string; changedAt: Date }>;
   /** As {@link list}, without the time of the last change. */
   keys(prefix?: string): AsyncIterable<string>;
-  /** Removes a value, if it is there. */
+  /** Removes a value, if it exists. */
   remove(key: string): Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function folderStorage(folder: string): Storage {
   const root = resolve(folder);
   const pathOf = (key: string) => {
     const path = join(root, key);
-    // A key that ends with / is a prefix. Parts that a path leaves out would lead to another key's place.
+    // A key that ends with / is a prefix. Path segments that resolve away would map two keys to one file.
     const isOwn = key
       .replace(/\/$/, '')
       .split('/')
@@ -74,8 +74,8 @@ export function folderStorage(folder: string): Storage {
     async put(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const unfinished = unfinishedPath(path);
-      await orRemoved(unfinished, async () => {
+      const unfinished = temporaryPath(path);
+      await removeOnFailure(unfinished, async () => {
         const file = await open(unfinished, 'wx', FILE_MODE);
         try {
           await file.writeFile(bytes);
@@ -89,7 +89,7 @@ export function folderStorage(folder: string): Storage {
     async create(key, bytes) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      const unfinished = unfinishedPath(path);
+      const unfinished = temporaryPath(path);
       try {
         await writeFile(unfinished, bytes, { flag: 'wx', mode: FILE_MODE });
         await link(unfinished, path);
@@ -104,15 +104,15 @@ export function folderStorage(folder: string): Storage {
     async putFile(key, from) {
       const path = pathOf(key);
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-      // A file may be older than its place here; sweeps go by when it came.
+      // Sweeps use the time at which the file was stored.
       await utimes(from, new Date(), new Date());
       await chmod(from, FILE_MODE);
       try {
         await rename(from, path);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
-        const unfinished = unfinishedPath(path);
-        await orRemoved(unfinished, async () => {
+        const unfinished = temporaryPath(path);
+        await removeOnFailure(unfinished, async () => {
           await copyFile(from, unfinished);
           await rename(unfinished, path);
         });
@@ -126,7 +126,7 @@ export function folderStorage(folder: string): Storage {
       try {
         const { size } = await file.stat();
         await file.writeFile(bytes).catch(async (error: unknown) => {
-          // A full disk may have taken a part.
+          // On a full disk, a part may have been written.
           await file.truncate(size);
           throw error;
         });
@@ -186,12 +186,12 @@ export function folderStorage(folder: string): Storage {
     },
     async *keys(prefix = '') {
       for await (const path of filesUnder(prefix ? pathOf(prefix) : root))
-        if (!isUnfinished(path)) yield relative(root, path).split(sep).join('/');
+        if (!isTemporaryPath(path)) yield relative(root, path).split(sep).join('/');
     },
     async remove(key) {
       const path = pathOf(key);
       await rm(path, { force: true });
-      // Folders that are empty now go too; others stay.
+      // Removes folders that are empty now.
       for (let parent = dirname(path); parent !== root; parent = dirname(parent)) {
         const isGone = await rmdir(parent).then(
           () => true,
@@ -203,8 +203,8 @@ export function folderStorage(folder: string): Storage {
   };
 }
 
-/** Writes a file that is not whole yet; what a failure leaves of it is removed. */
-async function orRemoved(unfinished: string, write: () => Promise<void>): Promise<void> {
+/** Removes the temporary file when writing it fails. */
+async function removeOnFailure(unfinished: string, write: () => Promise<void>): Promise<void> {
   try {
     await write();
   } catch (error) {
@@ -213,7 +213,7 @@ async function orRemoved(unfinished: string, write: () => Promise<void>): Promis
   }
 }
 
-/** The files in a folder and those within it; none when there is no such folder. */
+/** All files below a folder; none when it doesn't exist. */
 async function* filesUnder(folder: string): AsyncGenerator<string> {
   const entries = await opendir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

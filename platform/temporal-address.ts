@@ -1,18 +1,18 @@
 /**
- * Which Temporal to talk to: an address from the environment (TEMPORAL_ADDRESS and its family), a profile of
- * Temporal's own configuration when TEMPORAL_PROFILE names one, else the embedded server of LONGHAUL_HOME, which
- * leaves its address in `stack.json`. Never a profile that nobody named.
+ * Address of Temporal: from the environment (TEMPORAL_ADDRESS and its family), from a profile of Temporal's own configuration
+ * when TEMPORAL_PROFILE names one, else the embedded server of LONGHAUL_HOME, whose address is in `stack.json`. Profiles are
+ * used only when named explicitly.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 
-/** Where the running embedded stack says what it is; written by `longhaul up` and `longhaul temporal`. */
+/** Path of the running stack's state file, written by `longhaul up` and `longhaul temporal`. */
 export function stackFile(home: string): string {
   return join(home, 'stack.json');
 }
 
-/** What `stack.json` holds. */
+/** Content of `stack.json`. */
 export interface StackState {
   /** `host:port` of the embedded Temporal's frontend. */
   temporalAddress?: string;
@@ -30,7 +30,7 @@ export interface StackState {
   serverPid?: number;
 }
 
-/** The stack's state as last written; empty when there is none. */
+/** The stack's state as last written; empty without a state file. */
 export function readStackState(home: string): StackState {
   try {
     return JSON.parse(readFileSync(stackFile(home), 'utf8')) as StackState;
@@ -40,22 +40,22 @@ export function readStackState(home: string): StackState {
 }
 
 /**
- * Is a Temporal named by the environment, so that none has to be embedded?
+ * Whether the environment names a Temporal, so that no embedded one is needed.
  */
-export function isTemporalNamed(environment: NodeJS.ProcessEnv = process.env): boolean {
+export function usesExternalTemporal(environment: NodeJS.ProcessEnv = process.env): boolean {
   return Boolean(environment['TEMPORAL_ADDRESS'] || environment['TEMPORAL_PROFILE']);
 }
 
 /**
- * How to connect to Temporal: address, TLS, API key and namespace.
+ * Connection options of Temporal: address, TLS, API key and namespace.
  *
- * @returns undefined when nothing is named and no embedded server has left its address yet
+ * @returns undefined when the environment names no Temporal and no embedded server has written its address yet
  */
 export function temporalConnectConfig(
   home: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): ClientConnectConfig | undefined {
-  if (isTemporalNamed(environment)) {
+  if (usesExternalTemporal(environment)) {
     const overrideEnvVars = Object.fromEntries(
       Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
@@ -64,7 +64,7 @@ export function temporalConnectConfig(
   }
   const { temporalAddress } = readStackState(home);
   if (!temporalAddress) return undefined;
-  // The embedded server has no TLS, no keys and one namespace: what the environment says of those is not for it.
+  // The embedded server has no TLS, no keys and one namespace: those variables don't apply to it.
   return loadClientConnectConfig({
     disableFile: true,
     overrideEnvVars: { TEMPORAL_ADDRESS: temporalAddress },

@@ -1,12 +1,12 @@
-/** Temporal's runtime, one a process: its connections and workers share it, and all that it logs goes to our logger. */
+/** Temporal's runtime, one per process: shared by connections and workers, and forwarding its logs to our logger. */
 import type { Logger as TemporalLogger } from '@temporalio/worker';
-// The package's index loads the whole worker, which servers don't need.
+// The package's index would load the whole worker, which servers don't need.
 import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import { makeTelemetryFilterString } from '@temporalio/worker/lib/runtime-options.js';
 import { IllegalStateError } from '@temporalio/common';
 import type { Logger } from './log.js';
 
-/** Installs the runtime unless the process has one; the first caller's logger serves all. */
+/** Installs the runtime unless the process has one; the first caller's logger is used for all. */
 export function installRuntime(logger: Logger): void {
   try {
     install(logger);
@@ -15,7 +15,7 @@ export function installRuntime(logger: Logger): void {
   }
 }
 
-/** @throws IllegalStateError when the process has a runtime, which may be its own: Longhaul also runs as a library */
+/** @throws IllegalStateError when the process has a runtime; a host application may have installed it */
 function install(logger: Logger): void {
   Runtime.install({
     logger: asTemporalLogger(logger),
@@ -29,7 +29,7 @@ function install(logger: Logger): void {
 
 type Level = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
-/** What the SDK reports, by its level: its progress reports are details here. */
+/** Log levels of the SDK, mapped to ours: its progress messages are details here. */
 const SDK_LEVELS: Record<Level, Level> = {
   trace: 'trace',
   debug: 'trace',
@@ -38,7 +38,7 @@ const SDK_LEVELS: Record<Level, Level> = {
   error: 'error',
 };
 
-/** What the native core reports, by its level: it retries by itself, and Longhaul says what that means for users. */
+/** Log levels of the native core, mapped to ours: it retries by itself, and Longhaul logs what matters to users. */
 const CORE_LEVELS: Record<Level, Level> = {
   trace: 'trace',
   debug: 'trace',
@@ -52,10 +52,10 @@ function levelOf(level: Level, component: unknown): Level {
   return (component === 'core' ? CORE_LEVELS : SDK_LEVELS)[level];
 }
 
-/** Temporal's logger interface over ours. Lines of workflows' and activities' own code keep their level. */
+/** Adapts our logger to Temporal's interface. Messages from workflow and activity code keep their level. */
 export function asTemporalLogger(logger: Logger): TemporalLogger {
   const write = (level: Level, message: string, meta?: Record<string, unknown>) => {
-    // Each of a worker's task queues has what it needs.
+    // Some of a worker's task queues serve workflows or activities only.
     const isExpected = /^No (workflows|activities) registered/.test(message);
     logger[isExpected ? 'trace' : levelOf(level, meta?.['sdkComponent'])](meta ?? {}, message);
   };

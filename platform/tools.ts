@@ -1,6 +1,6 @@
 /**
- * The tools that a server offers: those of code, and pipelines, both of which people edit while it runs. Pipelines are
- * looked at again whenever tools are listed or called; a file that can't be used takes away its own tool and no other.
+ * The tools that a server offers, from code and from pipelines, both of which may be edited while it runs. Pipelines are checked
+ * for changes whenever tools are listed or called; an unusable file only lacks its own tool.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -11,19 +11,19 @@ import { pipelineTool } from '../pipelines/tool.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
 import { formatProjectProblem } from './project-problems.js';
-import { isOfMailbox, nameTaken, ToolsOfCode } from './tools-of-code.js';
+import { isMailboxToolName, mailboxNameConflict, CodeTools } from './code-tools.js';
 import { versionOf } from './watch-files.js';
 import { workerProblems } from './worker-problems.js';
 
 interface PipelineFile {
-  /** Time of the last change and size: tells an edit. */
+  /** Modification time and size, which change with an edit. */
   version: string;
-  /** Name under which callers will look for it. */
+  /** Name under which callers look for it. */
   name: string;
   tool?: Tool;
-  /** Why it can't be used, a line for each problem. */
+  /** A line for each problem that makes it unusable. */
   problems: string[];
-  /** Why its tool isn't offered although the file is right: its name is another's. */
+  /** Set when the file is valid but another tool has its name. */
   conflict?: string;
 }
 
@@ -35,9 +35,9 @@ export class Tools {
     private ofCode: ReadonlyMap<string, Tool>,
     private readonly folders: string[],
     private readonly logger: Pick<Logger, 'warn' | 'info'>,
-    /** Are the mailbox's tools offered beside these? */
+    /** Whether the mailbox's tools are offered too. */
     readonly hasMailbox: boolean = false,
-    /** Problems of what isn't a pipeline. */
+    /** Problems of tools in code. */
     private readonly others: { of(name: string): string | undefined; all(): string[] } = {
       of: () => undefined,
       all: () => [],
@@ -46,41 +46,41 @@ export class Tools {
     this.refresh();
   }
 
-  /** The tool as it was when tools were last listed or called. */
+  /** The tool as of the last time tools were listed or called. */
   get(name: string): Tool | undefined {
     return this.ofCode.get(name) ?? this.#pipelines.get(name);
   }
 
-  /** Names of all tools there are now. */
+  /** Names of all present tools. */
   keys(): string[] {
     return this.values().map(({ name }) => name);
   }
 
-  /** All tools there are now. */
+  /** All present tools. */
   values(): Tool[] {
     this.refresh();
     return [...this.ofCode.values(), ...this.#pipelines.values()];
   }
 
-  /** Why there is no tool of this name, when a file that should make it can't be used. */
+  /** Why the tool of this name is missing, when the file that should define it can't be used. */
   problemOf(name: string): string | undefined {
     const file = [...this.#files.values()].find((one) => one.name === name && problemsIn(one).length > 0);
     return file ? problemsIn(file).join('\n') : this.others.of(name);
   }
 
-  /** What is wrong with files now, a line each. */
+  /** Present problems of files, a line each. */
   problems(): string[] {
     this.refresh();
     return [...this.others.all(), ...[...this.#files.values()].flatMap(problemsIn)];
   }
 
-  /** Takes other tools of code in place of those that there were. */
+  /** Replaces the tools from code. */
   replaceCode(ofCode: ReadonlyMap<string, Tool>): void {
     this.ofCode = ofCode;
     this.#takeUp(this.#files);
   }
 
-  /** Reads the pipelines that have changed since the last time. */
+  /** Reads the pipelines that have changed since the last call. */
   refresh(): void {
     const before = this.#files;
     this.#files = new Map();
@@ -103,7 +103,8 @@ export class Tools {
       delete file.conflict;
       if (file.tool) {
         const { name } = file.tool;
-        if (this.hasMailbox && isOfMailbox(name)) file.conflict = `${path}: ${nameTaken(name)}`;
+        if (this.hasMailbox && isMailboxToolName(name))
+          file.conflict = `${path}: ${mailboxNameConflict(name)}`;
         else if (this.get(name)) file.conflict = `${path}: there is a tool "${name}" already`;
         else this.#pipelines.set(name, file.tool);
       }
@@ -116,7 +117,7 @@ export class Tools {
 }
 
 /**
- * The tools of these settings, which follow edits from then on.
+ * Loads the tools of these settings and watches their files for edits.
  *
  * @throws ProjectError when no file of the project's tools can be used, or two tools have one name; other files that can't be
  *   used are only logged
@@ -125,7 +126,7 @@ export async function createTools(
   settings: Settings,
   logger: Pick<Logger, 'error' | 'warn' | 'info'>,
 ): Promise<Tools> {
-  const code = await ToolsOfCode.load(settings, logger);
+  const code = await CodeTools.load(settings, logger);
   const tools = new Tools(code.tools, settings.pipelineFolders, logger, settings.mailbox, {
     of: (name) => code.problemOf(name),
     all: () => [...code.problems().map(formatProjectProblem), ...workerProblems(settings)],

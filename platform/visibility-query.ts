@@ -1,6 +1,6 @@
-/** Parts of queries to Temporal's visibility store. */
+/** Builds queries for Temporal's visibility store. */
 
-/** Quotes a value, where a backslash escapes what follows it. */
+/** Quotes a value, with backslash escapes. */
 export function quote(value: string): string {
   return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }

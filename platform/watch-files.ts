@@ -1,18 +1,18 @@
 /**
- * Notices edits of files by looking at them again and again: works on every file system, and costs a stat a file. An edit
- * counts once the files have been left alone for one look, so that half-written files are rarely read.
+ * Detects edits by polling: works on every file system, and costs one stat per file. An edit counts once the files are unchanged
+ * for one interval, so that half-written files are rarely read.
  */
 import { statSync } from 'node:fs';
 
-/** Pause between two looks, in milliseconds. */
+/** Poll interval, in milliseconds. */
 const INTERVAL_MS = 500;
 
-/** How far the times of files may be behind the clock, in milliseconds. */
+/** How far file times may lag behind the clock, in milliseconds. */
 const CLOCK_TICK_MS = 20;
 
 type Versions = ReadonlyMap<string, string>;
 
-/** Tells edits of a file: time of its last change, size, and which file it is. Undefined when there is none. */
+/** Version of a file, which changes with an edit: modification time, size and inode. Undefined for a missing file. */
 export function versionOf(path: string): string | undefined {
   try {
     const { mtimeMs, size, ino } = statSync(path);
@@ -23,12 +23,12 @@ export function versionOf(path: string): string | undefined {
 }
 
 /**
- * Calls `reload` after edits, and never again while it runs. Doesn't keep the process running.
+ * Calls `reload` after edits, one call at a time. Doesn't keep the process alive.
  *
- * @param paths what counts now; may change with each load
- * @param reload loads what has changed; a rejection ends nothing, it is for `onError`
- * @param loadedSinceMs when the files were first read: later edits count
- * @returns ends it
+ * @param paths returns the watched paths; may change with each load
+ * @param reload loads the changes; a rejection is passed to `onError` and doesn't stop the watch
+ * @param loadedSinceMs when the files were first read, epoch milliseconds: later edits count
+ * @returns a function that stops the watch
  */
 export function watchFiles(
   paths: () => string[],
@@ -66,8 +66,8 @@ export function watchFiles(
 }
 
 /**
- * @param before versions that were read; another one now is an edit to come
- * @param sinceMs a file without a version before that was changed later than this counts as edited too
+ * @param before versions at the last load
+ * @param sinceMs a file without a version in `before` counts as edited when it was changed after this time
  */
 function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Infinity): Versions {
   const nowMs = Date.now();
@@ -75,7 +75,7 @@ function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Inf
     paths.map((path) => {
       const version = before.get(path) ?? versionOf(path) ?? '';
       const changedMs = Number.parseFloat(version);
-      // The future is another machine's clock.
+      // A future time is due to another machine's clock.
       const isEdited = !before.has(path) && changedMs > sinceMs - CLOCK_TICK_MS && changedMs <= nowMs;
       return [path, isEdited ? `${version} edited` : version];
     }),

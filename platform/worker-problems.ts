@@ -1,18 +1,18 @@
-/** What the worker of a project couldn't take up, in a file of the home, for the servers on it to show. */
+/** Problems of a project's worker, stored in a file of the home so that servers can show them. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Settings } from './config.js';
 import { projectCacheFile } from './project.js';
-import { writeWhole } from './unfinished-files.js';
+import { writeFileAtomically } from './atomic-files.js';
 
-/** Writes the worker's problems, a line each; none take away those of before. */
+/** Replaces the stored problems, a line each; an empty list clears them. */
 export function writeWorkerProblems(settings: Settings, problems: string[]): void {
   const path = pathOf(settings);
   mkdirSync(dirname(path), { recursive: true });
-  writeWhole(path, JSON.stringify(problems));
+  writeFileAtomically(path, JSON.stringify(problems));
 }
 
-/** Those of the worker that was here last; none on a host without one. */
+/** Problems of the last worker on this host; empty on a host without one. */
 export function workerProblems(settings: Settings): string[] {
   try {
     return JSON.parse(readFileSync(pathOf(settings), 'utf8')) as string[];

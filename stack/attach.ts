@@ -1,13 +1,13 @@
 /**
- * A stack for a client that speaks stdio: the one that runs, else a new one that outlives the client. Two clients
- * that start at once both start `longhaul up`; the home's lock lets one through, and both wait for that one.
+ * Attaches a stdio client to the running stack, or starts one that outlives the client. Two clients that start at the same
+ * time both run `longhaul up`; the home's lock admits one, and both wait for it.
  */
 import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { settingsToEnvironment, type Settings } from '../platform/config.js';
 import { PROGRAM_PATH, programCommand } from '../platform/program.js';
-import { isTemporalNamed, readStackState } from '../platform/temporal-address.js';
+import { usesExternalTemporal, readStackState } from '../platform/temporal-address.js';
 import { logPath, logSize, logTail, openLog } from './log-files.js';
 import { readReadiness, serverUrl } from './readiness.js';
 import { StackError, type Say } from './stack-error.js';
@@ -15,13 +15,13 @@ import { stackHolder } from './stack-lock.js';
 
 const LOG = 'up';
 const POLL_INTERVAL_MS = 50;
-/** What `longhaul up` writes is passed on, so that whoever looks at the client's log sees why it takes long. */
+/** Interval at which output of `longhaul up` is copied to the client's log, which then shows why a start takes long. */
 const REPORT_INTERVAL_MS = 1_000;
 
 /**
- * Makes sure that the stack of this home runs and is ready.
+ * Ensures that the stack of this home runs and is ready.
  *
- * @param say notices; never standard output, which belongs to MCP
+ * @param say gets notices; must not write to standard output, which belongs to MCP
  * @throws StackError when the stack doesn't start
  */
 export async function attachToStack(settings: Settings, say: Say): Promise<void> {
@@ -52,7 +52,7 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
     }
     await sleep(POLL_INTERVAL_MS);
   }
-  if (!isTemporalNamed() && !readStackState(home).temporalAddress) {
+  if (!usesExternalTemporal() && !readStackState(home).temporalAddress) {
     throw new StackError(
       `the stack on ${home} uses a Temporal that its environment names: give this command the same TEMPORAL_ADDRESS ` +
         'or TEMPORAL_PROFILE',
@@ -60,7 +60,7 @@ export async function attachToStack(settings: Settings, say: Say): Promise<void>
   }
 }
 
-/** Starts `longhaul up` so that neither the end of this process nor of its terminal ends it. */
+/** Starts `longhaul up` detached from this process and its terminal. */
 function startDetached(settings: Settings) {
   const logStart = logSize(settings.home, LOG);
   const log = openLog(settings.home, LOG);

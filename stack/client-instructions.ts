@@ -1,13 +1,13 @@
-/** How clients are connected to this installation, as `longhaul up` prints it. */
+/** Instructions for connecting clients to this installation, printed by `longhaul up`. */
 import { parse } from 'node:path';
 import { loadSettings, SETTING_VARIABLES, settingFlag, settingsToEnvironment } from '../platform/config.js';
 import type { SettingName, Settings } from '../platform/config.js';
 import { PROGRAM_PATH, shellWord } from '../platform/program.js';
-import { isTemporalNamed } from '../platform/temporal-address.js';
+import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
- * The command with which a client starts `longhaul stdio` for this stack from any folder, as argument vector: this
- * Node, this installation, the project, and a flag for each setting that the project's configuration file doesn't set.
+ * Argument vector with which a client starts `longhaul stdio` for this stack from any folder: this Node.js, this installation,
+ * the project, and a flag for each setting that the project's configuration file doesn't set.
  */
 export async function stdioCommand(settings: Settings): Promise<string[]> {
   const { project } = settings;
@@ -21,7 +21,7 @@ export async function stdioCommand(settings: Settings): Promise<string[]> {
   return [process.execPath, PROGRAM_PATH, 'stdio', ...flags];
 }
 
-/** Lines that add the server to clients, over HTTP and over stdio. */
+/** Commands that add the server to clients, over HTTP and over stdio. */
 export async function clientInstructions(url: string, settings: Settings): Promise<string[]> {
   const vsCode = JSON.stringify({ name: 'longhaul', type: 'http', url });
   const cursor = JSON.stringify({ mcpServers: { longhaul: { url } } });
@@ -33,7 +33,7 @@ export async function clientInstructions(url: string, settings: Settings): Promi
     `  VS Code       code --add-mcp '${vsCode}'`,
     `  Cursor        in ~/.cursor/mcp.json: ${cursor}`,
     '',
-    `Or over stdio, which starts the stack if none runs${isTemporalNamed() ? '; set the same TEMPORAL_ variables there' : ''}:`,
+    `Or over stdio, which starts the stack if none runs${usesExternalTemporal() ? '; set the same TEMPORAL_ variables there' : ''}:`,
     `  Claude Code   claude mcp add longhaul -- ${stdio}`,
     `  as JSON       ${JSON.stringify({ mcpServers: { longhaul: { command, args } } })}`,
   ];

@@ -1,18 +1,18 @@
-/** Is the embedded Temporal's database intact? Found out on a copy, so that nothing about it changes. */
+/** Integrity check of the embedded Temporal's database, run on a copy, so that the database doesn't change. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyDatabase } from './database-snapshot.js';
 import { databasePath } from './temporal-version.js';
 
-/** Most problems that SQLite lists. */
+/** Maximum number of problems that SQLite lists. */
 const PROBLEMS = 5;
 
 export interface DatabaseCheck {
   path: string;
-  /** Size of the database with what is in its log, in bytes. */
+  /** Size of the database including its write-ahead log, in bytes. */
   bytes: number;
-  /** SQLite's words for what is wrong; empty when nothing is. */
+  /** Messages of SQLite; empty for an intact database. */
   problems: string[];
 }
 
@@ -20,7 +20,8 @@ export interface DatabaseCheck {
  * Runs `PRAGMA quick_check` on a copy of a home's database, also while a stack runs.
  *
  * @returns undefined when the home has no database
- * @throws DamagedDatabase when it is none, BusyDatabase when it can't be copied, the system's error when it can't be read
+ * @throws DamagedDatabase when the file isn't a database, BusyDatabase when it can't be copied, the system's error when it
+ *   can't be read
  */
 export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | undefined> {
   const path = databasePath(home);

@@ -1,6 +1,6 @@
 /**
- * A copy of an SQLite database as it stands, taken without touching it: no lock, no recovery, no checkpoint, whether or not
- * a server writes to it. (SQLite file format, "The Database File" and "The Write-Ahead Log":
+ * Snapshot of an SQLite database, taken without changing it: no lock, no recovery, no checkpoint, even while a server writes to
+ * it. (SQLite file format, "The Database File" and "The Write-Ahead Log":
  * https://www.sqlite.org/fileformat2.html)
  */
 import { closeSync, copyFileSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
@@ -9,17 +9,17 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** WAL files end in 2 or 3 by the byte order of their checksums. */
+/** Magic number of WAL files without the last bit, which is the byte order of the checksums. */
 const WAL_MAGIC = 0x377f0682;
-/** How often a copy is taken again because the log was begun anew meanwhile. */
+/** Maximum number of attempts, each of which fails when the write-ahead log is restarted during the copy. */
 const ATTEMPTS = 10;
 
-/** Something about the file that no intact database has; the message says what. */
+/** The file isn't an intact database; the message says why. */
 export class DamagedDatabase extends Error {
   override name = 'DamagedDatabase';
 }
 
-/** The log was begun anew during each attempt: the database is too busy to be copied. */
+/** The write-ahead log was restarted during each attempt: the database is too busy to be copied. */
 export class BusyDatabase extends Error {
   override name = 'BusyDatabase';
 }
@@ -30,10 +30,10 @@ interface Snapshot {
 }
 
 /**
- * Copies a database to `target`, with what its write-ahead log holds, as a database without such a log.
+ * Copies a database and its write-ahead log to `target`, as one database without a log.
  *
- * As long as the log isn't begun anew, every page that has changed since is in it; so the file first and then the log give one
- * state, even if a checkpoint moves pages from one to the other meanwhile.
+ * Until the log is restarted, it holds every page that has changed; so copying the file first and then the log gives one
+ * consistent state, even if a checkpoint moves pages from one to the other meanwhile.
  *
  * @throws DamagedDatabase, BusyDatabase, or the system's error when it can't be read
  */
@@ -42,16 +42,16 @@ export function copyDatabase(path: string, target: string): Snapshot {
     const before = walGeneration(path);
     copyFileSync(path, target);
     const frames = readWal(`${path}-wal`);
-    if (walGeneration(path) === before) return applied(target, frames);
+    if (walGeneration(path) === before) return applyWal(target, frames);
   }
   throw new BusyDatabase('the database is written too fast to be copied');
 }
 
-/** Checks what every database begins with, writes the pages of the log into the copy, and checks how long it is. */
-function applied(target: string, wal: Wal): Snapshot {
+/** Checks the header, writes the pages of the log into the copy, and checks its size. */
+function applyWal(target: string, wal: Wal): Snapshot {
   const file = openSync(target, 'r+');
   try {
-    // Of the file itself: SQLite reads the log only of a file with a header.
+    // Header of the file itself: SQLite reads the log only for a file with a header.
     const { pageBytes } = readHeader(file);
     for (const [number, page] of wal.pages)
       writeSync(file, page, 0, page.length, (number - 1) * wal.pageBytes);
@@ -61,7 +61,7 @@ function applied(target: string, wal: Wal): Snapshot {
       throw new DamagedDatabase(
         `expected ${pages * pageBytes} bytes (${pages} pages of ${pageBytes}); got ${size}: the file is truncated`,
       );
-    // Read and write version 1: what was in the log is in the file now.
+    // Read and write version 1 (no WAL): the log is merged into the file.
     writeSync(file, Buffer.from([1, 1]), 0, 2, 18);
     return { pages, pageBytes };
   } finally {
@@ -69,7 +69,7 @@ function applied(target: string, wal: Wal): Snapshot {
   }
 }
 
-/** SQLite file format, "The Database Header". The number of pages counts only where the last writer has set it. */
+/** SQLite file format, "The Database Header". The number of pages is valid only where the last writer has set it. */
 function readHeader(file: number): { pageBytes: number; pages: number | undefined } {
   const header = Buffer.alloc(HEADER_BYTES);
   const read = readSync(file, header, 0, HEADER_BYTES, 0);
@@ -97,11 +97,11 @@ interface Wal {
   pageBytes: number;
   /** The latest committed content of each page. */
   pages: Map<number, Buffer>;
-  /** Pages of the database after the last commit; undefined when the log holds none. */
+  /** Number of pages of the database after the last commit; undefined when the log holds no commit. */
   total?: number;
 }
 
-/** The committed frames of a write-ahead log; a log that isn't there or isn't valid has none, as for SQLite. */
+/** The committed frames of a write-ahead log; a missing or invalid log has none, as in SQLite. */
 function readWal(path: string): Wal {
   const wal: Wal = { pageBytes: 0, pages: new Map() };
   const bytes = readIfThere(path);
@@ -142,7 +142,7 @@ function isSum(bytes: Buffer, at: number, [a, b]: [number, number]): boolean {
   return bytes.readUInt32BE(at) === a && bytes.readUInt32BE(at + 4) === b;
 }
 
-/** The log's header, which changes each time the log is begun anew. */
+/** The log's header, which changes each time the log is restarted. */
 function walGeneration(path: string): string {
   return readIfThere(`${path}-wal`, WAL_HEADER_BYTES).toString('hex');
 }

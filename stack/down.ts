@@ -1,20 +1,21 @@
-/** `longhaul down`: ends the stack of a home, wherever it was started. */
-import { signalProcess, goneWithin } from '../platform/process-identity.js';
+/** `longhaul down`: ends the stack of a home. */
+import { signalProcess, waitUntilGone } from '../platform/process-identity.js';
 import type { Say } from './stack-error.js';
 import { isHolderAlive, stackHolder } from './stack-lock.js';
-import { endLeftOvers } from './supervisor.js';
+import { endOrphans } from './supervisor.js';
 
-/** The stack drains within 10 s; one that takes longer hangs. */
-const PATIENCE_MS = 13_000;
+/** The stack drains within 10 s; after this limit it counts as hung. */
+const EXIT_LIMIT_MS = 13_000;
 
-/** Ends the stack; a word also when none runs. */
+/** Ends the stack; reports when none runs. */
 export async function down(home: string, say: Say): Promise<void> {
   const holder = stackHolder(home);
   if (holder) {
     signalProcess(holder.pid, 'SIGTERM');
-    if (!(await goneWithin(() => isHolderAlive(holder), PATIENCE_MS))) signalProcess(holder.pid, 'SIGKILL');
-    await goneWithin(() => isHolderAlive(holder), 2_000);
+    if (!(await waitUntilGone(() => isHolderAlive(holder), EXIT_LIMIT_MS)))
+      signalProcess(holder.pid, 'SIGKILL');
+    await waitUntilGone(() => isHolderAlive(holder), 2_000);
   }
-  await endLeftOvers(home, say);
+  await endOrphans(home, say);
   say(holder ? `Ended the stack on ${home} (PID ${holder.pid}).` : `No stack is running on ${home}.`);
 }

@@ -1,26 +1,26 @@
-/** Running one part of the stack in the foreground of a terminal, of a service manager, or of `longhaul up`. */
+/** Runs one part of the stack in the foreground of a terminal, of a service manager, or of `longhaul up`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endRequests } from './signals.js';
+import { shutdownRequests } from './signals.js';
 
 const DRAIN_LIMIT_MS = 10_000;
-/** Sent to the supervisor over the channel of `child_process`, if there is one, once the part works. */
+/** Sent to the supervisor over the IPC channel of `child_process`, if there is one, once the part is ready. */
 export const READY_MESSAGE = 'ready';
 
 export interface ForegroundPart {
-  /** Ends it in good order. */
+  /** Stops the part gracefully. */
   stop(): Promise<void>;
-  /** Resolves or fails when it ends by itself; a part that doesn't has none. */
+  /** Settles when the part ends by itself; undefined for a part that doesn't. */
   done?: Promise<unknown>;
 }
 
 /**
- * Runs a part until it is asked to end, then gives it 10 s.
+ * Runs a part until a shutdown request, then allows 10 s to stop.
  *
- * @returns the exit code: 0 after an orderly end, 1 when time ran out, 130 when somebody insisted
- * @throws what the part's start or its own end failed with
+ * @returns the exit code: 0 after a graceful stop, 1 after the time limit, 130 after a second request
+ * @throws the error with which the part failed to start, or ended
  */
 export async function runInForeground(start: () => Promise<ForegroundPart>): Promise<number> {
-  const requests = endRequests();
+  const requests = shutdownRequests();
   const part = await Promise.race([start(), requests.first]);
   if (!part) return 0;
   process.send?.(READY_MESSAGE, () => undefined);

@@ -1,6 +1,6 @@
 /**
- * Keeps one process of the stack running. A process that was ready before it ended is restarted at once: kills, however
- * many, are no crash loop. One that keeps ending before it is ready is restarted after a growing back-off.
+ * Restarts one process of the stack whenever it ends. A process that was ready before it ended is restarted at once: repeated
+ * kills aren't a crash loop. One that ends before it is ready is restarted with exponential back-off.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Exit } from './launcher.js';
@@ -8,35 +8,35 @@ import { messageOf, type Say } from './stack-error.js';
 
 const FIRST_BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 10_000;
-/** A process that ran for this long without becoming ready, e.g. while Temporal is down, is in no crash loop either. */
+/** A process that ran for this long without becoming ready, e.g. while Temporal is down, isn't in a crash loop either. */
 const LONG_RUN_MS = 30_000;
 
-/** A process that was started. */
+/** A started process. */
 export interface RunningProcess {
   exited: Promise<Exit>;
-  /** Whether it has been ready to work. Default: ready once it was started. */
+  /** Whether it has been ready. Default: ready once started. */
   wasReady?: () => boolean;
   /** SIGTERM, then SIGKILL after `graceMs`; resolves when it has ended. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** A process that is kept running. */
-export interface KeptProcess {
-  /** Ends it for good. Called again with a shorter grace, that one holds. */
+/** A process that is restarted whenever it ends. */
+export interface SupervisedProcess {
+  /** Stops it permanently. When called again with a shorter grace period, that one applies. */
   stop(graceMs: number): Promise<void>;
 }
 
 /**
- * @param name what it is called in notices
+ * @param name name in notices
  * @param start starts it (again); a failure counts as an end
- * @param first the process, when it has been started already
+ * @param first the process, if it has been started already
  */
 export function keepRunning(
   name: string,
   start: () => Promise<RunningProcess>,
   say: Say,
   first?: RunningProcess,
-): KeptProcess {
+): SupervisedProcess {
   const stopping = new AbortController();
   let graceMs = 0;
   let current = first;
@@ -50,7 +50,7 @@ export function keepRunning(
       try {
         current ??= await start();
         const running = current;
-        // Stopped while it was being started: it hasn't heard of it.
+        // stop() was called while it was being started.
         if (stopping.signal.aborted) await current.stop(graceMs);
         ({ how } = await running.exited);
         how = `ended with ${how}`;

@@ -1,15 +1,14 @@
 /**
- * Starting a foreign program so that it can't outlive us. Node can't ask the kernel to end a child with its parent,
- * so a tiny shell stands between: it holds a pipe from us, and when that closes, however we ended, it ends the
- * program. It has a session of its own, because a terminal's Ctrl-C must not reach the program before the rest of
- * the stack has drained.
+ * Starts a foreign program that can't outlive this process. Node.js can't ask the kernel to end a child with its parent, so a
+ * small `sh` script runs in between: it ends the program when the pipe from this process closes, for whatever reason. It has
+ * a session of its own, because a terminal's Ctrl-C must not reach the program before the rest of the stack has drained.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { openLog } from './log-files.js';
-import { goneWithin, processIdentity, signalProcess } from '../platform/process-identity.js';
+import { waitUntilGone, processIdentity, signalProcess } from '../platform/process-identity.js';
 import { messageOf } from './stack-error.js';
 
 // The program's PID goes to standard output, its own output to the log on descriptor 2. Background commands of a
@@ -41,13 +40,13 @@ exit "$code"
 
 /** How a program ended. */
 export interface Exit {
-  /** For people: `exit code 1`, `signal SIGKILL`. */
+  /** For messages: `exit code 1`, `signal SIGKILL`. */
   how: string;
 }
 
-/** A program that runs, and ends when this process does. */
+/** A running program that ends with this process. */
 export interface Launched {
-  /** PID of the program itself, not of the shell. */
+  /** PID of the program itself, not of `sh`. */
   pid: number;
   exited: Promise<Exit>;
   /** SIGTERM, then SIGKILL after `graceMs`; resolves when the program has ended. */
@@ -81,9 +80,9 @@ export async function launch(
   const startedAt = processIdentity(pid)?.startedAt;
   const isThere = () => startedAt !== undefined && processIdentity(pid)?.startedAt === startedAt;
   const exited = shellExited.then(async (exit) => {
-    // Somebody may have killed the shell alone; closing the pipe lets its watch end the program.
+    // `sh` alone may have been killed; closing the pipe makes its watcher end the program.
     shell.stdin.destroy();
-    if (!(await goneWithin(isThere, 5_000))) signalProcess(pid, 'SIGKILL');
+    if (!(await waitUntilGone(isThere, 5_000))) signalProcess(pid, 'SIGKILL');
     return exit;
   });
   return {
@@ -98,7 +97,7 @@ export async function launch(
   };
 }
 
-/** A shell reports a program that a signal ended as 128 plus its number. */
+/** `sh` reports a program that a signal ended as 128 plus the signal's number. */
 export function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
   if (signal) return `signal ${signal}`;
   return code === 137 ? 'signal SIGKILL' : code === 143 ? 'signal SIGTERM' : `exit code ${code}`;

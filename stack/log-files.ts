@@ -1,4 +1,4 @@
-/** The logs of a stack's processes: `LONGHAUL_HOME/logs/<name>.log`, the one before as `<name>.log.1`. */
+/** Logs of a stack's processes: `LONGHAUL_HOME/logs/<name>.log`, rotated to `<name>.log.1`. */
 import {
   appendFileSync,
   closeSync,
@@ -11,23 +11,23 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** Size from which a log becomes the one before. */
+/** Size from which a log is rotated. */
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 60_000;
 
-/** Where the log of a process is. */
+/** Path of a process's log. */
 export function logPath(home: string, name: string): string {
   return join(home, 'logs', `${name}.log`);
 }
 
-/** Opens a log for appending, and the folder for it. */
+/** Opens a log for appending, and creates its folder. */
 export function openLog(home: string, name: string): number {
   const path = logPath(home, name);
   mkdirSync(join(home, 'logs'), { recursive: true });
   return openSync(path, 'a');
 }
 
-/** A log that lines are appended to. What can't be written is dropped and counted: logging never ends a process. */
+/** A log that lines are appended to. Lines that can't be written are dropped and counted: logging never ends a process. */
 export class LogFile {
   #descriptor: number | undefined;
   #dropped = 0;
@@ -39,7 +39,7 @@ export class LogFile {
 
   append(line: string): void {
     const lost = this.#dropped ? `\n${this.#dropped} lines were lost: they could not be written whole\n` : '';
-    // On a line of its own: a part of the last one may have been written.
+    // Starts with a line break: the previous line may have been written in part.
     try {
       this.#descriptor ??= openLog(this.home, this.name);
       appendFileSync(this.#descriptor, `${lost}${line}\n`);
@@ -56,12 +56,12 @@ export class LogFile {
 }
 
 /**
- * Keeps a log from growing without end while processes hold it open: its text is copied aside and the file emptied
- * in place, which is safe because all of them append.
+ * Rotates a log whenever it is large, while processes hold it open: copies its text to `.log.1` and truncates the file in place,
+ * which is safe because all of them append.
  *
- * @returns a function that ends the watch
+ * @returns a function that stops the rotation
  */
-export function keepLogBounded(home: string, name: string): () => void {
+export function startLogRotation(home: string, name: string): () => void {
   const path = logPath(home, name);
   const check = () => {
     try {
@@ -69,7 +69,7 @@ export function keepLogBounded(home: string, name: string): () => void {
       copyFileSync(path, `${path}.1`);
       truncateSync(path);
     } catch {
-      // A log that can't be turned over (deleted, disk full) is no reason to end the stack.
+      // A log that can't be rotated (deleted, disk full) is no reason to end the stack.
     }
   };
   check();
@@ -77,7 +77,7 @@ export function keepLogBounded(home: string, name: string): () => void {
   return () => clearInterval(timer);
 }
 
-/** How long a log is now, to read later what was added. */
+/** Present size of a log in bytes, for {@link logTail} later. */
 export function logSize(home: string, name: string): number {
   try {
     return statSync(logPath(home, name)).size;
@@ -86,7 +86,7 @@ export function logSize(home: string, name: string): number {
   }
 }
 
-/** The last lines that were written to a log from `fromByte` on. */
+/** The last lines of a log, from `fromByte` on. */
 export function logTail(home: string, name: string, fromByte: number, lines = 12): string[] {
   try {
     const text = readFileSync(logPath(home, name)).subarray(fromByte).toString('utf8');

@@ -1,6 +1,6 @@
 /**
- * A process of the stack that is Longhaul's own: the worker or the MCP server. It watches its standard input, a pipe
- * from here, and ends when that closes, so that it can't outlive the stack.
+ * Starts Longhaul's own processes of the stack: the worker and the MCP server. Their standard input is a pipe from this process;
+ * they end when it closes, so that they can't outlive the stack.
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -12,18 +12,18 @@ import { LogFile } from './log-files.js';
 import type { RunningProcess } from './keep-running.js';
 import { messageOf, type Say } from './stack-error.js';
 
-/** Least severe of pino's levels that a person at the console is shown. */
+/** Least severe pino level that is shown on the console. */
 const WARN = 40;
 
 export type Part = 'worker' | 'server';
 
-/** Is this the command line of a part of this home's stack? The home is among its arguments for this very question. */
+/** Whether a command line is that of a part of this home's stack: the home is among its arguments for this purpose. */
 export function isPartOf(home: string, part: Part, commandLine: string): boolean {
   return `${commandLine} `.includes(` ${part} --home ${home} `);
 }
 
 /**
- * Starts a part. What it logs goes to `LONGHAUL_HOME/logs/<part>.log`; warnings and errors are also told to `say`.
+ * Starts a part. Its log is `LONGHAUL_HOME/logs/<part>.log`; warnings and errors are also passed to `say`.
  */
 export function startPart(
   part: Part,
@@ -33,10 +33,10 @@ export function startPart(
 ): RunningProcess & { pid: number | undefined } {
   const child = spawn(process.execPath, [PROGRAM_PATH, part, '--home', home], {
     env: environment,
-    // The last one is the channel on which it says that it is ready.
+    // The part sends READY_MESSAGE over the IPC channel.
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    // A session of its own keeps a terminal's Ctrl-C from the part, and from what its activities run, until the
-    // supervisor has it drain.
+    // In a session of its own, a terminal's Ctrl-C doesn't reach the part and its activities' processes before the supervisor
+    // drains it.
     detached: true,
   });
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
@@ -72,7 +72,7 @@ export function startPart(
   };
 }
 
-/** What a line of a log has to tell a person; undefined when it is routine. */
+/** The notice in a log line; undefined for a routine line. */
 function noticeOf(line: string): string | undefined {
   if (!line.startsWith('{')) return line.trim() || undefined;
   try {

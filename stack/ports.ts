@@ -1,8 +1,8 @@
-/** Ports: is one free, and which is the next free one. */
+/** Finds free ports. */
 import { createServer } from 'node:net';
 import { StackError } from './stack-error.js';
 
-/** Can something listen on this port now? */
+/** Whether a port is free. */
 export async function isPortFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const server = createServer();
@@ -14,7 +14,7 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** The first free port from `first` on, passing over those in `taken`. */
+/** The first free port from `first` on that isn't in `taken`. */
 export async function nextFreePort(
   host: string,
   first: number,
@@ -26,7 +26,7 @@ export async function nextFreePort(
   throw new StackError(`no free port on ${host} from ${first} to ${first + 499}`);
 }
 
-/** Complains about a port in use in words that say which setting to change. */
+/** @throws StackError for a port in use, which names the setting to change */
 export async function requireFreePort(
   host: string,
   port: number,

@@ -1,25 +1,25 @@
-/** Asking a server whether it is ready. */
+/** Readiness of a server. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../platform/config.js';
 
 const ANSWER_LIMIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
-/** What `GET /readyz` says. */
+/** Result of `GET /readyz`. */
 export type Readiness = { ready: true; tools: string[] } | { ready: false; missing: string[] };
 
-/** `http://host:port` under which this machine reaches the server of these settings. */
+/** Base URL at which this machine reaches the server of these settings: `http://host:port`. */
 export function serverUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** The MCP endpoint of these settings. */
+/** MCP endpoint of the server of these settings. */
 export function mcpUrl(settings: Pick<Settings, 'host' | 'port'>): string {
   return `${serverUrl(settings)}/mcp`;
 }
 
-/** Asks once; a server that doesn't answer is not ready either. */
+/** Requests the readiness once; a server that doesn't answer isn't ready. */
 export async function readReadiness(url: string): Promise<Readiness> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
@@ -32,10 +32,10 @@ export async function readReadiness(url: string): Promise<Readiness> {
 }
 
 /**
- * Asks until the server is ready, or `signal` says to stop asking.
+ * Polls until the server is ready, or the signal is aborted.
  *
- * @param whileWaiting called with each answer that isn't the wanted one
- * @returns the tools; undefined when it was stopped
+ * @param whileWaiting called with each answer of a server that isn't ready
+ * @returns the names of the tools; undefined when aborted
  */
 export async function waitUntilReady(
   url: string,

@@ -1,23 +1,23 @@
-/** Ending in good order: a first signal asks for it, a second one insists. */
+/** Shutdown requests by signal: the first asks for a graceful stop, the second for an immediate one. */
 import { isSupervised } from '../platform/config.js';
 
-/** `npm start` passes on the Ctrl-C that the terminal has delivered already: one press, two signals. */
+/** `npm start` forwards a Ctrl-C that the terminal has delivered already, so that one key press causes two signals. */
 const SAME_PRESS_MS = 300;
 
-export interface EndRequests {
-  /** Somebody asked for the end: once. */
+export interface ShutdownRequests {
+  /** Resolves with the first request. */
   first: Promise<void>;
-  /** Somebody asked again. */
+  /** Resolves with the second request. */
   second: Promise<void>;
   /** Aborted with the first request. */
   signal: AbortSignal;
 }
 
 /**
- * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves the last two to its supervisor, whose terminal
- * they come from, and takes the end of the supervisor for a request.
+ * Listens for SIGTERM, SIGINT and SIGHUP. A supervised process leaves the last two to its supervisor, whose terminal they come
+ * from, and treats the end of the supervisor as a request.
  */
-export function endRequests(): EndRequests {
+export function shutdownRequests(): ShutdownRequests {
   const supervised = isSupervised();
   const asked = new AbortController();
   let insist: () => void;
@@ -33,12 +33,12 @@ export function endRequests(): EndRequests {
   process.on('SIGTERM', request);
   for (const signal of ['SIGINT', 'SIGHUP'] as const)
     process.on(signal, supervised ? () => undefined : request);
-  if (supervised) exitWhenParentGone(() => asked.abort());
+  if (supervised) onParentExit(() => asked.abort());
   return { first, second, signal: asked.signal };
 }
 
-/** Calls `gone` when the process that started this one, with a pipe as its standard input, has ended. */
-export function exitWhenParentGone(gone: () => void): void {
+/** Calls `gone` when the parent process, which holds the pipe to this one's standard input, has ended. */
+export function onParentExit(gone: () => void): void {
   process.stdin.on('end', gone);
   process.stdin.on('error', gone);
   process.stdin.resume();

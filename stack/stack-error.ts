@@ -1,12 +1,12 @@
-/** Something that a user can put right: shown as its message alone, without a stack trace. */
+/** An error that the user can fix: reported without a stack trace. */
 export class StackError extends Error {
   override name = 'StackError';
 }
 
-/** What is told while something takes time: one line for people. */
+/** Prints a notice: one line for people. */
 export type Say = (line: string) => void;
 
-/** The message of whatever was thrown. Errors of Node's core aren't `instanceof Error` in every realm. */
+/** Message of any thrown value. Errors of Node's core aren't `instanceof Error` in every realm. */
 export function messageOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'message' in error
     ? String(error.message)

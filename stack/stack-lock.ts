@@ -1,15 +1,15 @@
 /**
- * One stack a home. The lock is a file that appears whole (a hard link is atomic and fails when the name is taken)
- * and names its holder; a holder that is no longer running holds nothing, so a crash needs no cleaning up by hand.
+ * Lock that allows one stack per home: a file that names its holder, created atomically by a hard link, which fails when the
+ * name is taken. The lock of a holder that no longer runs is ignored, so a crash needs no manual cleanup.
  */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { processIdentity } from '../platform/process-identity.js';
 
-/** Who runs the stack of a home. */
+/** The process that runs the stack of a home. */
 export interface StackHolder {
   pid: number;
-  /** Tells the holder from a later process with its PID. */
+  /** Distinguishes the holder from a later process with its PID. */
   startedAt: string;
   /** `up`: the whole stack. `temporal`: Temporal alone. */
   command: 'up' | 'temporal';
@@ -19,13 +19,13 @@ function lockFile(home: string): string {
   return join(home, 'stack.lock');
 }
 
-/** Who runs the stack of this home right now; undefined when nobody does. */
+/** The present holder of the home's lock; undefined when no stack runs. */
 export function stackHolder(home: string): StackHolder | undefined {
   const holder = readHolder(lockFile(home));
   return holder && isHolderAlive(holder) ? holder : undefined;
 }
 
-/** Is the process that took the lock still running? */
+/** Whether the process that took the lock is still running. */
 export function isHolderAlive(holder: StackHolder): boolean {
   return processIdentity(holder.pid)?.startedAt === holder.startedAt;
 }
@@ -33,7 +33,7 @@ export function isHolderAlive(holder: StackHolder): boolean {
 /**
  * Takes the lock for this process.
  *
- * @returns a function that gives it back, or the holder when somebody else has it
+ * @returns a function that releases it, or the holder when another process has it
  */
 export function takeStackLock(home: string, command: StackHolder['command']): (() => void) | StackHolder {
   mkdirSync(home, { recursive: true });
@@ -56,7 +56,7 @@ export function takeStackLock(home: string, command: StackHolder['command']): ((
   };
 }
 
-/** Moves a dead holder's lock away, unless somebody has replaced it since it was read. */
+/** Removes a dead holder's lock, unless it has been replaced since it was read. */
 function removeStale(lock: string, dead: StackHolder | undefined): void {
   const aside = `${lock}.stale.${process.pid}`;
   try {

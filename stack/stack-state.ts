@@ -1,10 +1,12 @@
-/** Writing `stack.json`. Only the process that runs the stack writes it; everybody else reads. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** Writes `stack.json`. Only the process that runs the stack writes it; other processes read it. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { writeFileAtomically } from '../platform/atomic-files.js';
+import { isDiskFullError } from '../platform/disk.js';
 import { readStackState, stackFile, type StackState } from '../platform/temporal-address.js';
 
 /**
- * Changes some fields, atomically; a field set to undefined is removed, and the file with its last field. On a full disk the
- * file stays as it was.
+ * Changes some fields atomically; a field set to undefined is removed, and the file with its last field. On a full disk the
+ * file stays unchanged.
  */
 export function updateStackState(
   home: string,
@@ -17,18 +19,15 @@ export function updateStackState(
     return;
   }
   mkdirSync(home, { recursive: true });
-  const written = `${path}.${process.pid}`;
   try {
-    writeFileSync(written, `${JSON.stringify(state, null, 2)}\n`);
-    renameSync(written, path);
+    writeFileAtomically(path, `${JSON.stringify(state, null, 2)}\n`);
   } catch (error) {
-    rmSync(written, { force: true });
-    // A process that was started has to be kept track of, and it is, by its supervisor.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    // The supervisor keeps track of its processes without the file.
+    if (!isDiskFullError(error)) throw error;
   }
 }
 
-/** Forgets the stack: nothing of it runs any more. */
+/** Removes the state of a stack that no longer runs. */
 export function clearStackState(home: string): void {
   rmSync(stackFile(home), { force: true });
 }

@@ -1,23 +1,23 @@
-/** `longhaul temporal`: the embedded Temporal without worker and server, for those who run these themselves. */
+/** `longhaul temporal`: the embedded Temporal without worker and server, for users who run those themselves. */
 import type { Settings } from '../platform/config.js';
 import { runInForeground } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
 import { clearStackState } from './stack-state.js';
-import { endLeftOvers } from './supervisor.js';
+import { endOrphans } from './supervisor.js';
 import { startEmbeddedTemporal } from './temporal-server.js';
-import { holdHome } from './up.js';
+import { lockHome } from './up.js';
 
 /**
- * Runs it until somebody asks for its end.
+ * Runs Temporal until a shutdown request.
  *
- * @param print told the addresses
- * @param say told what takes long
+ * @param print gets the addresses
+ * @param say gets notices about slow steps
  * @returns the exit code
  */
 export async function runTemporal(settings: Settings, print: Say, say: Say): Promise<number> {
-  const release = holdHome(settings.home, 'temporal');
+  const release = lockHome(settings.home, 'temporal');
   try {
-    await endLeftOvers(settings.home, say);
+    await endOrphans(settings.home, say);
     return await runInForeground(async () => {
       const temporal = await startEmbeddedTemporal(settings, say);
       print(`Temporal:      ${temporal.address}\nTemporal's UI: ${temporal.uiUrl}`);

@@ -1,7 +1,6 @@
 /**
- * Finding the Temporal CLI, whose `server start-dev` is the embedded server: what is on the machine first, then
- * what takes a download, then what takes minutes. The CLI is pinned because a database stays with the server
- * version that made it.
+ * Finds the Temporal CLI, whose `server start-dev` is the embedded server: on the machine, else by download, else by a build of
+ * some minutes. The version is pinned because a database can be opened only by the server version that made it.
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -9,10 +8,10 @@ import { buildTemporal, downloadTemporal } from './temporal-install.js';
 import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 
-/** The Temporal CLI that Longhaul is tested with, and the server that it carries. */
+/** Version of the Temporal CLI that Longhaul is tested with, and of the server in it. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
-/** Updates, start conflict policies and pending cancels as the engine uses them need this one. */
+/** Least version with the updates, start conflict policies and pending cancels that the engine uses. */
 const OLDEST_SERVER = '1.29.0';
 
 export interface TemporalBinary {
@@ -21,33 +20,33 @@ export interface TemporalBinary {
 }
 
 export interface BinarySearch {
-  /** Folder that keeps the binary between runs and homes. */
+  /** Folder that caches the binary for all runs and homes. */
   binFolder: string;
-  /** The database that it is for. A binary whose server is another than the one that made it is passed over. */
+  /** The database to open. Binaries with another server version than the one that made it are skipped. */
   database?: { path: string; madeBy: string } | undefined;
-  /** Where PATH is read. Default: `process.env`. */
+  /** Source of PATH. Default: `process.env`. */
   environment?: NodeJS.ProcessEnv;
-  /** Stands in for the network. Default: the global `fetch`. */
+  /** Replaces the network in tests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** Where the pinned CLI is kept. */
+/** Path of the cached CLI. */
 export function cachedBinaryPath(binFolder: string): string {
   return join(binFolder, `temporal-${TEMPORAL_CLI_VERSION}`);
 }
 
 /**
- * Finds the Temporal CLI, or gets it. One that couldn't open the database is neither downloaded nor built.
+ * Finds the Temporal CLI, or downloads or builds it, unless its server couldn't open the database.
  *
- * @param say told before each step that takes long, with how long it usually takes
- * @throws StackError that lists every place that was tried, why it failed, and what to install
+ * @param say gets a notice before each slow step, with its usual duration
+ * @throws StackError that lists every place tried, why it failed, and what to install
  */
 export async function findTemporalBinary(search: BinarySearch, say: Say): Promise<TemporalBinary> {
   const cached = cachedBinaryPath(search.binFolder);
   const environment = search.environment ?? process.env;
   const { database } = search;
   const there: Step[] = [
-    [`Longhaul's own copy, ${cached}`, async () => fitting(await runnable(cached), database?.madeBy)],
+    [`Longhaul's own copy, ${cached}`, async () => requireServer(await readBinary(cached), database?.madeBy)],
     ['temporal on PATH', () => onPath(environment, database?.madeBy)],
   ];
   const toGet: Step[] = [
@@ -55,14 +54,14 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
       `the official download of Temporal CLI ${TEMPORAL_CLI_VERSION}`,
       async () => {
         await downloadTemporal(TEMPORAL_CLI_VERSION, cached, say, search.fetch);
-        return fitting(await runnable(cached), database?.madeBy);
+        return requireServer(await readBinary(cached), database?.madeBy);
       },
     ],
     [
       `a build of Temporal CLI ${TEMPORAL_CLI_VERSION} with Go`,
       async () => {
         await buildTemporal(TEMPORAL_CLI_VERSION, cached, say, environment);
-        return fitting(await runnable(cached), database?.madeBy);
+        return requireServer(await readBinary(cached), database?.madeBy);
       },
     ],
   ];
@@ -93,7 +92,7 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
   );
 }
 
-/** A place, and the attempt to get the binary there. */
+/** A place, and the attempt to get the binary from it. */
 type Step = [place: string, attempt: () => Promise<TemporalBinary>];
 
 function otherVersion({ path, madeBy }: { path: string; madeBy: string }): string {
@@ -106,7 +105,7 @@ function otherVersion({ path, madeBy }: { path: string; madeBy: string }): strin
   );
 }
 
-async function runnable(path: string): Promise<TemporalBinary> {
+async function readBinary(path: string): Promise<TemporalBinary> {
   accessExecutable(path);
   return { path, version: await readTemporalVersion(path) };
 }
@@ -119,17 +118,17 @@ async function onPath(environment: NodeJS.ProcessEnv, madeBy: string | undefined
     } catch {
       continue;
     }
-    const binary = await runnable(path);
+    const binary = await readBinary(path);
     const { server } = binary.version;
     if (isOlder(server, OLDEST_SERVER)) {
       throw new Error(`${path} carries server ${server}; ${OLDEST_SERVER} or newer is needed`);
     }
-    return fitting(binary, madeBy);
+    return requireServer(binary, madeBy);
   }
   throw new Error('not found');
 }
 
-function fitting(binary: TemporalBinary, madeBy: string | undefined): TemporalBinary {
+function requireServer(binary: TemporalBinary, madeBy: string | undefined): TemporalBinary {
   const { path, version } = binary;
   if (madeBy && version.server !== madeBy)
     throw new Error(`${path} carries server ${version.server}; the database was made by ${madeBy}`);

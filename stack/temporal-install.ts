@@ -1,4 +1,4 @@
-/** Getting the Temporal CLI onto the machine. Each way ends in an atomic rename, so a half-made binary is never run. */
+/** Installs the Temporal CLI by download or build. Both end in an atomic rename, so an incomplete binary is never run. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, type Say } from './stack-error.js';
 
-/** A closed network must not hold up the other ways. */
+/** Keeps a blocked network from delaying the other ways. */
 const ANSWER_LIMIT_MS = 10_000;
 const DOWNLOAD_LIMIT_MS = 5 * 60_000;
 const BUILD_LIMIT_MS = 20 * 60_000;
@@ -15,7 +15,7 @@ const BUILD_REPORT_INTERVAL_MS = 60_000;
 /**
  * Downloads the official release.
  *
- * @param target where the binary is put
+ * @param target path of the binary
  */
 export async function downloadTemporal(
   version: string,
@@ -25,7 +25,7 @@ export async function downloadTemporal(
 ): Promise<void> {
   const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string];
   if (!arch || !['linux', 'darwin'].includes(process.platform)) {
-    throw new Error(`there is none for ${process.platform} on ${process.arch}`);
+    throw new Error(`no release for ${process.platform} on ${process.arch}`);
   }
   const url = `https://temporal.download/cli/archive/v${version}?platform=${process.platform}&arch=${arch}`;
   say(`Downloading Temporal CLI ${version} (about 50 MB, usually under a minute)...`);
@@ -44,11 +44,11 @@ export async function downloadTemporal(
     clearTimeout(limits[0]);
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
     const { body } = response;
-    await intoPlace(target, async (folder) => {
+    await installAtomically(target, async (folder) => {
       const tar = spawn('tar', ['-xzf', '-', '-C', folder, 'temporal'], {
         stdio: ['pipe', 'ignore', 'pipe'],
       });
-      await Promise.all([ended(tar, 'tar'), pipeline(Readable.fromWeb(body), tar.stdin)]);
+      await Promise.all([waitForSuccess(tar, 'tar'), pipeline(Readable.fromWeb(body), tar.stdin)]);
     });
   } catch (error) {
     const why: unknown = abort.signal.aborted ? abort.signal.reason : error;
@@ -60,9 +60,9 @@ export async function downloadTemporal(
 }
 
 /**
- * Builds the CLI with `go install`, for networks that reach a Go module proxy but not the official download.
+ * Builds the CLI with `go install`, for networks with access to a Go module proxy but not to the official download.
  *
- * @param target where the binary is put
+ * @param target path of the binary
  */
 export async function buildTemporal(
   version: string,
@@ -71,25 +71,25 @@ export async function buildTemporal(
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
-  await intoPlace(target, async (folder) => {
+  await installAtomically(target, async (folder) => {
     const go = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`], {
       env: { ...environment, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const startedMs = Date.now();
     go.once('spawn', () =>
-      say(`Building Temporal CLI ${version} with Go (4 to 5 minutes the first time, then never again)...`),
+      say(`Building Temporal CLI ${version} with Go (4 to 5 minutes, the first time only)...`),
     );
-    // Not spawn's own time limit: its timer stays behind when there is no such program.
+    // spawn's own time limit would leave its timer running when the program doesn't exist.
     const limit = setTimeout(() => go.kill(), BUILD_LIMIT_MS);
     const report = setInterval(
       () => say(`Still building Temporal (${minutes(startedMs)} min so far)...`),
       BUILD_REPORT_INTERVAL_MS,
     );
     try {
-      await ended(go, 'go install');
+      await waitForSuccess(go, 'go install');
     } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Error('no go on PATH') : error;
+      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Error('Go is not on PATH') : error;
     } finally {
       clearTimeout(limit);
       clearInterval(report);
@@ -97,8 +97,8 @@ export async function buildTemporal(
   });
 }
 
-/** Lets `make` put a file `temporal` into an empty folder, and moves that to its place. */
-async function intoPlace(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+/** Has `make` create a file `temporal` in an empty folder, and renames it to `target`. */
+async function installAtomically(target: string, make: (folder: string) => Promise<void>): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), '.making-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -113,8 +113,8 @@ async function intoPlace(target: string, make: (folder: string) => Promise<void>
   }
 }
 
-/** Resolves when a process ends well; else fails with the last line that it wrote. */
-async function ended(child: ReturnType<typeof spawn>, name: string): Promise<void> {
+/** Resolves when a process exits with 0; else rejects with the last line of its standard error. */
+async function waitForSuccess(child: ReturnType<typeof spawn>, name: string): Promise<void> {
   let complaint = '';
   const end = () => child.kill();
   process.once('exit', end);

@@ -1,4 +1,4 @@
-/** What Longhaul needs of the embedded server's namespace, beyond what `start-dev` makes. */
+/** Configures the embedded server's namespace beyond the defaults of `start-dev`. */
 import { Connection } from '@temporalio/client';
 import { addSearchAttributes } from '../platform/search-attributes.js';
 
@@ -7,7 +7,7 @@ const NAMESPACE = 'default';
 const RETENTION_HOURS = 72;
 const ANSWER_LIMIT_MS = 2_000;
 
-/** Sets the retention and makes the search attributes that aren't there; fails when the server doesn't answer. */
+/** Sets the retention and creates missing search attributes; fails when the server doesn't answer. */
 export async function prepareNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
   try {

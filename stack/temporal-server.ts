@@ -1,6 +1,6 @@
 /**
- * The embedded Temporal: `temporal server start-dev`, on loopback only, with the settings that were measured to make
- * it fast enough for one machine's work. Its history is the only store of operations, so it writes to a file.
+ * The embedded Temporal: `temporal server start-dev`, on loopback only, with settings measured to be fast enough for one
+ * machine's work. Its history is the only store of operations, so it writes to a file.
  */
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';
-import { keepLogBounded, logPath, logSize, logTail } from './log-files.js';
+import { startLogRotation, logPath, logSize, logTail } from './log-files.js';
 import { isPortFree, nextFreePort, requireFreePort } from './ports.js';
 import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
@@ -23,16 +23,16 @@ const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5_000;
 const LOG = 'temporal';
 
-/** A writer that doesn't wait for a full fsync each time: over three times the throughput. */
+/** No full fsync for each write: over three times the throughput. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
-/** The defaults poll a queue 20 times a second: 50 ms for every task. */
+/** The defaults poll a queue 20 times a second, which adds 50 ms to every task. */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=1000',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
 ];
 
-/** Where an embedded Temporal listens. */
+/** Ports of an embedded Temporal. */
 export interface TemporalPorts {
   port: number;
   uiPort: number;
@@ -45,20 +45,20 @@ export interface EmbeddedTemporal {
   ports: TemporalPorts;
   /** PID of the Temporal process itself. */
   pid: number;
-  /** Resolves when Temporal has ended, whatever the reason. */
+  /** Resolves when Temporal has ended, for any reason. */
   exited: Promise<Exit>;
   /** Ends Temporal: SIGTERM, then SIGKILL after `graceMs` (default: 5 s). */
   stop(graceMs?: number): Promise<void>;
 }
 
 /**
- * Starts the embedded Temporal of `settings.home`, after ending one that an earlier run has left there. Whoever calls
- * this holds the home for itself. It ends with this process, even if that is killed.
+ * Starts the embedded Temporal of `settings.home`, after ending an orphaned one of an earlier run. The caller holds the home's
+ * lock. Temporal ends with this process, even if that is killed.
  *
- * @param say told what takes long
- * @param ports where an earlier one listened, to start it there again; default: the setting, else the next free ones
- * @throws StackError when there is no Temporal to run, it doesn't fit the database, its port is in use, or it doesn't
- *   come up
+ * @param say gets notices about slow steps
+ * @param ports ports of an earlier one, for a restart. Default: the setting, else the next free ones
+ * @throws StackError when no Temporal is found, its version doesn't fit the database, its port is in use, or it doesn't
+ *   start
  */
 export async function startEmbeddedTemporal(
   settings: Settings,
@@ -67,12 +67,12 @@ export async function startEmbeddedTemporal(
 ): Promise<EmbeddedTemporal> {
   const { home } = settings;
   mkdirSync(home, { recursive: true });
-  await endLeftOverTemporal(home, say);
+  await endOrphanedTemporal(home, say);
   const madeBy = databaseMadeBy(home);
   const database = madeBy === undefined ? undefined : { path: databasePath(home), madeBy };
   const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
   if (!database) markDatabase(home, binary.version);
-  const unbound = keepLogBounded(home, LOG);
+  const stopRotation = startLogRotation(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));
     const logStart = logSize(home, LOG);
@@ -85,20 +85,20 @@ export async function startEmbeddedTemporal(
     const uiUrl = `http://${HOST}:${chosen.uiPort}`;
     updateStackState(home, { temporalPid: launched.pid });
     try {
-      await becomesReady(address, launched);
+      await waitUntilReady(address, launched);
     } catch (error) {
       await launched.stop(STOP_LIMIT_MS);
       updateStackState(home, { temporalPid: undefined });
-      // Between the look for a free port and its use somebody else may have taken it.
-      if (!ports && attempt < 3 && !(await areFree(chosen))) continue;
-      unbound();
+      // Another process may have taken the port since it was found free.
+      if (!ports && attempt < 3 && !(await arePortsFree(chosen))) continue;
+      stopRotation();
       const lines = logTail(home, LOG, logStart).map((line) => `\n  ${line}`);
       throw new StackError(
         `Temporal (${binary.path}) did not start: ${messageOf(error)}; its log is ${logPath(home, LOG)}${lines.join('')}`,
       );
     }
     updateStackState(home, { temporalAddress: address, temporalUiUrl: uiUrl });
-    void launched.exited.then(unbound);
+    void launched.exited.then(stopRotation);
     return {
       address,
       uiUrl,
@@ -117,8 +117,8 @@ export async function startEmbeddedTemporal(
   }
 }
 
-/** Ends a Temporal that a killed stack has left on this home's database. */
-export async function endLeftOverTemporal(home: string, say: Say): Promise<void> {
+/** Ends the orphaned Temporal of a killed stack on this home's database. */
+export async function endOrphanedTemporal(home: string, say: Say): Promise<void> {
   const pid = readStackState(home).temporalPid;
   if (pid === undefined) return;
   const isOurs = (commandLine: string) => commandLine.includes(`--db-filename ${databasePath(home)} `);
@@ -143,7 +143,7 @@ async function choosePorts(settings: Settings): Promise<TemporalPorts> {
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
 }
 
-async function areFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
+async function arePortsFree({ port, uiPort }: TemporalPorts): Promise<boolean> {
   return (await isPortFree(HOST, port)) && (await isPortFree(HOST, uiPort));
 }
 
@@ -167,20 +167,20 @@ function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[
   ];
 }
 
-/** Temporal's own variables are for clients, and must not turn the embedded server's command line around. */
+/** Removes TEMPORAL_ variables: they are for clients, and must not change the embedded server's options. */
 function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-async function becomesReady(address: string, launched: Launched): Promise<void> {
+async function waitUntilReady(address: string, launched: Launched): Promise<void> {
   const abort = new AbortController();
   const died = launched.exited.then(({ how }) => {
     abort.abort();
     throw new Error(`it ended with ${how}`);
   });
   try {
-    await Promise.race([answers(address, abort.signal), died]);
-    // Another Temporal may have answered at this address, while ours found its port taken.
+    await Promise.race([waitUntilAnswering(address, abort.signal), died]);
+    // Another Temporal may have answered at this address when ours found its port taken.
     if (!processIdentity(launched.pid)) await died;
   } finally {
     abort.abort();
@@ -188,9 +188,9 @@ async function becomesReady(address: string, launched: Launched): Promise<void> 
   }
 }
 
-async function answers(address: string, signal: AbortSignal): Promise<void> {
+async function waitUntilAnswering(address: string, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + START_LIMIT_MS;
-  // Loaded while Temporal starts: it takes as long as Temporal does.
+  // Loaded while Temporal starts: loading takes as long as its start.
   const { prepareNamespace } = await import('./temporal-namespace.js');
   for (;;) {
     try {
@@ -204,7 +204,7 @@ async function answers(address: string, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** A refused connection costs nothing here, but a second of back-off inside gRPC. */
+/** Checks by TCP first: a refused connection would cost a second of back-off inside gRPC. */
 async function acceptsConnections(address: string): Promise<void> {
   const [host, port] = address.split(':') as [string, string];
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * The version guard. Temporal's dev server makes its schema only in a new file and never migrates it, and schemas
- * differ between server versions: a database is opened only by the version that made it.
+ * Version guard of the database. Temporal's dev server creates its schema only in a new file and never migrates it, and schemas
+ * differ between server versions, so a database is opened only by the version that made it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface TemporalVersion {
-  /** Version of the server inside, such as `1.29.1`. */
+  /** Version of the server in it, such as `1.29.1`. */
   server: string;
-  /** The whole line that `temporal --version` prints. */
+  /** Output line of `temporal --version`. */
   line: string;
 }
 
@@ -19,7 +19,7 @@ export function databasePath(home: string): string {
   return join(home, 'temporal.db');
 }
 
-/** Asks a Temporal CLI for its version. */
+/** Runs `temporal --version`. */
 export async function readTemporalVersion(path: string): Promise<TemporalVersion> {
   const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 20_000 });
   const line = stdout.trim();
@@ -28,7 +28,7 @@ export async function readTemporalVersion(path: string): Promise<TemporalVersion
   return { server, line };
 }
 
-/** Server version that made the database of this home; undefined when there is no database yet. */
+/** Server version that made the database of this home; undefined without a database. */
 export function databaseMadeBy(home: string): string | undefined {
   if (!existsSync(databasePath(home))) return undefined;
   try {
@@ -38,7 +38,7 @@ export function databaseMadeBy(home: string): string | undefined {
   }
 }
 
-/** Leaves the version beside a database that it is about to make. */
+/** Writes the version file beside a database that is about to be created. */
 export function markDatabase(home: string, version: TemporalVersion): void {
   writeFileSync(versionFile(home), `${JSON.stringify(version)}\n`);
 }

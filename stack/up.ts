@@ -7,46 +7,46 @@ import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, serverUrl, waitUntilReady } from './readiness.js';
-import { endRequests } from './signals.js';
+import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
 import { clearStackState, updateStackState } from './stack-state.js';
-import { endLeftOvers, startStack, type Stack } from './supervisor.js';
+import { endOrphans, startStack, type Stack } from './supervisor.js';
 
 const DRAIN_LIMIT_MS = 10_000;
-/** A start that takes longer than this is told what it waits for. */
-const PATIENCE_MS = 5_000;
+/** After this time, notices say what the start waits for. */
+const NOTICE_AFTER_MS = 5_000;
 
 /**
- * Runs the stack until somebody asks for its end.
+ * Runs the stack until a shutdown request.
  *
- * @param print what people came for: the addresses and how to add them to a client
- * @param say notices on the way
+ * @param print gets the output: the addresses and how to add them to a client
+ * @param say gets notices
  * @returns the exit code
  * @throws StackError when a stack runs already, a port is in use, or Temporal can't be started; SettingsError when the
  *   home's key is damaged
  */
 export async function up(settings: Settings, print: Say, say: Say): Promise<number> {
-  const release = holdHome(settings.home, 'up');
+  const release = lockHome(settings.home, 'up');
   try {
-    // A damaged key would end server and worker again and again.
+    // Checked here: a damaged key would put server and worker into a crash loop.
     loadSecret(settings.home);
-    await endLeftOvers(settings.home, say);
+    await endOrphans(settings.home, say);
     const { host, port } = settings;
     await requireFreePort(host, port, 'the MCP server', SETTING_VARIABLES.port, settingFlag('port'));
-    const requests = endRequests();
+    const requests = shutdownRequests();
     updateStackState(settings.home, { supervisorPid: process.pid });
     const starting = startStack(settings, say).catch((error: unknown) => {
       clearStackState(settings.home);
       throw error;
     });
     const stack = await Promise.race([starting, requests.first]);
-    // What has been started by then ends as this process does; the next start looks after it.
+    // Processes started by now end with this one; the next start ends any orphans.
     if (!stack) return 130;
     updateStackState(settings.home, { supervisorPid: process.pid, mcpUrl: mcpUrl(settings) });
     void announce(settings, stack, requests.signal, print, say);
     await requests.first;
-    say('Ending: the server and the worker first, Temporal last. Once more to end at once.');
+    say('Stopping the server and the worker first, Temporal last. Repeat to stop at once.');
     let exitCode = 0;
     const insisted = requests.second.then(() => {
       exitCode = 130;
@@ -57,7 +57,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
       ended.then(() => exitCode),
       sleep(DRAIN_LIMIT_MS + 500, 1, { ref: false }),
     ]);
-    if (code === 0) say('Ended. Operations that were running go on at the next start.');
+    if (code === 0) say('Stopped. Running operations continue at the next start.');
     return code;
   } finally {
     release();
@@ -65,12 +65,12 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
 }
 
 /**
- * Takes the home for this process.
+ * Takes the home's lock for this process.
  *
- * @returns gives it back
- * @throws StackError that says who has it
+ * @returns a function that releases it
+ * @throws StackError that names the holder
  */
-export function holdHome(home: string, command: StackHolder['command']): () => void {
+export function lockHome(home: string, command: StackHolder['command']): () => void {
   const held = takeStackLock(home, command);
   if (typeof held === 'function') return held;
   throw new StackError(alreadyRunning(home, held));
@@ -93,11 +93,11 @@ async function announce(
   say: Say,
 ): Promise<void> {
   const startedMs = Date.now();
-  let told = '';
+  let announced = '';
   const tools = await waitUntilReady(serverUrl(settings), signal, (missing) => {
     const waitingFor = missing.join(', ');
-    if (Date.now() - startedMs < PATIENCE_MS || waitingFor === told) return;
-    told = waitingFor;
+    if (Date.now() - startedMs < NOTICE_AFTER_MS || waitingFor === announced) return;
+    announced = waitingFor;
     say(`Not ready yet; waiting for: ${waitingFor}.`);
   });
   if (!tools) return;
@@ -112,7 +112,7 @@ async function announce(
       '',
       ...(await clientInstructions(url, settings)),
       '',
-      'Ctrl-C ends it; operations go on at the next start.',
+      'Ctrl-C stops it; running operations continue at the next start.',
     ].join('\n'),
   );
 }

@@ -6,7 +6,7 @@ import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Settings } from '../platform/config.js';
 import { filesOf } from '../platform/project.js';
-import { loadActivityFiles, Names, type Activity, type LoadedFile } from '../platform/project-code.js';
+import { loadActivityFiles, NameRegistry, type Activity, type LoadedFile } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';
 import type { ProjectError } from '../platform/project-problems.js';
 
@@ -38,7 +38,7 @@ export class ActivityCode {
   async reload(): Promise<void> {
     const before = new Map(this.#files.map(({ path, value }) => [path, value]));
     const modules = new ProjectModules();
-    const names = new Names('an activity');
+    const names = new NameRegistry('an activity');
     const files: ActivityFile[] = [];
     for (const { path, value, error } of await loadActivityFiles(this.settings, modules)) {
       const refused = error ?? (value && names.take(Object.keys(value), path));

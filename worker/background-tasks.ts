@@ -9,7 +9,7 @@ import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
-import { removeUnfinished } from '../platform/unfinished-files.js';
+import { removeTemporaryFiles } from '../platform/atomic-files.js';
 import { sweepStorage } from './sweep-storage.js';
 
 const RECOVERY_INTERVAL_MS = 30_000;
@@ -45,7 +45,7 @@ export function startBackgroundTasks(
     }),
     every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, client)),
     every(SWEEP_INTERVAL_MS, logger, async () => {
-      const count = await removeUnfinished(settings.home);
+      const count = await removeTemporaryFiles(settings.home);
       if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');
     }),
     every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {

@@ -1,7 +1,7 @@
 /** Modules of a finished webpack compilation, typed as far as they are used. */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { isOfProject } from '../platform/project.js';
+import { isProjectFile } from '../platform/project.js';
 
 export interface Compilation {
   errors: { message: string; module?: unknown }[];
@@ -48,7 +48,7 @@ export function importsOf({ modules, moduleGraph }: Compilation): Import[] {
 export function projectFileOf({ moduleGraph }: Compilation, module: unknown): string | undefined {
   for (let one = module; one; one = moduleGraph.getIssuer(one as never)) {
     const path = pathOf(one);
-    if (path && isOfProject(path)) return path;
+    if (path && isProjectFile(path)) return path;
   }
   return undefined;
 }
@@ -75,7 +75,7 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
   const files = new Set([...reached].map(pathOf).filter((file) => file !== undefined));
   const hash = createHash('sha256');
   for (const file of [...files].sort()) {
-    if (!isOfProject(file) || !existsSync(file)) continue;
+    if (!isProjectFile(file) || !existsSync(file)) continue;
     hash.update(file).update(readFileSync(file));
   }
   const provided = moduleGraph.getProvidedExports(root as never);

@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Settings } from '../platform/config.js';
-import { CODE_ROOT, filesOf, isOfProject, ownFilesOf } from '../platform/project.js';
+import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
-import { writeWhole } from '../platform/unfinished-files.js';
+import { writeFileAtomically } from '../platform/atomic-files.js';
 import type { BundleProblem } from './bundle-problems.js';
 import { compileBundle, type CompiledBundle } from './compile-bundle.js';
 
@@ -63,14 +63,14 @@ export async function bundleWorkflows(
   const { entryPath, bundlePath, infoPath } = pathsOf(settings);
   const cache = join(settings.home, 'cache');
   mkdirSync(cache, { recursive: true });
-  const activityFiles = ownFilesOf('activities', settings);
-  const own = ownFilesOf('workflows', settings);
+  const activityFiles = projectFilesOf('activities', settings);
+  const own = projectFilesOf('workflows', settings);
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
   let compiled = await compileBundle(paths, entryPath, activityFiles);
   // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
-  const missing = compiled.code === undefined ? compiled.missing.filter(isOfProject) : [];
+  const missing = compiled.code === undefined ? compiled.missing.filter(isProjectFile) : [];
   const problems: BundleProblem[] = [];
   while (compiled.code === undefined) {
     // A file was deleted or renamed meanwhile: start over.
@@ -93,8 +93,8 @@ export async function bundleWorkflows(
       ...(column === undefined ? {} : { column }),
     })),
   };
-  writeWhole(bundlePath, compiled.code);
-  writeWhole(infoPath, JSON.stringify(info));
+  writeFileAtomically(bundlePath, compiled.code);
+  writeFileAtomically(infoPath, JSON.stringify(info));
   return { codePath: bundlePath, ...info };
 }
 
@@ -117,9 +117,9 @@ export async function bundleShippedWorkflows(settings: Settings): Promise<void> 
     [],
   );
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
-  writeWhole(SHIPPED_BUNDLE, compiled.code);
+  writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
   const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };
-  writeWhole(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
+  writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
 }
 
 function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {

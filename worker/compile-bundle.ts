@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
-import { CODE_ROOT, ownModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { CODE_ROOT, builtinModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
 import { problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
 
@@ -31,7 +31,7 @@ export async function compileBundle(
   let compilation: Compilation | undefined;
   const bundling = bundleWorkflowCode({
     workflowsPath: entryPath,
-    workflowInterceptorModules: [ownModule('workflows/runtime/interceptors')],
+    workflowInterceptorModules: [builtinModule('workflows/runtime/interceptors')],
     logger: SILENT,
     webpackConfigHook: (config) => ({
       ...config,

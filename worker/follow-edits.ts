@@ -1,7 +1,7 @@
 /** Reloads workflows and activities after edits while a worker runs, and reports problems. */
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
-import { ownFilesOf } from '../platform/project.js';
+import { projectFilesOf } from '../platform/project.js';
 import { formatProjectProblem } from '../platform/project-problems.js';
 import { watchFiles } from '../platform/watch-files.js';
 import { writeWorkerProblems } from '../platform/worker-problems.js';
@@ -66,7 +66,7 @@ export async function followEdits(
       { onError, loadedSinceMs },
     ),
     watchFiles(
-      () => [...new Set([...workflows.watched(), ...ownFilesOf('tools', settings)])],
+      () => [...new Set([...workflows.watched(), ...projectFilesOf('tools', settings)])],
       async () => {
         await workflows.reload();
         await lookForMissing();

@@ -8,7 +8,7 @@ import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { storageOf } from '../platform/storage.js';
-import { connectTemporal } from '../platform/temporal-link.js';
+import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
 import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';

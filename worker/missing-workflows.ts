@@ -2,7 +2,7 @@
 import { basename, extname } from 'node:path';
 import { didYouMean } from '../operations/near-names.js';
 import type { Settings } from '../platform/config.js';
-import { ownFilesOf } from '../platform/project.js';
+import { projectFilesOf } from '../platform/project.js';
 import { loadToolFiles } from '../platform/project-code.js';
 import { ProjectModules } from '../platform/project-modules.js';
 import { placeOfName, type ProjectProblem } from '../platform/project-problems.js';
@@ -17,7 +17,7 @@ export async function missingWorkflows(
   broken: readonly ProjectProblem[],
 ): Promise<ProjectProblem[]> {
   const unknown = broken.map(({ path }) => basename(path, extname(path)));
-  const files = await loadToolFiles(ownFilesOf('tools', settings), new ProjectModules());
+  const files = await loadToolFiles(projectFilesOf('tools', settings), new ProjectModules());
   return files.flatMap(({ path, value: tool }) => {
     if (!tool) return [];
     const { name, workflow } = tool;

@@ -16,7 +16,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
-import { isNoRoom } from '../platform/disk.js';
+import { isDiskFullError } from '../platform/disk.js';
 import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 
@@ -124,7 +124,7 @@ async function prepare(
 
 /** Whether the same report can succeed later. */
 function isTransient(error: unknown): boolean {
-  if (!isGrpcServiceError(error)) return isNoRoom(error);
+  if (!isGrpcServiceError(error)) return isDiskFullError(error);
   const isTooLarge = error.code === RESOURCE_EXHAUSTED && /message .*larger than max/.test(error.message);
   return !isTooLarge && ![INVALID_ARGUMENT, UNIMPLEMENTED].includes(error.code);
 }

@@ -1,7 +1,7 @@
 /** Removes stored data of operations that Temporal no longer knows, and texts of old messages. */
 import type { Client } from '@temporalio/client';
 import { completeDeletions } from '../platform/deletions.js';
-import { fileName, textOfFileName } from '../platform/file-name.js';
+import { encodeFileName, decodeFileName } from '../platform/file-name.js';
 import {
   MAILBOX_PREFIX,
   OPERATION_PREFIXES,
@@ -58,13 +58,13 @@ async function expiredOperations(storage: Storage, client: Client, limit: Date):
 
 /** Whether Temporal knows the workflow of this name in keys; true for names of unknown format. */
 async function isKnown(client: Client, name: string): Promise<boolean> {
-  const origin = textOfFileName(name);
+  const origin = decodeFileName(name);
   if (!origin) return true;
   if ('text' in origin) return (await findWorkflow(client, origin.text)) !== undefined;
   // Names of long workflow IDs hold only a prefix of the ID: workflows with that prefix are compared by their whole name.
   const query = `WorkflowId STARTS_WITH ${quote(origin.beginning)}`;
   for await (const { workflowId } of client.workflow.list({ query }))
-    if (fileName(workflowId) === name) return true;
+    if (encodeFileName(workflowId) === name) return true;
   return false;
 }
 

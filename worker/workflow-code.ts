@@ -5,10 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
-import { filesOf, isOfProject } from '../platform/project.js';
+import { filesOf, isProjectFile } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
 import { projectCacheFile } from '../platform/project.js';
-import { writeWhole } from '../platform/unfinished-files.js';
+import { writeFileAtomically } from '../platform/atomic-files.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
 import { bundleInChildProcess } from './bundle-process.js';
 import type { ReplayFailure, ReplayCheck } from './replay-check.js';
@@ -60,7 +60,7 @@ export class WorkflowCode {
       Object.keys(bundle?.ingredients ?? {}),
     );
     const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
-    return [...new Set(all.filter(isOfProject))];
+    return [...new Set(all.filter(isProjectFile))];
   }
 
   /** Logs open operations that the worker's first bundle doesn't replay, if it differs from the previous worker's. */
@@ -74,7 +74,7 @@ export class WorkflowCode {
         differences(served, this.current.exports),
       ))
         logger.error(about(failure), `${describe(failure)}. It waits until the code replays it (patched())`);
-      writeWhole(path, JSON.stringify(this.current.exports));
+      writeFileAtomically(path, JSON.stringify(this.current.exports));
     });
   }
 
@@ -120,7 +120,7 @@ export class WorkflowCode {
     if (failures.length > 0) return;
     if (changed.length + missing.length + added.length > 0) {
       await run(bundle.codePath);
-      writeWhole(servedPath(settings), JSON.stringify(bundle.exports));
+      writeFileAtomically(servedPath(settings), JSON.stringify(bundle.exports));
       logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
     }
     this.current = bundle;

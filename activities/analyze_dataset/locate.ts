@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
-import { filesMatching, isPattern, isUnder, placesOf } from '../../platform/data-folders.js';
+import { filesMatching, isGlob, isUnder, resolveInFolders } from '../../platform/data-folders.js';
 import { DatasetError } from './errors.js';
 
 export type DatasetFormat = 'csv' | 'json' | 'parquet';
@@ -52,10 +52,10 @@ export async function locate(
       `path: expected a file under an allowed folder; got ${JSON.stringify(givenPath)}`,
     );
   }
-  const { inside, realFolders } = await placesOf(givenPath, allowedFolders);
-  if (inside.length === 0) throw outside(givenPath, allowedFolders);
+  const { candidates, realFolders } = await resolveInFolders(givenPath, allowedFolders);
+  if (candidates.length === 0) throw outside(givenPath, allowedFolders);
 
-  for (const candidate of inside) {
+  for (const candidate of candidates) {
     const real = await realpath(candidate).catch((thrown: unknown) => unresolved(thrown, givenPath));
     if (real === undefined) continue;
     if (!isUnder(real, realFolders)) throw outside(givenPath, allowedFolders);
@@ -67,7 +67,7 @@ export async function locate(
     const file = { name: givenPath, realPath: real, format: formatOf(givenPath), bytes: found.size };
     return datasetOf(givenPath, [file]);
   }
-  if (isPattern(givenPath)) return locatePattern(givenPath, allowedFolders, signal);
+  if (isGlob(givenPath)) return locatePattern(givenPath, allowedFolders, signal);
   throw new DatasetError(
     'not_found',
     `path: there is no file ${givenPath} (allowed folders: ${allowedFolders.join(', ')})`,

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ArtifactReference } from '../../pipelines/run.js';
 import { artifactKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
-import { unfinishedPath } from '../../platform/unfinished-files.js';
+import { temporaryPath } from '../../platform/atomic-files.js';
 
 /**
  * Puts artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Those that are there already stay: each
@@ -27,7 +27,7 @@ export async function fetchArtifacts(
     if (!target.startsWith(folder + sep)) throw new Error(`artifact ${name} leaves its folder`);
     const there = await stat(target).catch(() => undefined);
     if (there?.size === bytes) continue;
-    const unfinished = unfinishedPath(folder);
+    const unfinished = temporaryPath(folder);
     try {
       const stored = await storage.stream(artifactKey(workflowId, name));
       await pipeline(stored, createWriteStream(unfinished), { ...(signal ? { signal } : {}) });

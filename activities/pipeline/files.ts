@@ -1,11 +1,11 @@
 /** Files that others must find whole, also after a loss of power. */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { unfinishedPath } from '../../platform/unfinished-files.js';
+import { temporaryPath } from '../../platform/atomic-files.js';
 
 /** Writes JSON so that it appears whole, and is on the disk once this resolves. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  const unfinished = unfinishedPath(path);
+  const unfinished = temporaryPath(path);
   try {
     const file = await open(unfinished, 'wx', 0o600);
     try {

@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path';
 import { childName, type ChildId } from '../../pipelines/run.js';
-import { fileName } from '../../platform/file-name.js';
+import { encodeFileName } from '../../platform/file-name.js';
 
 /** Whose a folder of workspaces is: enough to ask Temporal whether it is still needed. */
 export interface OperationFile {
@@ -37,7 +37,7 @@ export function workspacesFolder(home: string): string {
 }
 
 export function operationFolder(home: string, workflowId: string): string {
-  return join(workspacesFolder(home), fileName(workflowId));
+  return join(workspacesFolder(home), encodeFileName(workflowId));
 }
 
 export function operationFile(folder: string): string {
@@ -45,7 +45,7 @@ export function operationFile(folder: string): string {
 }
 
 export function childPaths(home: string, workflowId: string, child: ChildId): ChildPaths {
-  const folder = join(operationFolder(home, workflowId), fileName(childName(child)));
+  const folder = join(operationFolder(home, workflowId), encodeFileName(childName(child)));
   return {
     folder,
     workspace: join(folder, 'workspace'),

@@ -1,7 +1,7 @@
 /** Processes that are left of a step once its launcher has ended: those that left its group, or a killed launcher's. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { goneWithin, processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { waitUntilGone, processIdentity, signalProcess } from '../../platform/process-identity.js';
 import { readLauncher } from './launcher-record.js';
 
 /** Environment variable that all processes of a step inherit. */
@@ -53,7 +53,7 @@ export async function endLeftovers(folder: string, stepId: string, limitMs: numb
   const pids = await readLauncher(folder);
   // A PID may belong to another process by now: the run's folder stands in the command line of both of ours.
   const isOurs = (pid: number) => processIdentity(pid)?.commandLine.includes(folder) ?? false;
-  await goneWithin(() => (pids ? isOurs(pids.launcher) : markedProcesses(stepId).length > 0), limitMs);
+  await waitUntilGone(() => (pids ? isOurs(pids.launcher) : markedProcesses(stepId).length > 0), limitMs);
   if (pids && isOurs(pids.step)) signalProcess(-pids.step, 'SIGKILL');
   if (pids && isOurs(pids.launcher)) signalProcess(pids.launcher, 'SIGKILL');
   await endMarked(stepId);

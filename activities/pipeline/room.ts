@@ -1,6 +1,6 @@
 /** Waiting on a full disk: what a host can't write is tried again until there is room. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isNoRoom } from '../../platform/disk.js';
+import { isDiskFullError } from '../../platform/disk.js';
 
 /** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000;
@@ -30,7 +30,7 @@ export async function onceThereIsRoom<T>(
       if (attempt > 1) onWait?.('there is room on the disk again');
       return result;
     } catch (error) {
-      if (!isNoRoom(error) || signal?.aborted || performance.now() - began >= limitMs) throw error;
+      if (!isDiskFullError(error) || signal?.aborted || performance.now() - began >= limitMs) throw error;
       if (attempt === 1) onWait?.('waiting for room: the disk is full');
     }
     await delay(RETRY_MS, undefined, signal ? { signal } : {}).catch(() => undefined);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { CancelledFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import { stepUmask, stepVariables, type Settings } from '../../platform/config.js';
-import { isNoRoom } from '../../platform/disk.js';
+import { isDiskFullError } from '../../platform/disk.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
@@ -96,7 +96,7 @@ export async function runStep(step: RunStep, around: StepContext): Promise<StepD
       { signal: around.stop, limitMs: around.roomLimitMs ?? ROOM_LIMIT_MS, onWait: around.onLine },
     );
   } catch (error) {
-    if (!isNoRoom(error)) throw error;
+    if (!isDiskFullError(error)) throw error;
     if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
     throw stepNotRun(step, reasonOf(error));
   }
@@ -191,7 +191,7 @@ async function prepare(step: RunStep, around: StepContext, preparing: Preparing)
   } catch (error) {
     await forgetStart(folder);
     await forgetRunning(settings.home, stepId);
-    throw isNoRoom(error) ? error : notStarted(step, reasonOf(error));
+    throw isDiskFullError(error) ? error : notStarted(step, reasonOf(error));
   }
 }
 
@@ -222,7 +222,7 @@ async function follow(step: RunStep, around: StepContext, run: PreparedRun): Pro
   } catch (error) {
     await forgetStart(folder);
     await forgetRunning(around.settings.home, run.stepId);
-    throw isNoRoom(error) ? error : notStarted(step, reasonOf(error));
+    throw isDiskFullError(error) ? error : notStarted(step, reasonOf(error));
   } finally {
     clearTimeout(timer);
     around.stop.removeEventListener('abort', onStop);

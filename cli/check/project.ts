@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Settings } from '../../platform/config.js';
-import { filesOf, ownFilesOf, type Kind } from '../../platform/project.js';
-import { loadActivityFiles, loadToolFiles, Names } from '../../platform/project-code.js';
+import { filesOf, projectFilesOf, type CodeKind } from '../../platform/project.js';
+import { loadActivityFiles, loadToolFiles, NameRegistry } from '../../platform/project-code.js';
 import { ProjectModules } from '../../platform/project-modules.js';
 import type { ProjectProblem } from '../../platform/project-problems.js';
 import { shortestPath } from '../shortest-path.js';
@@ -31,8 +31,8 @@ type Given = Map<string, { gives: string; tool?: string }>;
 
 /** @returns undefined when the project has no code of its own */
 export async function checkProject(settings: Settings): Promise<CheckedProject | undefined> {
-  const kinds: Kind[] = ['tools', 'workflows', 'activities'];
-  const own = kinds.flatMap((kind) => ownFilesOf(kind, settings));
+  const kinds: CodeKind[] = ['tools', 'workflows', 'activities'];
+  const own = kinds.flatMap((kind) => projectFilesOf(kind, settings));
   if (own.length === 0) return undefined;
   const given: Given = new Map();
   const problems = [
@@ -54,19 +54,19 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
 }
 
 async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
-  const names = new Names('a tool');
-  const { isOfMailbox, nameTaken } = await import('../../platform/tools-of-code.js');
+  const names = new NameRegistry('a tool');
+  const { isMailboxToolName, mailboxNameConflict } = await import('../../platform/code-tools.js');
   const files = await loadToolFiles(filesOf('tools', settings), new ProjectModules());
   return files.flatMap(({ path, value, error }) => {
     if (value) given.set(path, { gives: `tool ${value.name}`, tool: value.name });
-    if (value && settings.mailbox && isOfMailbox(value.name))
-      return [{ path, message: nameTaken(value.name) }];
+    if (value && settings.mailbox && isMailboxToolName(value.name))
+      return [{ path, message: mailboxNameConflict(value.name) }];
     return (error ?? (value && names.take([value.name], path)))?.problems ?? [];
   });
 }
 
 async function activityProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
-  const names = new Names('an activity');
+  const names = new NameRegistry('an activity');
   const files = await loadActivityFiles(settings, new ProjectModules());
   return files.flatMap(({ path, value, error }) => {
     const exported = Object.keys(value ?? {});

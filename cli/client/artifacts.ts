@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { unfinishedPath } from '../../platform/unfinished-files.js';
+import { temporaryPath } from '../../platform/atomic-files.js';
 import { CommandFailure } from '../failure.js';
 import { Unreachable } from './connection.js';
 import { EXIT } from './exit-codes.js';
@@ -32,7 +32,7 @@ export async function openArtifact({ url }: Session, token: string, name: string
 
 /** Writes the file whole, or not at all. @throws Unreachable when the connection breaks, and what the file system throws */
 export async function saveTo(path: string, artifact: Readable): Promise<void> {
-  const unfinished = unfinishedPath(path);
+  const unfinished = temporaryPath(path);
   try {
     await pipeline(artifact, createWriteStream(unfinished));
     await rename(unfinished, path);

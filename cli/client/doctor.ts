@@ -14,7 +14,7 @@ import { checkWritable } from '../../platform/home.js';
 import { readHomeFormat } from '../../platform/home-format.js';
 import { nodeProblem } from '../../platform/node-version.js';
 import { programCommand } from '../../platform/program.js';
-import { isTemporalNamed, temporalConnectConfig } from '../../platform/temporal-address.js';
+import { usesExternalTemporal, temporalConnectConfig } from '../../platform/temporal-address.js';
 import { checkDatabaseFile } from '../../stack/database-check.js';
 import { cachedBinaryPath, TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal-version.js';
@@ -80,7 +80,7 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
 /** The embedded server's program: is there one, and is it the one that made the database? */
 export async function checkBinary({ binFolder, home }: Settings): Promise<Finding> {
   const check = 'temporal binary';
-  if (isTemporalNamed())
+  if (usesExternalTemporal())
     return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
   const paths = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].filter(
@@ -117,7 +117,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
 /** The embedded server's database, which is only looked at. */
 export async function checkDatabase({ home }: Settings): Promise<Finding> {
   const check = 'database';
-  if (isTemporalNamed())
+  if (usesExternalTemporal())
     return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
   const path = databasePath(home);
   const advice =

@@ -8,7 +8,7 @@ import { parametersOf, type Parameter } from '../../operations/documentation/par
 import { ERROR_KINDS, isRetryable } from '../../operations/errors.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
-import { fixedEstimateSeconds, kindOf, sizeInArguments } from '../../operations/tool-estimate.js';
+import { fixedEstimateSeconds, matchVariant, sizeInArguments } from '../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
@@ -172,7 +172,7 @@ function retryAfterOf(tool: Tool): number {
 
 function estimateOf(tool: Tool): number {
   const args = tool.example?.input ?? {};
-  const { line } = kindOf(tool.estimate, args);
+  const { line } = matchVariant(tool.estimate, args);
   return fixedEstimateSeconds(line, sizeInArguments(line, args));
 }
 

@@ -4,7 +4,7 @@
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';
-import { movedTo } from '../../operations/schema-references.js';
+import { rebaseReferences } from '../../operations/schema-references.js';
 import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { VERSION } from '../shared/identity.js';
@@ -155,6 +155,6 @@ function withResult(
 /** Puts a schema among the components, and gives the reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
-  schemas[name] = movedTo(pointer, schema) as JsonSchema;
+  schemas[name] = rebaseReferences(pointer, schema) as JsonSchema;
   return { $ref: pointer };
 }

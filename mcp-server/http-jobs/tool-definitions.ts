@@ -2,7 +2,7 @@
  * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
  * HTTP request behind each, for loops that execute what a model calls.
  */
-import { describeOn, shownInput, shownResult } from '../../operations/documentation/describe.js';
+import { describeForProtocol, shownInput, shownResult } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import { LONGEST_WAIT_SECONDS } from './schemas.js';
@@ -107,7 +107,7 @@ function definitionOf(tool: Tool): Definition {
   const following = wait
     ? 'Answers with the job: ended with its result, or, if it takes longer, still running, to be followed with operation_get and its job_id.'
     : 'Answers at once with a job_id and status queued; the work goes on by itself. Follow it with operation_get until the status is final.';
-  const described = describeOn(tool, {
+  const described = describeForProtocol(tool, {
     states: 'Statuses: queued, running; final: succeeded, failed, canceled, timed_out.',
     following: `Results stay ${keepAliveSeconds} s. input_required in a job: operation_answer.`,
     cancel: 'operation_cancel ends the work; what is finished stays. The end of a wait cancels nothing.',

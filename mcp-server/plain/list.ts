@@ -1,6 +1,6 @@
 /** Long tools as plain ones: what clients without tasks are told of them. */
 import type { Engine } from '../../engine/index.js';
-import { shownInput, shownResult, type FaceLines } from '../../operations/documentation/describe.js';
+import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { envelopeSchemaOf } from './envelope/index.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
@@ -29,7 +29,7 @@ const END_OF_WAIT: Record<RequestCancellation, string> = {
 function linesOf(
   { name, wait, keepAliveSeconds, example }: Tool,
   cancelledBy: RequestCancellation,
-): FaceLines {
+): ProtocolLines {
   return {
     states:
       'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',

@@ -1,7 +1,7 @@
 /** Tools as clients with operation tokens are told of them (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
-import { shownInput, shownResult, type FaceLines } from '../../operations/documentation/describe.js';
+import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
@@ -30,7 +30,7 @@ export function syncTool(tool: object): object {
   return { ...tool, invocationMode: 'sync' };
 }
 
-function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): FaceLines {
+function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): ProtocolLines {
   return {
     states:
       'Operation tokens (experimental.asyncTools). Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',

@@ -1,7 +1,7 @@
 /** What the server says of itself. */
-import { ownPackage } from '../../platform/package.js';
+import { longhaulPackage } from '../../platform/package.js';
 
-export const VERSION: string = ownPackage().version;
+export const VERSION: string = longhaulPackage().version;
 
 export const SERVER_INFO = { name: 'longhaul', title: 'Longhaul', version: VERSION };
 

@@ -1,9 +1,9 @@
 /** Tools as tools/list has them, as far as faces agree. */
 import {
-  describeOn,
+  describeForProtocol,
   shownInput,
   shownResult,
-  type FaceLines,
+  type ProtocolLines,
 } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
@@ -21,12 +21,12 @@ export interface ListedTool {
 }
 
 /** A tool with its own schemas and `idempotency_key`, and with what a face says of its use. */
-export function listedTool(tool: Tool, lines: FaceLines): ListedTool {
+export function listedTool(tool: Tool, lines: ProtocolLines): ListedTool {
   const { name, title, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     title,
-    description: describeOn(tool, lines),
+    description: describeForProtocol(tool, lines),
     inputSchema: withKeyProperty(inputSchema),
     ...(outputSchema ? { outputSchema } : {}),
     ...(annotations ? { annotations } : {}),

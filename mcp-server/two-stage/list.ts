@@ -1,7 +1,7 @@
 /** Long tools as clients with two-stage returns are told of them. */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
-import { shownInput, shownResult, type FaceLines } from '../../operations/documentation/describe.js';
+import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
@@ -20,7 +20,7 @@ export function twoStageTools(engine: Engine): object[] {
   );
 }
 
-function linesOf({ name, keepAliveSeconds, example }: Tool): FaceLines {
+function linesOf({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
   return {
     states:
       'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',

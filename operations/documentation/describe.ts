@@ -1,4 +1,4 @@
-/** A tool's description as models read it: what is the same on every face, then how this face is used. */
+/** A tool's description for models: the part common to all protocols, then how to use the tool over one protocol. */
 import { clientBudgetSeconds } from '../budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
 import type { JsonSchema } from '../schema.js';
@@ -8,8 +8,8 @@ import { parametersOf } from './parameters.js';
 
 /** Longest result that an example shows, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;
-/** Kinds that end a call or its work; the others are refusals of what comes later, or of the client. */
-const TOLD_KINDS: ReadonlySet<ErrorKind> = new Set([
+/** Error kinds that end a call or its work; the others reject later requests, or the client. */
+const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'invalid_arguments',
   'too_large',
   'conflict',
@@ -21,36 +21,36 @@ const TOLD_KINDS: ReadonlySet<ErrorKind> = new Set([
   'internal',
 ]);
 
-/** What only a face can tell of a tool, each in a line. */
-export type FaceLines = Record<
+/** Lines of the description that depend on the protocol. */
+export type ProtocolLines = Record<
   Extract<Item, 'states' | 'following' | 'cancel' | 'idempotency' | 'rates' | 'example'>,
   string
 >;
 
-/** The whole description, on a face. */
-export function describeOn(tool: { description: string }, lines: FaceLines): string {
+/** The whole description for one protocol. */
+export function describeForProtocol(tool: { description: string }, lines: ProtocolLines): string {
   const { states, following, cancel, idempotency, rates, example } = lines;
   return [tool.description, states, following, cancel, idempotency, rates, example].join('\n');
 }
 
-/** What it does, when to use it, what it gives. */
+/** What the tool does, when to use it, what it returns. */
 export function summarize({ does, useWhen, returns }: DescriptionParts): string {
   return [does, useWhen, returns && `Returns: ${returns}`].filter(Boolean).join('\n');
 }
 
-/** What is told of a definition. */
+/** The fields of a definition that its description uses. */
 interface Described {
   summary: string;
   inputSchema: JsonSchema;
   estimate: ToolEstimate;
-  /** Is the estimate the author's own? */
+  /** Whether the estimate is the author's own. */
   isEstimated: boolean;
   deadlineSeconds: number;
   cleanup: string | undefined;
   retryableErrors: string[];
 }
 
-/** What is the same on every face. */
+/** The part of the description that is common to all protocols. */
 export function describe(tool: Described): string {
   const { summary, cleanup, retryableErrors } = tool;
   return [
@@ -77,7 +77,7 @@ function argumentsLine({ inputSchema }: Described): string {
   return `Arguments: ${[needed, optional && `optional: ${optional}`].filter(Boolean).join('; ')}.`;
 }
 
-/** The schema beside the description has the choices and the items. */
+/** Shortens a type: choices and items are in the schema beside the description. */
 function short(type: string): string {
   return type.startsWith('"') ? 'string' : type.replace(/^array of .*/, 'array');
 }
@@ -89,12 +89,12 @@ function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
 }
 
 function errors(retryableErrors: string[]): string {
-  const told = ERROR_KINDS.filter((kind) => TOLD_KINDS.has(kind));
-  const retryable = [...told.filter(isRetryable), ...retryableErrors];
-  return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${told.filter((kind) => !isRetryable(kind)).join(', ')}.`;
+  const documented = ERROR_KINDS.filter((kind) => DOCUMENTED_KINDS.has(kind));
+  const retryable = [...documented.filter(isRetryable), ...retryableErrors];
+  return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${documented.filter((kind) => !isRetryable(kind)).join(', ')}.`;
 }
 
-/** JSON of a result for an example; large ones are left out. */
+/** JSON of a result for an example; `{...}` for large ones. */
 export function shownResult(example: ToolExample | undefined): string {
   const json = example?.output === undefined ? '{...}' : JSON.stringify(example.output);
   return json.length > SHOWN_CHARACTERS ? '{...}' : json;

@@ -1,12 +1,12 @@
-/** An example of what a schema describes: for traces of calls, where the tool's author gave none. */
+/** Example values generated from a schema, for example calls where the tool's author gave none. */
 import { check, type JsonSchema } from '../schema.js';
 
-/** How deep schemas within schemas are followed. */
+/** Maximum nesting of schemas. */
 const DEEPEST = 8;
 
 /**
- * The plainest value that fits: what must be there and no more, from `default`, `examples`, `const` and `enum` where the
- * schema has them. Undefined when none is found, as for a text of a certain pattern.
+ * The simplest value that fits: required properties only, from `default`, `examples`, `const` and `enum` where the schema has
+ * them. Undefined when none is found, as for a text with a pattern.
  */
 export function exampleOf(schema: JsonSchema): unknown {
   const value = valueOf(schema, schema, 0);
@@ -68,7 +68,7 @@ function typeOf({ type, properties }: JsonSchema): string {
   return typeof first === 'string' ? first : properties === undefined ? 'string' : 'object';
 }
 
-/** What `#/$defs/name` stands for. */
+/** Resolves a local reference such as `#/$defs/name`. */
 function referred(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith('#')) return undefined;
   return reference

@@ -1,11 +1,11 @@
-/** What of a tool's documentation its author has left out: `longhaul lint` tells it. */
+/** Gaps in a tool's documentation, reported by `longhaul lint`. */
 import type { JsonSchema } from '../schema.js';
 import { recursiveReferences } from '../schema-references.js';
 import type { Gap, ToolExample } from './items.js';
 import { parametersOf } from './parameters.js';
 
-/** What authors may leave out of a definition in code. */
-interface Stated {
+/** Documentation fields that authors may leave out of a definition in code. */
+interface AuthorFields {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema | undefined;
   example: ToolExample | undefined;
@@ -14,14 +14,14 @@ interface Stated {
   retryableErrors?: string[];
 }
 
-export function gapsOf({
+export function documentationGaps({
   inputSchema,
   outputSchema,
   example,
   cleanup,
   deadlineSeconds,
   retryableErrors,
-}: Stated): Gap[] {
+}: AuthorFields): Gap[] {
   const gaps: (Gap | false)[] = [
     !cleanup?.trim() && {
       item: 'cancel',
@@ -41,14 +41,14 @@ export function gapsOf({
   ];
   return [
     ...schemaGaps(inputSchema, example, 'input'),
-    ...recursions(inputSchema, 'input', 'parameters'),
-    ...recursions(outputSchema, 'output', 'operation'),
+    ...recursionGaps(inputSchema, 'input', 'parameters'),
+    ...recursionGaps(outputSchema, 'output', 'operation'),
     ...gaps.filter((gap) => gap !== false),
   ];
 }
 
-/** Schemas that contain themselves are listed as they are; some clients drop the tool, and generators its types. */
-function recursions(schema: JsonSchema | undefined, field: string, item: Gap['item']): Gap[] {
+/** Recursive schemas are listed unchanged, but some clients drop the tool, and generators its types. */
+function recursionGaps(schema: JsonSchema | undefined, field: string, item: Gap['item']): Gap[] {
   return recursiveReferences(schema ?? {}).map((pointer) => ({
     item,
     field: `${field}${pointer}`,
@@ -59,9 +59,9 @@ function recursions(schema: JsonSchema | undefined, field: string, item: Gap['it
 }
 
 /**
- * What can't be told of the arguments.
+ * Gaps in the documentation of the arguments.
  *
- * @param field what the definition calls their schema
+ * @param field name of the arguments' schema in the definition
  */
 export function schemaGaps(inputSchema: JsonSchema, example: ToolExample | undefined, field: string): Gap[] {
   const untyped = parametersOf(inputSchema).filter(({ type }) => type === undefined);

@@ -1,9 +1,9 @@
 /**
- * The ten things that every tool publishes about itself, so that nobody has to guess how a long call is started, followed
- * and ended. Models read little but a tool's description, so there each is told in its shortest true form.
+ * The ten items that every tool documents, so that nobody has to guess how a long call is started, followed and ended.
+ * Models read little but a tool's description, so it states each item as briefly as possible.
  */
 
-/** In the order in which they are told, with their names for people. */
+/** The items in order, with their display names. */
 export const ITEMS = {
   operation: 'Operation',
   parameters: 'Parameters',
@@ -22,30 +22,30 @@ export type Item = keyof typeof ITEMS;
 /** All ten, as text. */
 export type Documentation = Record<Item, string>;
 
-/** Something that an author has left out, so that one of the ten can't be told. */
+/** A field that an author has left out, so that one of the items can't be documented. */
 export interface Gap {
   item: Item;
-  /** Which field of the definition. */
+  /** Field of the definition. */
   field: string;
-  /** What it should say. */
+  /** Expected value. */
   expected: string;
-  /** What it says, if it isn't missing. */
+  /** Present value, if it isn't missing. */
   got?: string;
 }
 
-/** A call, and what it gives in the end. */
+/** Arguments and result of a call. */
 export interface ToolExample {
   input: Record<string, unknown>;
-  /** Undefined when nobody can tell. */
+  /** Undefined when unknown. */
   output?: unknown;
 }
 
-/** What the description of a tool is put together from. */
+/** The author's parts of a tool's description. */
 export interface DescriptionParts {
-  /** What the tool does, in a sentence or two. */
+  /** One or two sentences about what the tool does. */
   does: string;
   /** When a model should choose it, and when not. */
   useWhen?: string;
-  /** What comes back. */
+  /** Description of the result. */
   returns?: string;
 }

@@ -1,16 +1,16 @@
-/** What a tool takes, as its documentation lists it. */
+/** A tool's parameters, as its documentation lists them. */
 import type { JsonSchema } from '../schema.js';
 
 export interface Parameter {
   name: string;
-  /** `string`, `integer or null`, `array of string`, `"red" or "blue"`; undefined when the schema doesn't tell. */
+  /** `string`, `integer or null`, `array of string`, `"red" or "blue"`; undefined when the schema names none. */
   type: string | undefined;
   required: boolean;
   description?: string;
   default?: unknown;
 }
 
-/** The arguments of an object's schema, in its order. */
+/** The properties of an object schema, in order. */
 export function parametersOf(schema: JsonSchema): Parameter[] {
   const { properties = {}, required = [] } = schema as { properties?: JsonSchema; required?: string[] };
   return Object.entries(properties as Record<string, JsonSchema>).map(([name, property]) => ({

@@ -1,5 +1,5 @@
 /** Keywords for arrays (JSON Schema 2020-12 core, sections 10.3.1 and 11.2; validation, section 6.4). */
-import { isEnough, type Part, type Run } from './run.js';
+import { hasEnoughProblems, type Part, type Run } from './run.js';
 
 export function checkArray(run: Run, part: Part<unknown[]>): void {
   const { value, schema } = part;
@@ -20,13 +20,13 @@ export function checkArray(run: Run, part: Part<unknown[]>): void {
 
 function checkItems(run: Run, part: Part<unknown[]>): void {
   const { value, schema } = part;
-  // `items` as a list, with `additionalItems`, is how drafts before 2020-12 write `prefixItems`.
+  // Drafts before 2020-12 write `prefixItems` as a list in `items`, with `additionalItems`.
   const [listed, rest] = Array.isArray(schema['items'])
     ? (['items', 'additionalItems'] as const)
     : (['prefixItems', 'items'] as const);
   const prefix = (schema[listed] ?? []) as unknown[];
   const before = run.problems.length;
-  for (let index = 0; index < value.length && !isEnough(run, before); index += 1) {
+  for (let index = 0; index < value.length && !hasEnoughProblems(run, before); index += 1) {
     const keyword = index < prefix.length ? listed : rest;
     const item = index < prefix.length ? prefix[index] : schema[rest];
     if (item === undefined) return;
@@ -50,7 +50,7 @@ function checkContains(run: Run, part: Part<unknown[]>): void {
   let count = 0;
   for (const [index, item] of value.entries()) {
     if (!run.visit(item, contains, { up: path, key: index })) {
-      if (isEnough(run, before)) run.problems.length = before + 1;
+      if (hasEnoughProblems(run, before)) run.problems.length = before + 1;
       continue;
     }
     count += 1;
@@ -86,7 +86,7 @@ function checkUnique(run: Run, part: Part<unknown[]>): void {
   }
 }
 
-/** JSON in which equal values read the same: names are in order. */
+/** JSON with sorted keys, the same for equal values. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

@@ -1,4 +1,4 @@
-/** The formats of texts: those of @cfworker/json-schema. Other formats say nothing about the text (annotations). */
+/** String formats: those of @cfworker/json-schema. Other formats are annotations only. */
 import { format as formats } from '@cfworker/json-schema';
 
 export function fitsFormat(format: string, text: string): boolean {
@@ -7,8 +7,8 @@ export function fitsFormat(format: string, text: string): boolean {
 }
 
 /**
- * Public addresses of http, https and ftp, as the library's `url` (which is no format of JSON Schema). The library's own
- * expression takes exponential time.
+ * Public URLs of http, https and ftp: the library's format `url` (not a format of JSON Schema), whose own expression takes
+ * exponential time.
  */
 function isUrl(text: string): boolean {
   return !/\s/.test(text) && URL_PATTERN.test(text);

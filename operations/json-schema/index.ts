@@ -1,7 +1,7 @@
 /**
- * A validator of JSON Schema 2020-12 that interprets schemas, since Temporal's sandbox allows no generated code. A fork of
- * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which compiles `pattern` with JavaScript's own
- * backtracking engine and has no hook for another; the library still resolves references and knows the formats.
+ * Validator of JSON Schema 2020-12 that interprets schemas, since Temporal's sandbox allows no generated code. A fork of
+ * @cfworker/json-schema's validate() (MIT, Copyright (c) Jeremy Danyow), which compiles `pattern` with JavaScript's
+ * backtracking engine and can't use another; the library still resolves references and checks formats.
  */
 import { deepCompareStrict, dereference } from '@cfworker/json-schema';
 import { compilePattern, type Pattern } from '../patterns/index.js';
@@ -14,7 +14,7 @@ export type { Problem } from './run.js';
 
 type JsonSchema = Record<string, unknown>;
 
-/** A schema with its references resolved and its patterns compiled, for many values. */
+/** Resolves references and compiles patterns once, then checks any number of values. */
 export class Validator {
   readonly #parts: Record<string, unknown>;
   readonly #patterns = new Map<string, Pattern>();
@@ -37,8 +37,8 @@ export class Validator {
   }
 
   /**
-   * @returns what the value does not fit; empty when it fits
-   * @throws Error for a reference that leads nowhere
+   * @returns empty when the value fits
+   * @throws Error for an unresolvable reference
    */
   problemsOf(value: unknown): Problem[] {
     const run = new ValueCheck(this.#parts, this.#tracksEvaluated, (source) => this.pattern(source));

@@ -1,6 +1,6 @@
-/** Kinds of JSON Schema's keywords, for walks through a schema. */
+/** Groups of JSON Schema keywords, for traversing a schema. */
 
-/** Keywords whose values are data and no schemas. */
+/** Keywords whose values are data, not schemas. */
 export const DATA_KEYWORDS: ReadonlySet<string> = new Set([
   'const',
   'default',
@@ -8,7 +8,7 @@ export const DATA_KEYWORDS: ReadonlySet<string> = new Set([
   'examples',
   'example',
 ]);
-/** Keywords whose values map names of any kind to schemas. */
+/** Keywords whose values map arbitrary names to schemas. */
 export const MAP_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',

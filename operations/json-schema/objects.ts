@@ -1,5 +1,5 @@
 /** Keywords for objects (JSON Schema 2020-12 core, sections 10.3.2 and 11.3; validation, section 6.5). */
-import { isEnough, type Part, type Run } from './run.js';
+import { hasEnoughProblems, type Part, type Run } from './run.js';
 
 type JsonObject = Record<string, unknown>;
 type SchemaMap = Record<string, unknown>;
@@ -29,7 +29,7 @@ function checkNames(run: Run, part: Part<JsonObject>): void {
   if (schema['propertyNames'] === undefined) return;
   const start = run.problems.length;
   for (const key of Object.keys(value)) {
-    if (isEnough(run, start)) return;
+    if (hasEnoughProblems(run, start)) return;
     const before = run.problems.length;
     if (!run.visit(key, schema['propertyNames'], { up: path, key }))
       run.fail(part, 'propertyNames', `Property name "${key}" does not match schema.`, before);
@@ -61,7 +61,7 @@ function checkValues(run: Run, part: Part<JsonObject>): void {
   const visit = (key: string, property: unknown, keyword: string, error: () => string) => {
     done.add(key);
     evaluated?.add(key);
-    if (isEnough(run, start)) return;
+    if (hasEnoughProblems(run, start)) return;
     const before = run.problems.length;
     if (!run.visit(value[key], property, { up: path, key })) run.fail(part, keyword, error(), before);
   };

@@ -1,15 +1,15 @@
-/** A check of one value, as the keywords' functions see it. */
+/** Validation of one value: the interface that the functions for keywords use. */
 import type { Pattern } from '../patterns/index.js';
 
-/** Steps from the value as a whole down to a part of it, the last one first. */
+/** Path from the whole value to a part of it, innermost key first. */
 export type Path = { up: Path; key: string | number } | undefined;
 
-/** A keyword that a part of the value does not fit. */
+/** A keyword that a part of the value doesn't satisfy. */
 export interface Problem {
   keyword: string;
   /** Names and indexes down to the part. */
   path: (string | number)[];
-  /** What the schema says under the keyword. */
+  /** The keyword's value in the schema. */
   rule: unknown;
   /** The part itself. */
   found: unknown;
@@ -17,23 +17,23 @@ export interface Problem {
   error: string;
 }
 
-/** The names or indexes of a value that schemas have applied to, for `unevaluatedProperties` and `unevaluatedItems`. */
+/** Evaluated names or indexes of a value, for `unevaluatedProperties` and `unevaluatedItems`. */
 export type Evaluated = Set<string | number>;
 
-/** A part of the value and the schema that it has to fit. */
+/** A part of the value and the schema that it must fit. */
 export interface Part<T> {
   value: T;
   schema: Record<string, unknown>;
   path: Path;
-  /** Undefined when no schema of the document asks for it. */
+  /** Undefined when no schema of the document needs it. */
   evaluated: Evaluated | undefined;
 }
 
-/** How many problems within one list or object are enough to leave the rest of it unchecked. */
+/** Number of problems within one list or object after which the rest of it isn't checked. */
 const ENOUGH_PROBLEMS = 100;
 
-/** Is a list or object known to be so wrong that its other parts need no look? @param before how many problems there were before it */
-export function isEnough(run: Run, before: number): boolean {
+/** Whether a list or object has enough problems to skip its other parts. @param before number of problems before it */
+export function hasEnoughProblems(run: Run, before: number): boolean {
   return run.problems.length - before >= ENOUGH_PROBLEMS;
 }
 
@@ -43,11 +43,11 @@ export interface Run {
   /**
    * Checks a value against a schema.
    *
-   * @param applied takes what was evaluated, if the value fits
+   * @param applied collects the evaluated names or indexes, if the value fits
    * @returns whether it fits
    */
   visit(value: unknown, schema: unknown, path: Path, applied?: Evaluated): boolean;
-  /** @param before how many problems there were before those that this one sums up, which it is to precede */
+  /** @param before index in `problems` at which a summarizing problem is inserted: before those that it summarizes */
   fail(part: Omit<Part<unknown>, 'evaluated'>, keyword: string, error: string, before?: number): void;
   pattern(source: string): Pattern;
 }

@@ -11,7 +11,7 @@ export function checkString(run: Run, part: Part<string>): void {
     run.fail(part, 'minLength', `String is too short (${length} < ${minLength as number}).`);
   const isTooLong = maxLength !== undefined && length > (maxLength as number);
   if (isTooLong) run.fail(part, 'maxLength', `String is too long (${length} > ${maxLength as number}).`);
-  // A text that is refused for its length costs no search.
+  // No pattern search in a text that is already too long.
   if (!isTooLong && pattern !== undefined && !run.pattern(pattern as string).test(value))
     run.fail(part, 'pattern', 'String does not match pattern.');
   if (!isTooLong && format !== undefined && !fitsFormat(format as string, value))
@@ -36,7 +36,7 @@ export function checkNumber(run: Run, part: Part<number>): void {
     run.fail(part, 'multipleOf', `${value} is not a multiple of ${multipleOf}.`);
 }
 
-/** In decimal digits, as they are written: 0.3 is a multiple of 0.1. */
+/** Compares decimal digits, so that 0.3 is a multiple of 0.1. */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !Number.isFinite(divisor) || divisor <= 0) return false;
   const [digits, exponent] = decimal(value);
@@ -46,7 +46,7 @@ function isMultipleOf(value: number, divisor: number): boolean {
   return digits % (divisorDigits * 10n ** BigInt(-difference)) === 0n;
 }
 
-/** The digits as an integer, and its power of ten. */
+/** A number as integer digits and a power of ten. */
 function decimal(value: number): [bigint, number] {
   const [coefficient = '', exponent = '0'] = Math.abs(value).toString().split('e');
   const [whole = '', fraction = ''] = coefficient.split('.');

@@ -1,6 +1,6 @@
 /**
- * The regular-expression engine: RE2 in JavaScript, which takes time linear in the text. It is loaded with the first
- * pattern: every workflow's sandbox evaluates the modules that it imports, and most schemas have no pattern.
+ * The regular-expression engine: RE2 in JavaScript, which matches in linear time. Loaded with the first pattern: every
+ * workflow sandbox evaluates the modules that it imports, and most schemas have no pattern.
  */
 import { createRequire } from 'node:module';
 import type * as Re2js from 're2js';

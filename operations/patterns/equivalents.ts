@@ -1,9 +1,10 @@
 /**
- * Patterns of zod's own formats that have look-aheads, as tests that need none. They get here through JSON Schema when an
- * author writes `z.hostname()`, `z.iso.duration()`, `z.emoji()`, or `z.email()` with zod before 4.6; `z.regexes` has the others.
+ * Equivalents without look-aheads for the patterns of zod's own formats. Those patterns arrive through JSON Schema when an
+ * author writes `z.hostname()`, `z.iso.duration()`, `z.emoji()`, or `z.email()` with zod before 4.6; the others are from
+ * `z.regexes`.
  */
 
-/** A text passes when it matches all of `all` and none of `none`. */
+/** A text passes when it matches every pattern of `all` and no pattern of `none`. */
 export interface Tests {
   all: string[];
   none?: string[];
@@ -48,7 +49,7 @@ export const EQUIVALENTS: ReadonlyMap<string, Tests> = new Map([
   ],
   // z.email(), until 4.5
   [`^(?!\\.)(?!.*\\.\\.)${EMAIL}`, { all: [`^${EMAIL}`], none: ['^\\.', '\\.\\.'] }],
-  // z.regexes.rfc5322Email: no look-ahead, but invalid with the flag `u`, for a bracket without its backslash
+  // z.regexes.rfc5322Email: has no look-ahead, but an unescaped bracket, which is invalid with the flag `u`
   [rfc5322Email(']'), { all: [rfc5322Email('\\]')] }],
   // z.regexes.domain
   [`^(?=.{1,253}$)${DOMAIN}`, { all: [`^${DOMAIN}`, '^.{1,253}$'] }],

@@ -1,4 +1,4 @@
-/** Patterns of schemas, compiled for an engine that takes time linear in the text. */
+/** Compiles schema patterns for an engine that matches in linear time. */
 import { compileRe2 } from './engine.js';
 import { EQUIVALENTS, type Tests } from './equivalents.js';
 import { toRe2 } from './translate.js';
@@ -7,13 +7,14 @@ import { UnsupportedPattern } from './unsupported.js';
 export { UnsupportedPattern } from './unsupported.js';
 
 export interface Pattern {
-  /** Does the pattern match somewhere in the text? */
+  /** Whether the pattern matches anywhere in the text. */
   test(text: string): boolean;
 }
 
 /**
- * Checks that a pattern of JSON Schema has only syntax that {@link compilePattern} takes, without loading the engine. What
- * is left for it to refuse is size: repetitions within repetitions of more than 1,000 times in all, groups 1,000 deep.
+ * Checks that a pattern of JSON Schema has only syntax that {@link compilePattern} supports, without loading the engine.
+ * Only excessive size is left for compilePattern to reject: nested repetitions of more than 1,000 times in all, groups
+ * 1,000 deep.
  *
  * @throws UnsupportedPattern
  */
@@ -24,8 +25,8 @@ export function checkPattern(source: string): void {
 /**
  * Compiles a pattern of JSON Schema: an ECMAScript regular expression with the flag `u`.
  *
- * @throws UnsupportedPattern for what is no regular expression, and for look-arounds, back-references, repetitions of
- *   more than 1,000 times and what else RE2 lacks; zod's own formats are let through
+ * @throws UnsupportedPattern for an invalid regular expression, and for look-arounds, back-references, repetitions of more
+ *   than 1,000 times and other syntax that RE2 lacks, except in zod's own formats
  */
 export function compilePattern(source: string): Pattern {
   const { all, none = [] }: Tests = EQUIVALENTS.get(source) ?? { all: [source] };

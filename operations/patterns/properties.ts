@@ -1,14 +1,14 @@
 /** Unicode properties (`\p{...}`) as ranges of code points. */
 
-/** Code points that are looked at together. Divides the surrogates, so that no two of them form a pair. */
+/** Code points per test. Separates high from low surrogates, so that no two of them form a pair. */
 const BLOCK = 0x400;
 const CODE_POINTS = 0x110000;
 
 const rangesOf = new Map<string, string>();
 
 /**
- * The code points with a property, as ranges in RE2's syntax. The running JavaScript engine is asked for them, some 50 ms
- * for each property: RE2 knows few properties, and its Unicode version may be another.
+ * The code points with a property, as ranges in RE2's syntax. Computed with the running JavaScript engine, in some 50 ms for
+ * each property: RE2 knows few properties, and may have another Unicode version.
  *
  * @param property the name within the braces, as ECMAScript has it, e.g. `Script=Greek`
  * @param isNegated for `\P{...}`: the code points without the property
@@ -35,7 +35,7 @@ export function propertyRanges(property: string, isNegated = false): string {
   return text;
 }
 
-/** A character in RE2's syntax, within a class and outside. */
+/** A character in RE2's syntax, valid inside and outside of a class. */
 export function codePoint(code: number): string {
   return `\\x{${code.toString(16)}}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Translates patterns of JSON Schema, which are ECMAScript's with the flag `u` (JSON Schema 2020-12 core, section 6.4),
- * to RE2's syntax. Everything is written out in code points, since the same escape may mean another set in RE2: `\s`
+ * Translates patterns of JSON Schema, which are ECMAScript regular expressions with the flag `u` (JSON Schema 2020-12 core,
+ * section 6.4), to RE2's syntax. Sets are written out in code points, since an escape may mean another set in RE2: `\s`
  * has 25 characters in ECMAScript and 5 in RE2, `.` excludes 4 characters and 1.
  */
 import { codePoint, propertyRanges } from './properties.js';
@@ -34,7 +34,7 @@ const LOOK_AROUND: Record<string, string> = {
 
 /**
  * @param ranges gives the code points of a Unicode property in RE2's syntax
- * @returns the same pattern in RE2's syntax, without capturing groups: it is for tests alone
+ * @returns the same pattern in RE2's syntax, without capturing groups
  * @throws UnsupportedPattern that names the construct and its position
  */
 export function toRe2(pattern: string, ranges = propertyRanges): string {
@@ -46,7 +46,7 @@ export function toRe2(pattern: string, ranges = propertyRanges): string {
   return new Translation(pattern, ranges).run();
 }
 
-/** Relies on the pattern being valid: each construct is known by how it begins. */
+/** Recursive-descent translation of a valid pattern: each construct is recognized by its first characters. */
 class Translation {
   #at = 0;
 
@@ -118,7 +118,7 @@ class Translation {
     return this.ranges(property, letter === 'P');
   }
 
-  /** The character of an escape whose backslash has been read. */
+  /** The code point of an escape whose backslash has been read. */
   #escapedCharacter(): number {
     const letter = this.#next();
     if (letter in CONTROLS) return CONTROLS[letter]!;
@@ -144,7 +144,7 @@ class Translation {
     let ranges = '';
     while (this.pattern[this.#at] !== ']') {
       const first = this.#classAtom();
-      // In a valid pattern a hyphen between two atoms makes a range, and neither of them is a set.
+      // In a valid pattern a hyphen between two atoms forms a range, and neither atom is a set.
       if (typeof first === 'number' && this.pattern[this.#at] === '-' && this.pattern[this.#at + 1] !== ']') {
         this.#at += 1;
         ranges += `${codePoint(first)}-${codePoint(this.#classAtom() as number)}`;

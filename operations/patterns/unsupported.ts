@@ -1,4 +1,4 @@
-/** Thrown for a pattern that is no ECMAScript regular expression, or uses syntax that can't be matched in linear time. */
+/** Thrown for a pattern that isn't a valid ECMAScript regular expression or can't be matched in linear time. */
 export class UnsupportedPattern extends Error {
   override name = 'UnsupportedPattern';
 }

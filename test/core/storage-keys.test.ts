@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { childPaths, operationFolder, workspacesFolder } from '../../activities/pipeline/layout.js';
-import { fileName, textOfFileName } from '../../platform/file-name.js';
+import { encodeFileName, decodeFileName } from '../../platform/file-name.js';
 import { artifactKey, operationNameIn, prefixesOf } from '../../platform/storage-keys.js';
 import { folderStorage } from '../../platform/storage.js';
 
 const ARN = 'arn:aws:states:us-east-1:123456789012:execution:Machine:run/1+a=b@c,d';
 const LONG = `${'x'.repeat(150)}:/${'y'.repeat(60)}`;
-const HASHED = fileName(LONG);
+const HASHED = encodeFileName(LONG);
 const NAMES = [
   'b63d7a1d66f10126687f3170f91758e0',
   ARN,
@@ -28,12 +28,12 @@ const NAMES = [
 
 describe('a name in a key', () => {
   test('is one part of a path, differs from all others, and gives the text back', () => {
-    const names = NAMES.map(fileName);
+    const names = NAMES.map(encodeFileName);
     expect(new Set(names).size).toBe(NAMES.length);
     for (const [index, name] of names.entries()) {
       expect(name).toMatch(/^[A-Za-z0-9_.!~*'()%-]{1,200}$/);
       expect(['.', '..']).not.toContain(name);
-      const origin = textOfFileName(name);
+      const origin = decodeFileName(name);
       if (name === HASHED) expect(LONG.startsWith((origin as any).beginning)).toBe(true);
       else expect(origin).toEqual({ text: NAMES[index] });
     }
@@ -41,20 +41,20 @@ describe('a name in a key', () => {
 
   test('of what was stored before is the same as it was', () => {
     for (const name of ['b63d7a1d66f10126687f3170f91758e0', 'a.b_c~d-e', '...', 'x.tmp'])
-      expect(fileName(name)).toBe(name);
-    expect(fileName('site/index.html')).toBe('site%2Findex.html');
-    expect(fileName('z'.repeat(300))).toMatch(/^z{100}~[0-9a-f]{32}$/);
+      expect(encodeFileName(name)).toBe(name);
+    expect(encodeFileName('site/index.html')).toBe('site%2Findex.html');
+    expect(encodeFileName('z'.repeat(300))).toMatch(/^z{100}~[0-9a-f]{32}$/);
   });
 
   test('cut within a character still gives the beginning', () => {
     for (const prefix of ['', 'a', 'ab', 'abc'])
-      expect(textOfFileName(fileName(prefix + '😀'.repeat(60)))).toEqual({
+      expect(decodeFileName(encodeFileName(prefix + '😀'.repeat(60)))).toEqual({
         beginning: expect.stringMatching(/^[abc]*(😀)+$/u),
       });
   });
 
   test('that this code did not make has no text', () => {
-    expect(textOfFileName('%zz')).toBeUndefined();
+    expect(decodeFileName('%zz')).toBeUndefined();
   });
 });
 
@@ -75,7 +75,7 @@ test('values of any workflow and of any name are stored, read, listed and remove
     for await (const { key } of storage.list(prefixesOf(workflowId)[0])) own.push(key);
     expect(own).toHaveLength(NAMES.length);
     for (const key of own) {
-      expect(operationNameIn(key)).toBe(fileName(workflowId));
+      expect(operationNameIn(key)).toBe(encodeFileName(workflowId));
       expect((await storage.read(key)).toString().split('\n')[0]).toBe(workflowId);
       await storage.remove(key);
     }

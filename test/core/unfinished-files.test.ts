@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { folderStorage } from '../../platform/storage.js';
-import { LEFT_BEHIND_MS, removeUnfinished, unfinishedPath } from '../../platform/unfinished-files.js';
+import { ABANDONED_AFTER_MS, removeTemporaryFiles, temporaryPath } from '../../platform/atomic-files.js';
 
 function write(path: string, ageMs: number): string {
   mkdirSync(dirname(path), { recursive: true });
@@ -15,18 +15,18 @@ function write(path: string, ageMs: number): string {
 
 test('files that killed processes left unfinished are removed after a day; all else stays', async () => {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-unfinished-'));
-  const old = 2 * LEFT_BEHIND_MS;
+  const old = 2 * ABANDONED_AFTER_MS;
   const left = [
-    write(unfinishedPath(join(home, 'storage/payloads/w/abc')), old),
-    write(unfinishedPath(join(home, 'running-steps/1.json')), old),
-    write(unfinishedPath(join(home, 'cache/bundle.js')), old),
+    write(temporaryPath(join(home, 'storage/payloads/w/abc')), old),
+    write(temporaryPath(join(home, 'running-steps/1.json')), old),
+    write(temporaryPath(join(home, 'cache/bundle.js')), old),
   ];
   const kept = [
-    write(unfinishedPath(join(home, 'storage/artifacts/w/being-written.csv')), 0),
+    write(temporaryPath(join(home, 'storage/artifacts/w/being-written.csv')), 0),
     write(join(home, 'storage/artifacts/w/named.tmp'), old),
-    write(unfinishedPath(join(home, 'workspaces/w/work/data')), old),
+    write(temporaryPath(join(home, 'workspaces/w/work/data')), old),
   ];
-  expect(await removeUnfinished(home)).toBe(left.length);
+  expect(await removeTemporaryFiles(home)).toBe(left.length);
   expect(left.filter((path) => existsSync(path))).toEqual([]);
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);
 

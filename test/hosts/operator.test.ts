@@ -75,7 +75,7 @@ describe('longhaul hosts', () => {
     expect(longhaul('drop', first.id)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
-        new RegExp(`^longhaul: host ${first.id} is there: a worker of it asked for work at `),
+        new RegExp(`^longhaul: host ${first.id} is present: one of its workers polled at `),
       ),
     });
     const { status, stderr } = longhaul('drop', 'nowhere');

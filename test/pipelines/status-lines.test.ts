@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
-import { activityName, activityFailureMessage, OWN_ACTIVITY_TYPES } from '../../operations/activity-names.js';
+import {
+  activityName,
+  activityFailureMessage,
+  BUILTIN_ACTIVITY_TYPES,
+} from '../../operations/activity-names.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { PipelineProject } from './support.js';
@@ -32,7 +36,7 @@ jobs:
     steps: [{ run: sleep 2 }]
 `,
 };
-const INTERNAL = new RegExp(OWN_ACTIVITY_TYPES.join('|'));
+const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 
 let project: PipelineProject;
 beforeAll(async () => {
@@ -65,7 +69,7 @@ test('a step that is tried again is named by job and step, on every protocol', a
 test('activities of Longhaul have names for people, those of tools their own', () => {
   const own = Object.values(activities).filter((one) => typeof one === 'function');
   for (const { name } of own) {
-    expect(OWN_ACTIVITY_TYPES).toContain(name);
+    expect(BUILTIN_ACTIVITY_TYPES).toContain(name);
     expect(activityName(name, undefined)).not.toMatch(INTERNAL);
   }
   expect(activityName('runPipelineStep', 'test[3] / Unit')).toBe('job test[3] / step Unit');

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonSchema } from '../../operations/schema.js';
-import { movedTo, recursiveReferences } from '../../operations/schema-references.js';
+import { rebaseReferences, recursiveReferences } from '../../operations/schema-references.js';
 import { run } from '../cli/commands.js';
 import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
@@ -71,7 +71,7 @@ const documentOf = (all: [string, JsonSchema][]) => ({
   paths: {},
   components: {
     schemas: Object.fromEntries(
-      all.map(([name, schema]) => [name, movedTo(`#/components/schemas/${name}`, schema)]),
+      all.map(([name, schema]) => [name, rebaseReferences(`#/components/schemas/${name}`, schema)]),
     ),
   },
 });

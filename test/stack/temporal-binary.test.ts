@@ -121,6 +121,6 @@ test('when nothing works, the error lists what was tried, why it failed and what
   expect(message).toContain(`${cachedBinaryPath(binFolder)}: not found`);
   expect(message).toContain('temporal on PATH: not found');
   expect(message).toMatch(/official download .*answered 403/);
-  expect(message).toMatch(/build .* with Go: no go on PATH/);
+  expect(message).toMatch(/build .* with Go: Go is not on PATH/);
   expect(message).toMatch(/Install the Temporal CLI .* or Go .* or point TEMPORAL_ADDRESS/);
 });

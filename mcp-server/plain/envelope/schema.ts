@@ -1,7 +1,7 @@
 /** The envelope's published schema. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
-import { movedTo } from '../../../operations/schema-references.js';
+import { rebaseReferences } from '../../../operations/schema-references.js';
 import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
@@ -79,6 +79,6 @@ export function envelopeSchemaOf(tool?: Tool): JsonSchema {
   const schema = toJsonSchema(envelopeSchema, 'output');
   if (!tool?.outputSchema) return schema;
   const properties = schema['properties'] as Record<string, JsonSchema>;
-  const result = movedTo('#/properties/result', tool.outputSchema) as JsonSchema;
+  const result = rebaseReferences('#/properties/result', tool.outputSchema) as JsonSchema;
   return { ...schema, properties: { ...properties, result } };
 }

@@ -1,6 +1,6 @@
 /** Long tools as clients with tasks are told of them: the protocol itself says how a task is followed. */
 import type { Engine } from '../../../engine/index.js';
-import { shownInput, shownResult, type FaceLines } from '../../../operations/documentation/describe.js';
+import { shownInput, shownResult, type ProtocolLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
 import { KEY_LINE } from '../../shared/idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
@@ -21,7 +21,7 @@ const NO_CANCEL: Record<RequestCancellation, string> = {
   'closed stream': 'The end of a stream does not.',
 };
 
-function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): FaceLines {
+function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): ProtocolLines {
   return {
     states:
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',

@@ -1,25 +1,25 @@
 /**
- * The tools that code defines, loaded again after edits. A file that can't be used keeps the tool that it gave before; at
- * the start, when it gave none, it takes away its own tool and no other.
+ * Tools defined in code, reloaded after edits. A file that becomes unusable keeps its previous tool; one that is unusable at
+ * the start only lacks its own tool.
  */
 import { basename, extname } from 'node:path';
 import { MAILBOX_TOOL_NAMES } from '../mailbox/tool-names.js';
 import type { Tool } from '../operations/tool.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
-import { filesOf, ownFilesOf } from './project.js';
-import { loadToolFiles, Names, type LoadedFile } from './project-code.js';
+import { filesOf, projectFilesOf } from './project.js';
+import { loadToolFiles, NameRegistry, type LoadedFile } from './project-code.js';
 import { ProjectModules } from './project-modules.js';
 import { formatProjectProblem, ProjectError, type ProjectProblem } from './project-problems.js';
 import { watchFiles } from './watch-files.js';
 
-/** A file, with the tool that it gives, or gave before its error. */
+/** A file with its tool, or the tool from before its error. */
 interface ToolFile extends LoadedFile<Tool> {
-  /** Is its tool's name another's? */
+  /** Whether another tool has its tool's name. */
   isTaken?: boolean;
 }
 
-export class ToolsOfCode {
+export class CodeTools {
   #files: ToolFile[] = [];
   #tools = new Map<string, Tool>();
   #modules = new ProjectModules();
@@ -31,13 +31,13 @@ export class ToolsOfCode {
   ) {}
 
   /**
-   * @throws ProjectError when no file of the project can be used, or a name is taken: nobody can say which tool is meant
+   * @throws ProjectError when no file of the project can be used, or two tools have one name
    */
-  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<ToolsOfCode> {
-    const loaded = new ToolsOfCode(settings, logger);
+  static async load(settings: Settings, logger: Pick<Logger, 'error' | 'info'>): Promise<CodeTools> {
+    const loaded = new CodeTools(settings, logger);
     await loaded.#load();
     const failed = loaded.#files.filter(({ error }) => error);
-    const own = ownFilesOf('tools', settings);
+    const own = projectFilesOf('tools', settings);
     const taken = failed.find(({ isTaken }) => isTaken);
     if (taken) throw taken.error!;
     if (failed.length > 0 && failed.length >= own.length) throw failed[0]!.error!;
@@ -49,18 +49,18 @@ export class ToolsOfCode {
     return this.#tools;
   }
 
-  /** What is wrong with files now. */
+  /** Present problems of files. */
   problems(): ProjectProblem[] {
     return this.#files.flatMap(({ error }) => error?.problems ?? []);
   }
 
-  /** Why there is no tool of this name, when a file of that name can't be used. */
+  /** Why the tool of this name is missing, when a file of that name can't be used. */
   problemOf(name: string): string | undefined {
     const file = this.#files.find(({ path, error }) => error && basename(path, extname(path)) === name);
     return file?.error?.problems.map(formatProjectProblem).join('\n');
   }
 
-  /** @param onChange called once the tools are others */
+  /** @param onChange called after the tools have changed */
   watch(onChange: () => void): void {
     watchFiles(
       () => [...filesOf('tools', this.settings), ...this.#modules.watched()],
@@ -86,7 +86,7 @@ export class ToolsOfCode {
   async #load(): Promise<void> {
     const before = new Map(this.#files.map(({ path, value }) => [path, value]));
     const modules = new ProjectModules();
-    const names = new Names('a tool');
+    const names = new NameRegistry('a tool');
     const files: ToolFile[] = [];
     for (const { path, value, error } of await loadToolFiles(filesOf('tools', this.settings), modules)) {
       const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
@@ -101,14 +101,14 @@ export class ToolsOfCode {
     this.#modules = modules;
     this.#files = files;
     this.#tools = new Map();
-    // Those without a mistake first: the earlier tool of an edited file must not take the name of another.
+    // Valid files first: the previous tool of an invalid file must not take another tool's name.
     for (const { value } of [...files].sort((one, other) => Number(!!one.error) - Number(!!other.error)))
       if (value && !this.#tools.has(value.name)) this.#tools.set(value.name, value);
   }
 
   #takenByMailbox({ name }: Tool, path: string): ProjectError | undefined {
-    if (!this.settings.mailbox || !isOfMailbox(name)) return undefined;
-    return new ProjectError(nameTaken(name), [{ path, message: nameTaken(name) }]);
+    if (!this.settings.mailbox || !isMailboxToolName(name)) return undefined;
+    return new ProjectError(mailboxNameConflict(name), [{ path, message: mailboxNameConflict(name) }]);
   }
 
   #report(files: LoadedFile<Tool>[]): void {
@@ -125,10 +125,10 @@ function isKnown(error: ProjectError, files: LoadedFile<Tool>[]): boolean {
   return files.some((file) => file.error?.message === error.message);
 }
 
-export function isOfMailbox(name: string): boolean {
+export function isMailboxToolName(name: string): boolean {
   return (MAILBOX_TOOL_NAMES as readonly string[]).includes(name);
 }
 
-export function nameTaken(name: string): string {
+export function mailboxNameConflict(name: string): string {
   return `tool "${name}": the mailbox has a tool of this name; rename one, or switch the mailbox off (LONGHAUL_MAILBOX)`;
 }

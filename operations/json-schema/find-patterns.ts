@@ -1,14 +1,14 @@
 /** The patterns within a schema. */
 import { DATA_KEYWORDS, MAP_KEYWORDS } from './keywords.js';
 
-/** A pattern and the way to it: keywords, names and indexes. */
+/** A pattern and its path in the schema: keywords, names and indexes. */
 export interface PatternPlace {
   pattern: string;
   path: string[];
 }
 
 /** All patterns of a schema: the values of `pattern`, and the names in `patternProperties`. */
-export function patternsOf(schema: unknown): PatternPlace[] {
+export function findPatterns(schema: unknown): PatternPlace[] {
   const found: PatternPlace[] = [];
   const done = new Set<unknown>();
   const visit = (at: unknown, path: string[], isMap: boolean): void => {

@@ -1,9 +1,9 @@
 /**
- * The connection to Temporal, made in a loop: a process starts while Temporal is down, says so, and recovers by
- * itself. Temporal's native connection is used for clients too, at half the CPU of the pure-JavaScript one.
+ * Connects to Temporal with retries: a process can start while Temporal is down, logs that, and recovers. Clients use
+ * Temporal's native connection too, at half the CPU of the pure-JavaScript one.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-// The package's index loads the whole worker, with webpack's and RxJS's modules: a fifth of the server's start.
+// The package's index loads the whole worker, with webpack and RxJS: a fifth of the server's start-up time.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Logger } from './log.js';
 import { temporalConnectConfig } from './temporal-address.js';
@@ -18,10 +18,10 @@ export interface ConnectedTemporal {
 }
 
 /**
- * Connects to Temporal, however long it takes.
+ * Connects to Temporal, retrying without a limit.
  *
- * @param home of the embedded stack, when the environment names no Temporal
- * @param signal ends the attempts; then the promise rejects with its reason
+ * @param home home of the embedded stack, for when the environment names no Temporal
+ * @param signal stops the attempts; the promise then rejects with its reason
  */
 export async function connectTemporal(
   home: string,

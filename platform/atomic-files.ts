@@ -1,0 +1,59 @@
+/**
+ * Atomic writes: files are written under a temporary name and renamed once complete. A process killed in between leaves the
+ * temporary file behind; workers remove those.
+ */
+import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const TEMPORARY = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
+
+/** Time without a write after which a temporary file counts as abandoned, in milliseconds: a day. */
+export const ABANDONED_AFTER_MS = 24 * 3600_000;
+
+/** A new temporary path for writing a file. */
+export function temporaryPath(path: string): string {
+  return `${path}.${randomUUID()}.tmp`;
+}
+
+/** Writes a file atomically: readers and concurrent writers never see a partial one. */
+export function writeFileAtomically(path: string, text: string): void {
+  const temporary = temporaryPath(path);
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** Whether a path is a temporary file's. */
+export function isTemporaryPath(path: string): boolean {
+  return TEMPORARY.test(path);
+}
+
+/**
+ * Removes temporary files that killed processes have left in a home. Skips workspaces, where steps have files of any name:
+ * each workspace is removed as a whole.
+ *
+ * @returns the number of removed files
+ */
+export async function removeTemporaryFiles(home: string, now = Date.now()): Promise<number> {
+  // Loaded on demand: processes that only write files start faster without it.
+  const { glob } = await import('tinyglobby');
+  const paths = await glob('**/*.tmp', {
+    cwd: home,
+    dot: true,
+    ignore: ['workspaces/**'],
+    followSymbolicLinks: false,
+  });
+  const left: string[] = [];
+  for (const path of paths.filter(isTemporaryPath).map((path) => join(home, path))) {
+    const file = await stat(path).catch(() => undefined);
+    if (file && now - file.mtimeMs > ABANDONED_AFTER_MS) left.push(path);
+  }
+  await Promise.all(left.map((path) => rm(path, { force: true })));
+  return left.length;
+}
