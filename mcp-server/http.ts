@@ -22,7 +22,7 @@ import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
 import { BACK_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
-import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';

@@ -10,7 +10,7 @@ import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
 import { serveStdioFaces } from './stdio.js';
-import { answerUnreadRequests } from './http-jobs/unread-requests.js';
+import { answerUnreadRequests } from './http-jobs/parse-errors.js';
 
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;

@@ -17,7 +17,7 @@ import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
-import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { Cancellations } from './sep-1391/index.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createOlderEra } from './revision-2025-11-25/context.js';

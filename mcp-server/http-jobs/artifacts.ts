@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job has left. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import {
   artifactLinks,
   artifactUri,

@@ -3,12 +3,12 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
 import { assertKept, jobHeaders, jobOf, jobPath } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
-import { registerVerb } from './verb.js';
+import { registerVerb } from './custom-method.js';
 
 const reason = z
   .string()

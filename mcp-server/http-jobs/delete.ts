@@ -1,8 +1,8 @@
 /** `POST /v1/jobs/{id}:delete`: removing a job that has ended. `DELETE /v1/jobs/{id}` cancels, and stays what it was. */
 import { z } from '@hono/zod-openapi';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { responses } from './schemas.js';
-import { registerVerb } from './verb.js';
+import { registerVerb } from './custom-method.js';
 
 export function registerDelete(face: JobsFace): void {
   const { engine, principalOf } = face;

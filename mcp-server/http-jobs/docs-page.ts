@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODE_ROOT } from '../../platform/project.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { Problem } from './problems.js';
 
 /** The build puts the page's parts there. */

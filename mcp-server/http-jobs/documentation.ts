@@ -10,7 +10,7 @@ import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operatio
 import type { Tool } from '../../operations/tool.js';
 import { fixedEstimateSeconds, kindOf, sizeInArguments } from '../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
-import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
+import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-schemas.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
 import { jobPath } from './render.js';
 import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';

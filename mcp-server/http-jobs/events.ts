@@ -7,7 +7,7 @@ import { sealOf, type Seal } from '../../platform/seal.js';
 import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import { eventStream, type ServerSentEvent } from './event-stream.js';
-import { signalOf, type JobsFace } from './face.js';
+import { signalOf, type JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';

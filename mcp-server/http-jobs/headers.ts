@@ -1,7 +1,7 @@
 /** Headers and path parts of requests, read and checked. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { Problem } from './problems.js';
 
 /** Visible ASCII characters, with spaces between them. */

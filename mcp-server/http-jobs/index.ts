@@ -10,7 +10,7 @@ import { invalidRequest, refuseJson } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
-import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './face.js';
+import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './context.js';
 import { registerEvents } from './events.js';
 import { registerFallback } from './fallback.js';
 import { registerInput } from './input.js';

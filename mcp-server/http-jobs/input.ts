@@ -2,7 +2,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { assertKept, jobHeaders, jobOf } from './render.js';

@@ -5,7 +5,7 @@ import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { withBudget } from '../shared/budget.js';
 import { agreedKey, takeIdempotencyKey } from '../shared/idempotency-key.js';
-import { signalOf, waitHeaders, type JobsFace } from './face.js';
+import { signalOf, waitHeaders, type JobsFace } from './context.js';
 import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
 import {
   DEFAULT_WAIT_SECONDS,
@@ -16,7 +16,7 @@ import {
   kickoffHeaders,
   kickoffQuery,
   kickoffResponses,
-} from './kickoff-contract.js';
+} from './kickoff-schemas.js';
 import { jobHeaders, jobOf, jobPath } from './render.js';
 import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 

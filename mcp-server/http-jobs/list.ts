@@ -5,7 +5,7 @@ import type { ListedOperation, ListFilter, OperationPage } from '../../engine/in
 import { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
 import { Problem } from './problems.js';
 import { defined, jobPath } from './render.js';

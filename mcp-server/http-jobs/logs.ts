@@ -5,7 +5,7 @@ import type { LogText } from '../../engine/logs/text.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
 import { assertKept, defined } from './render.js';

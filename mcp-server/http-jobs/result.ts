@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes, streamOf } from './range.js';

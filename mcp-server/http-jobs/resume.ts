@@ -1,12 +1,12 @@
 /** `POST /v1/jobs/{id}:resume`: going on where a job stopped, as a new job. */
 import { z } from '@hono/zod-openapi';
-import type { JobsFace } from './face.js';
-import { kickoffResponses } from './kickoff-contract.js';
+import type { JobsFace } from './context.js';
+import { kickoffResponses } from './kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
 import { asProblem } from './problems.js';
 import { defined } from './render.js';
 import { LEAST_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
-import { registerVerb } from './verb.js';
+import { registerVerb } from './custom-method.js';
 
 export function registerResume(face: JobsFace): void {
   const { engine, principalOf, rates, closing } = face;

@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { withBudget } from '../shared/budget.js';
-import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsFace } from './face.js';
+import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
 import { etagOf, jobHeaders, jobOf } from './render.js';

@@ -4,7 +4,7 @@ import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { assertKept, defined, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';

@@ -4,7 +4,7 @@ import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { documentationOf, documentationText } from './documentation.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { RATE_HEADERS } from './rates.js';
 import { json, responses } from './schemas.js';
 import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';

@@ -16,7 +16,7 @@ import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { Batches } from './batches.js';
 import type { OlderEra } from './context.js';
-import { listen } from './listener.js';
+import { listen } from './session-notifications.js';
 import { asServed, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
 import { createOlderServer } from './server.js';

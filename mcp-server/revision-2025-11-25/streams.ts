@@ -12,7 +12,7 @@ import { onHeartbeat } from '../lifecycle/heartbeat.js';
 import type { OlderEra } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { linksOfSession } from './links.js';
-import { listen } from './listener.js';
+import { listen } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition, OwnPosition } from './waits.js';

@@ -2,7 +2,7 @@
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
-import type { JobsFace } from './face.js';
+import type { JobsFace } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { jobParams } from './schemas.js';

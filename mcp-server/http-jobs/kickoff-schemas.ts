@@ -1,6 +1,6 @@
 /** What a kickoff takes and gives: the same for both of its addresses, for every tool's own, and for a resume. */
 import { z } from '@hono/zod-openapi';
-import { WAIT_ENDED_HEADERS } from './face.js';
+import { WAIT_ENDED_HEADERS } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
