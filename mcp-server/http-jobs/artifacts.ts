@@ -1,7 +1,7 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job has left. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import {
   artifactLinks,
   artifactUri,
@@ -14,7 +14,7 @@ import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
-import { assertKept, defined, jobPath } from './render.js';
+import { assertNotExpired, defined, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 const artifact = z
@@ -29,8 +29,8 @@ const artifact = z
 const binary = z.string().openapi({ format: 'binary' });
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
 
-export function registerArtifacts(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerArtifacts(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const limit = rates.limit('status');
   const middleware = [limit];
   app.openapi(
@@ -51,7 +51,7 @@ export function registerArtifacts(face: JobsFace): void {
       const { id } = c.req.valid('param');
       assertJobId(id);
       const principal = principalOf(c);
-      const record = assertKept(await engine.readLive(principal, id));
+      const record = assertNotExpired(await engine.readLive(principal, id));
       const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
       const addresses = new Set(links.map(({ uri }) => uri));
       const others = (await engine.artifacts(principal, id))
@@ -88,24 +88,24 @@ export function registerArtifacts(face: JobsFace): void {
     }),
     (c) => {
       const { id, name } = c.req.valid('param');
-      return sendArtifact(face, c, id, name);
+      return sendArtifact(context, c, id, name);
     },
   );
   // The same with slashes as they are.
   app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
-    sendArtifact(face, c, c.req.param('id'), c.req.param('name')),
+    sendArtifact(context, c, c.req.param('id'), c.req.param('name')),
   );
 }
 
 async function sendArtifact(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   id: string,
   name: string,
 ): Promise<Response> {
   assertJobId(id);
   const principal = principalOf(c);
-  assertKept(await engine.read(principal, id));
+  assertNotExpired(await engine.read(principal, id));
   const file = await engine.artifact(principal, id, name).catch((error: unknown) => {
     throw asProblem(error, 'not_found', 'resource-not-found');
   });

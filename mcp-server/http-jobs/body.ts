@@ -14,7 +14,7 @@ const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
  *
  * @throws Problem `too-large`, `invalid-request`
  */
-export const refuseJson: MiddlewareHandler = async (c, next) => {
+export const rejectInvalidJson: MiddlewareHandler = async (c, next) => {
   if (JSON_TYPE.test(c.req.header('content-type') ?? '') && c.req.raw.body !== null) {
     try {
       parseJson(await c.req.text());

@@ -3,12 +3,12 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertKept, jobHeaders, jobOf, jobPath } from './render.js';
+import { assertNotExpired, jobHeaders, renderJob, jobPath } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
-import { registerVerb } from './custom-method.js';
+import { registerCustomMethod } from './custom-method.js';
 
 const reason = z
   .string()
@@ -26,8 +26,8 @@ const SUMMARY = 'Cancel a job';
 const DESCRIPTION =
   'Ends the work for good. What is finished stays: partial results, logs and files. A job that has ended in another way stays as it is (409).';
 
-export function registerCancel(face: JobsFace): void {
-  registerVerb(face, {
+export function registerCancel(context: JobsContext): void {
+  registerCustomMethod(context, {
     verb: 'cancel',
     config: {
       operationId: 'cancelJob',
@@ -41,9 +41,9 @@ export function registerCancel(face: JobsFace): void {
       ]),
     },
     body: z.strictObject({ reason }),
-    handle: (c, id, body) => cancel(face, c, id, body.reason),
+    handle: (c, id, body) => cancel(context, c, id, body.reason),
   });
-  face.app.openapi(
+  context.app.openapi(
     createRoute({
       method: 'delete',
       path: '/v1/jobs/{id}',
@@ -57,23 +57,23 @@ export function registerCancel(face: JobsFace): void {
     (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      return cancel(face, c, id, c.req.valid('query').reason);
+      return cancel(context, c, id, c.req.valid('query').reason);
     },
   );
 }
 
 async function cancel(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   id: string,
   why: string | undefined,
 ): Promise<Response> {
   const principal = principalOf(c);
-  const before = assertKept(await engine.read(principal, id));
+  const before = assertNotExpired(await engine.read(principal, id));
   const isOpen = !isTerminal(before.status) && (await engine.cancel(principal, id, why));
   const record = isOpen || !isTerminal(before.status) ? await engine.read(principal, id) : before;
   if (isTerminal(record.status) && record.status !== 'canceled') throw hasEnded(record);
-  return c.json(jobOf(record), record.status === 'canceled' ? 200 : 202, {
+  return c.json(renderJob(record), record.status === 'canceled' ? 200 : 202, {
     Location: jobPath(id),
     'Cache-Control': 'no-store',
     ...jobHeaders(record),
@@ -82,7 +82,7 @@ async function cancel(
 
 /** @throws Problem `job-expired` */
 function hasEnded(record: OperationRecord): Problem {
-  const status = STATUS_NAMES[assertKept(record).status].job;
+  const status = STATUS_NAMES[assertNotExpired(record).status].job;
   return new Problem('wrong-state', `the job has ended already: it is ${status}`, {
     members: { job_status: status, status_url: jobPath(record.token) },
   });

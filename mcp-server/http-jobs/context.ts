@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
 import type { Rates } from './rates.js';
 import { retryAfterSeconds } from './render.js';
 
@@ -18,18 +18,18 @@ export interface JobsOptions {
   /** Who makes a request. */
   principalOf: (c: Context) => string;
   /** The shutdown of the process. */
-  closing: Shutdown;
+  shutdown: Shutdown;
   /** What operations of an MCP session are listed under, plain ones first; undefined for an ID that isn't one. */
   mcpSessionOf: (id: string, principal: string) => string[] | undefined;
 }
 
-export interface JobsFace extends JobsOptions {
+export interface JobsContext extends JobsOptions {
   app: OpenAPIHono;
   rates: Rates;
 }
 
 /** A route file exports one of these, and index.ts calls it. */
-export type RegisterRoutes = (face: JobsFace) => void;
+export type RegisterRoutes = (context: JobsContext) => void;
 
 /** Says that the shutdown has ended an answer's wait before its time. */
 export const WAIT_ENDED_HEADER = 'Longhaul-Wait-Ended';
@@ -43,13 +43,13 @@ export const WAIT_ENDED_HEADERS = {
 };
 
 /** Headers of an answer after a wait, over the job's own: none unless the shutdown has ended the wait of an open job. */
-export function waitHeaders({ closing }: JobsFace, record: OperationRecord): Record<string, string> {
-  if (!closing.hasBegun || isTerminal(record.status)) return {};
-  const seconds = Math.max(BACK_AFTER_SECONDS, retryAfterSeconds(record));
+export function waitHeaders({ shutdown }: JobsContext, record: OperationRecord): Record<string, string> {
+  if (!shutdown.hasBegun || isTerminal(record.status)) return {};
+  const seconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds(record));
   return { [WAIT_ENDED_HEADER]: SERVER_STOPPING, 'Retry-After': String(seconds) };
 }
 
 /** Ends when the client has gone or the server stops: waits and streams end then. */
-export function signalOf({ closing }: JobsFace, c: Context): AbortSignal {
-  return AbortSignal.any([closing.signal, c.req.raw.signal]);
+export function signalOf({ shutdown }: JobsContext, c: Context): AbortSignal {
+  return AbortSignal.any([shutdown.signal, c.req.raw.signal]);
 }

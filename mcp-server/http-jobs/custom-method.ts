@@ -2,12 +2,12 @@
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { jobParams } from './schemas.js';
 
-interface Verb<S extends z.ZodType> {
+interface CustomMethod<S extends z.ZodType> {
   verb: string;
   config: Pick<RouteConfig, 'operationId' | 'summary' | 'description' | 'responses'>;
   body: S;
@@ -16,9 +16,9 @@ interface Verb<S extends z.ZodType> {
 }
 
 /** Registers `POST /v1/jobs/{id}:{verb}`. */
-export function registerVerb<S extends z.ZodType>(
-  { app }: JobsFace,
-  { verb, config, body, middleware, handle }: Verb<S>,
+export function registerCustomMethod<S extends z.ZodType>(
+  { app }: JobsContext,
+  { verb, config, body, middleware, handle }: CustomMethod<S>,
 ): void {
   app.openAPIRegistry.registerPath({
     ...config,

@@ -1,12 +1,12 @@
 /** `POST /v1/jobs/{id}:delete`: removing a job that has ended. `DELETE /v1/jobs/{id}` cancels, and stays what it was. */
 import { z } from '@hono/zod-openapi';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { responses } from './schemas.js';
-import { registerVerb } from './custom-method.js';
+import { registerCustomMethod } from './custom-method.js';
 
-export function registerDelete(face: JobsFace): void {
-  const { engine, principalOf } = face;
-  registerVerb(face, {
+export function registerDelete(context: JobsContext): void {
+  const { engine, principalOf } = context;
+  registerCustomMethod(context, {
     verb: 'delete',
     config: {
       operationId: 'deleteEndedJob',

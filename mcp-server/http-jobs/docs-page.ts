@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODE_ROOT } from '../../platform/project.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
 /** The build puts the page's parts there. */
@@ -39,7 +39,7 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-export function registerDocsPage({ app }: JobsFace): void {
+export function registerDocsPage({ app }: JobsContext): void {
   const send = (content: string | Uint8Array<ArrayBuffer>, type: string) =>
     new Response(content, { headers: { ...HEADERS, 'Content-Type': type } });
   app.get('/docs', () => send(PAGE, 'text/html; charset=utf-8'));

@@ -13,7 +13,7 @@ import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-schemas.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
 import { jobPath } from './render.js';
-import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
 /** What is allowed a minute, to each caller, on each server process. */
 export interface Limits {
@@ -112,7 +112,7 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
     },
     idempotency: {
       header: 'Idempotency-Key',
-      rules: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE} It is kept for at least ${LEAST_KEEP_ALIVE_SECONDS} s. A repeated kickoff has Idempotent-Replayed: true, and answers 200 once the job has ended.`,
+      rules: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE} It is kept for at least ${MIN_KEEP_ALIVE_SECONDS} s. A repeated kickoff has Idempotent-Replayed: true, and answers 200 once the job has ended.`,
     },
     errors: {
       kinds: ERROR_KINDS.map((kind) => ({ kind, retryable: isRetryable(kind) })),

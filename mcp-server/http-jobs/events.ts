@@ -4,14 +4,14 @@ import type { EventPosition, OperationEvent } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import { eventStream, type ServerSentEvent } from './event-stream.js';
-import { signalOf, type JobsFace } from './context.js';
+import { signalOf, type JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertKept, defined, jobOf } from './render.js';
+import { assertNotExpired, defined, renderJob } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
 const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from behind that one, on any server process: each status, input_required and log event comes once and in order. Events:
@@ -34,7 +34,7 @@ const streamEvent = z
   })
   .openapi('JobEvent');
 
-export function registerEvents(face: JobsFace): void {
+export function registerEvents(context: JobsContext): void {
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs/{id}/events',
@@ -42,7 +42,7 @@ export function registerEvents(face: JobsFace): void {
     tags: ['Jobs'],
     summary: 'What happens in a job, as it happens',
     description: DESCRIPTION,
-    middleware: [face.rates.limit('status')],
+    middleware: [context.rates.limit('status')],
     request: {
       params: jobParams,
       query: z.strictObject({}),
@@ -65,23 +65,23 @@ export function registerEvents(face: JobsFace): void {
       ['job-not-found', 'job-expired', 'invalid-event-id', 'rate-limited'],
     ),
   });
-  face.app.openapi(route, async (c) => {
+  context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     assertJobId(id);
-    const principal = face.principalOf(c);
-    const record = assertKept(await face.engine.read(principal, id));
+    const principal = context.principalOf(c);
+    const record = assertNotExpired(await context.engine.read(principal, id));
     // Those of another job, or caller, don't open.
-    const ids = sealOf<EventPosition>(face.secret, `job events ${principal} ${id}`);
+    const ids = sealOf<EventPosition>(context.secret, `job events ${principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
     const over = new AbortController();
-    const signal = AbortSignal.any([signalOf(face, c), over.signal]);
-    const events = face.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
+    const signal = AbortSignal.any([signalOf(context, c), over.signal]);
+    const events = context.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
     c.header('Content-Type', 'text/event-stream');
     c.header('Cache-Control', 'no-cache');
     c.header('X-Accel-Buffering', 'no');
     return c.body(
-      eventStream(shown(face, id, events, ids), () => over.abort()),
+      eventStream(shown(context, id, events, ids), () => over.abort()),
       200,
     );
   });
@@ -99,7 +99,7 @@ function positionOf(ids: Seal<EventPosition>, lastEventId: string | undefined): 
 }
 
 async function* shown(
-  face: JobsFace,
+  context: JobsContext,
   jobId: string,
   events: AsyncGenerator<OperationEvent>,
   ids: Seal<EventPosition>,
@@ -110,12 +110,12 @@ async function* shown(
       yield { ...id, event: event.kind, data: dataOf(jobId, event) };
       if (event.kind === 'result') return;
     }
-    if (face.closing.hasBegun)
-      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: BACK_AFTER_SECONDS } };
+    if (context.shutdown.hasBegun)
+      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: RETRY_AFTER_SECONDS } };
   } catch (error) {
     // It has been purged meanwhile: whoever comes back is told.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
-    face.logger.error({ err: error }, 'a stream of events failed');
+    context.logger.error({ err: error }, 'a stream of events failed');
     throw error;
   }
 }
@@ -150,6 +150,6 @@ function dataOf(jobId: string, event: OperationEvent): object {
         })),
       };
     case 'result':
-      return { ...jobOf(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
+      return { ...renderJob(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
   }
 }

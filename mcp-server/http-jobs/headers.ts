@@ -1,11 +1,11 @@
 /** Headers and path parts of requests, read and checked. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
 /** Visible ASCII characters, with spaces between them. */
-export const VISIBLE = /^[!-~]([ -~]*[!-~])?$/;
+export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
 export const LONGEST_SESSION = 200;
 
@@ -15,8 +15,8 @@ export function assertJobId(id: string): void {
 }
 
 /** Is it a text of visible ASCII characters, with spaces between them, 1 to so many? */
-export function isVisible(text: string, most: number): boolean {
-  return text.length <= most && VISIBLE.test(text);
+export function isVisibleAscii(text: string, most: number): boolean {
+  return text.length <= most && VISIBLE_ASCII.test(text);
 }
 
 /**
@@ -30,7 +30,7 @@ export function idempotencyKeyOf(c: Context): string | undefined {
   if (header === undefined) return undefined;
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header.trim());
   const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, '$1') : header;
-  if (!isVisible(key, LONGEST_KEY))
+  if (!isVisibleAscii(key, LONGEST_KEY))
     throw new Problem(
       'invalid-idempotency-key',
       `Idempotency-Key: expected 1 to ${LONGEST_KEY} visible ASCII characters; got ${key.length}${key.length > 0 && key.length <= LONGEST_KEY ? ', not all of them visible ASCII' : ''}`,
@@ -43,10 +43,10 @@ export function idempotencyKeyOf(c: Context): string | undefined {
  *
  * @throws Problem `invalid-session`
  */
-export function sessionOf(face: JobsFace, c: Context): string | undefined {
+export function sessionOf(context: JobsContext, c: Context): string | undefined {
   const named = c.req.header('longhaul-session');
   if (named !== undefined) {
-    if (isVisible(named, LONGEST_SESSION)) return named;
+    if (isVisibleAscii(named, LONGEST_SESSION)) return named;
     throw new Problem(
       'invalid-session',
       `Longhaul-Session: expected 1 to ${LONGEST_SESSION} visible ASCII characters; got ${named.length}`,
@@ -54,7 +54,7 @@ export function sessionOf(face: JobsFace, c: Context): string | undefined {
   }
   const mcp = c.req.header('mcp-session-id');
   if (mcp === undefined) return undefined;
-  const [session] = face.mcpSessionOf(mcp, face.principalOf(c)) ?? [];
+  const [session] = context.mcpSessionOf(mcp, context.principalOf(c)) ?? [];
   if (session === undefined)
     throw new Problem(
       'invalid-session',

@@ -2,10 +2,10 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
-import { assertKept, jobHeaders, jobOf } from './render.js';
+import { assertNotExpired, jobHeaders, renderJob } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
 
 const body = z
@@ -33,7 +33,7 @@ const answered = z
   })
   .openapi('Answered');
 
-export function registerInput({ app, engine, principalOf }: JobsFace): void {
+export function registerInput({ app, engine, principalOf }: JobsContext): void {
   const route = createRoute({
     method: 'post',
     path: '/v1/jobs/{id}/input',
@@ -71,13 +71,13 @@ export function registerInput({ app, engine, principalOf }: JobsFace): void {
         `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
       );
     const principal = principalOf(c);
-    const before = assertKept(await engine.read(principal, id));
+    const before = assertNotExpired(await engine.read(principal, id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
     const state = await engine.answer(principal, id, key, answer).catch((error: unknown) => {
-      throw inOurWords(error, before.inputRequests[key]?.schema);
+      throw asAnswerProblem(error, before.inputRequests[key]?.schema);
     });
     const record = await engine.read(principal, id);
-    return c.json({ key, action, state, job: jobOf(record) }, state === 'accepted' ? 200 : 202, {
+    return c.json({ key, action, state, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
       'Cache-Control': 'no-store',
       ...jobHeaders(record),
     });
@@ -85,7 +85,7 @@ export function registerInput({ app, engine, principalOf }: JobsFace): void {
 }
 
 /** The engine calls an answer's value its content. */
-function inOurWords(error: unknown, schema: object | undefined): unknown {
+function asAnswerProblem(error: unknown, schema: object | undefined): unknown {
   return error instanceof LonghaulError && error.kind === 'invalid_answer'
     ? new Problem('invalid-answer', error.message.replaceAll(/^content\b/gm, 'body.value'), {
         ...(schema ? { members: { schema } } : {}),

@@ -1,10 +1,10 @@
 /** What a kickoff takes and gives: the same for both of its addresses, for every tool's own, and for a resume. */
 import { z } from '@hono/zod-openapi';
 import { WAIT_ENDED_HEADERS } from './context.js';
-import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { integer, job, json, LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+import { integer, job, json, MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
 /** How long a short tool's kickoff waits unless the client prefers another time, in seconds: gateways give up at 30. */
 export const DEFAULT_WAIT_SECONDS = 20;
@@ -47,7 +47,7 @@ export const kickoffHeaders = z.object({
     .optional()
     .openapi({
       maxLength: LONGEST_KEY,
-      pattern: VISIBLE.source,
+      pattern: VISIBLE_ASCII.source,
       description: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE}`,
     }),
   prefer: z
@@ -58,7 +58,7 @@ export const kickoffHeaders = z.object({
     }),
   'longhaul-session': z.string().optional().openapi({
     maxLength: LONGEST_SESSION,
-    pattern: VISIBLE.source,
+    pattern: VISIBLE_ASCII.source,
     description:
       '1 to 200 visible ASCII characters of your choice: jobs can be listed by it. Default: the MCP session of Mcp-Session-Id, if there is one.',
   }),
@@ -68,7 +68,7 @@ export const kickoffQuery = z.strictObject({
   keep_alive_seconds: integer(
     1,
     LONGEST_KEEP_ALIVE_SECONDS,
-    `How long the result shall be kept after the end. At least ${LEAST_KEEP_ALIVE_SECONDS} s in any case; bounded by Temporal's retention.`,
+    `How long the result shall be kept after the end. At least ${MIN_KEEP_ALIVE_SECONDS} s in any case; bounded by Temporal's retention.`,
   ),
 });
 

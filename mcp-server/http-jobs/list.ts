@@ -5,15 +5,15 @@ import type { ListedOperation, ListFilter, OperationPage } from '../../engine/in
 import { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
-import type { JobsFace } from './context.js';
-import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import type { JobsContext } from './context.js';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './problems.js';
 import { defined, jobPath } from './render.js';
 import { integer, job, json, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
 /** How many open jobs of a page are read at once. */
-const AT_ONCE = 10;
+const CONCURRENT_READS = 10;
 
 /** Lists don't tell queued from running: Temporal's do not, and each job is read for it. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
@@ -40,7 +40,7 @@ const summary = job
 type Summary = z.output<typeof summary>;
 
 const visible = (most: number) =>
-  z.string().max(most).regex(VISIBLE, `expected 1 to ${most} visible ASCII characters`).optional();
+  z.string().max(most).regex(VISIBLE_ASCII, `expected 1 to ${most} visible ASCII characters`).optional();
 
 const query = z.strictObject({
   status: z.enum(JOB_STATUSES).optional(),
@@ -68,8 +68,8 @@ const query = z.strictObject({
     .openapi({ description: 'next_cursor of the page before: goes on behind it, with its filters.' }),
 });
 
-export function registerList(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerList(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs',
@@ -103,7 +103,7 @@ export function registerList(face: JobsFace): void {
       ...defined({
         tool,
         status: status && LISTED[status],
-        session: session === undefined ? undefined : sessionsOf(face, session, principal),
+        session: session === undefined ? undefined : sessionsOf(context, session, principal),
         idempotencyKey: idempotency_key,
         createdAfter: created_after === undefined ? undefined : new Date(created_after),
         cursor,
@@ -112,7 +112,7 @@ export function registerList(face: JobsFace): void {
     const page = await engine.list(principal, filter).catch((error: unknown) => {
       throw listProblem(error);
     });
-    const jobs = await summariesOf(face, c, page);
+    const jobs = await summariesOf(context, c, page);
     return c.json(
       {
         jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
@@ -125,7 +125,7 @@ export function registerList(face: JobsFace): void {
 }
 
 /** What jobs of this session are listed under: those of an MCP session under names that it has inside. */
-function sessionsOf({ mcpSessionOf }: JobsFace, session: string, principal: string): string[] {
+function sessionsOf({ mcpSessionOf }: JobsContext, session: string, principal: string): string[] {
   const ofMcp = mcpSessionOf(session, principal);
   if (!ofMcp && session.length > LONGEST_SESSION)
     throw new Problem(
@@ -144,20 +144,24 @@ function listProblem(error: unknown): unknown {
 }
 
 /** What the list says of closed jobs, and of open ones what they say themselves. Expired ones are left out. */
-async function summariesOf(face: JobsFace, c: Context, { operations }: OperationPage): Promise<Summary[]> {
+async function summariesOf(
+  context: JobsContext,
+  c: Context,
+  { operations }: OperationPage,
+): Promise<Summary[]> {
   const kept = operations.filter(({ closedAt, keepAliveSeconds }) => {
     return closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 >= Date.now();
   });
   const summaries: (Summary | undefined)[] = [];
-  for (let at = 0; at < kept.length; at += AT_ONCE)
+  for (let at = 0; at < kept.length; at += CONCURRENT_READS)
     summaries.push(
-      ...(await Promise.all(kept.slice(at, at + AT_ONCE).map((one) => summaryOf(face, c, one)))),
+      ...(await Promise.all(kept.slice(at, at + CONCURRENT_READS).map((one) => summaryOf(context, c, one)))),
     );
   return summaries.filter((one) => one !== undefined);
 }
 
 async function summaryOf(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {

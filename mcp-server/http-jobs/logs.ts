@@ -5,10 +5,10 @@ import type { LogText } from '../../engine/logs/text.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertKept, defined } from './render.js';
+import { assertNotExpired, defined } from './render.js';
 import { integer, jobParams, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 
@@ -33,10 +33,10 @@ const logPage = z
   .openapi('LogPage');
 
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
-const MOST_LINES = 999_999_999_999;
+const MAX_LINE_NUMBER = 999_999_999_999;
 
 const query = z.strictObject({
-  from: integer(1, MOST_LINES, 'First line, from 1.'),
+  from: integer(1, MAX_LINE_NUMBER, 'First line, from 1.'),
   limit: integer(1, PAGE_LINES, `Most entries of the page. Default: ${PAGE_LINES}.`),
   tail: integer(1, PAGE_LINES, 'The last lines instead, as many as fit a page.'),
   cursor: z
@@ -47,8 +47,8 @@ const query = z.strictObject({
     .openapi({ description: 'Of an earlier page: goes on behind it.' }),
 });
 
-export function registerLogs(face: JobsFace): void {
-  const { app, rates } = face;
+export function registerLogs(context: JobsContext): void {
+  const { app, rates } = context;
   const limit = rates.limit('status');
   const middleware = [limit];
   app.openapi(
@@ -85,7 +85,7 @@ export function registerLogs(face: JobsFace): void {
     }),
     (c) => {
       const { id, step } = c.req.valid('param');
-      return sendLog(face, c, id, step, c.req.valid('query'));
+      return sendLog(context, c, id, step, c.req.valid('query'));
     },
   );
   // The same with a slash as it is.
@@ -93,12 +93,12 @@ export function registerLogs(face: JobsFace): void {
     const { id, child, step } = c.req.param();
     const parsed = query.safeParse(c.req.query());
     if (!parsed.success) throw new Problem('invalid-request', parsed.error.issues[0]!.message);
-    return sendLog(face, c, id, `${child}/${step}`, parsed.data);
+    return sendLog(context, c, id, `${child}/${step}`, parsed.data);
   });
 }
 
 async function sendLog(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   id: string,
   reference: string,
@@ -106,7 +106,7 @@ async function sendLog(
 ): Promise<Response> {
   assertJobId(id);
   const principal = principalOf(c);
-  const record = assertKept(await engine.read(principal, id));
+  const record = assertNotExpired(await engine.read(principal, id));
   const wanted = { ...rest, step: reference, fromLine: from };
   try {
     if (/\btext\/plain\b/.test(c.req.header('accept') ?? ''))

@@ -9,14 +9,14 @@ import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { VERSION } from '../shared/identity.js';
 import { documentationOf, documentationText } from './documentation.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { KICKOFF_PATH } from './kickoff-schemas.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, Problem } from './problems.js';
 import { RATE_WINDOW_SECONDS } from './rates.js';
 import { retentionWarning } from './retention.js';
 import { json, responses } from './schemas.js';
 
-type OpenApiDocument = ReturnType<JobsFace['app']['getOpenAPI31Document']>;
+type OpenApiDocument = ReturnType<JobsContext['app']['getOpenAPI31Document']>;
 
 const problemKind = z
   .object({
@@ -31,8 +31,8 @@ const problemKind = z
 /** Every type of problem, as the documents show it. */
 export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => ({ type: problemUri(type), ...PROBLEMS[type] }));
 
-export function registerOpenApi(face: JobsFace): void {
-  const { app } = face;
+export function registerOpenApi(context: JobsContext): void {
+  const { app } = context;
   app.openapi(
     createRoute({
       method: 'get',
@@ -71,15 +71,15 @@ export function registerOpenApi(face: JobsFace): void {
       openapi: '3.1.0',
       info: { title: 'Longhaul jobs', version: VERSION },
     });
-    const document = withTools(base, face, face.engine.tools.values());
-    return c.json({ ...document, ...(await about(face)) }, 200, { 'Cache-Control': 'no-cache' });
+    const document = withTools(base, context, context.engine.tools.values());
+    return c.json({ ...document, ...(await about(context)) }, 200, { 'Cache-Control': 'no-cache' });
   });
 }
 
 /** What the document says of this server. */
-async function about(face: JobsFace) {
-  const { limits } = face.rates;
-  const warning = await retentionWarning(face.engine);
+async function about(context: JobsContext) {
+  const { limits } = context.rates;
+  const warning = await retentionWarning(context.engine);
   const description = [
     'Long-running tools as jobs: kick off, look, answer, cancel, collect. A job goes on whether or not anybody waits.',
     `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} looks in ${RATE_WINDOW_SECONDS} s; RateLimit headers say what is left.`,
@@ -108,7 +108,7 @@ async function about(face: JobsFace) {
 }
 
 /** The document with a kickoff path for each tool. */
-function withTools(base: OpenApiDocument, { rates }: JobsFace, tools: Tool[]) {
+function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: Tool[]) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, unknown> = {};

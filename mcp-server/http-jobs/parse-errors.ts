@@ -10,7 +10,7 @@ import { Problem, problemDocument, PROBLEM_CONTENT_TYPE } from './index.js';
 const DRAIN_MS = 2_000;
 
 /** Answers them with a problem document. */
-export function answerUnreadRequests(server: Server): void {
+export function answerParseErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();

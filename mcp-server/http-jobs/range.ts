@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { Problem } from './problems.js';
-import { matches } from './status.js';
+import { matchesEtag } from './status.js';
 
 export interface ByteRange {
   /** From 0. */
@@ -44,7 +44,7 @@ export async function sendBytes(c: Context, representation: Representation): Pro
     'X-Content-Type-Options': 'nosniff',
     ...representation.headers,
   };
-  if (matches(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
+  if (matchesEtag(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
   const ifRange = c.req.header('if-range');
   const range =
     ifRange === undefined || ifRange === etag ? rangeOf(c.req.header('range'), sizeBytes) : undefined;

@@ -5,7 +5,7 @@ import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
 /** How the engine's errors are called here; those that aren't named are defects. */
-const OF_KIND: Partial<Record<ErrorKind, ProblemType>> = {
+const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   invalid_arguments: 'invalid-arguments',
   unknown_tool: 'unknown-tool',
   not_found: 'job-not-found',
@@ -20,7 +20,7 @@ const OF_KIND: Partial<Record<ErrorKind, ProblemType>> = {
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
 /** The problem that an error is. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof LonghaulError) {
     if (error.kind === 'unavailable')
@@ -30,7 +30,7 @@ export function problemOf(error: unknown): Problem {
             cause: error,
           })
         : new Problem('not-supported', error.message, { cause: error });
-    const type = OF_KIND[error.kind];
+    const type = TYPE_BY_KIND[error.kind];
     if (type) return new Problem(type, error.message, { cause: error });
   }
   if (error instanceof HTTPException && error.status === 400)

@@ -29,7 +29,7 @@ export function linksOf(jobId: string, tool: string): Job['links'] {
 }
 
 /** @throws Problem `job-expired` */
-export function assertKept(record: OperationRecord): OperationRecord {
+export function assertNotExpired(record: OperationRecord): OperationRecord {
   if (record.status === 'expired')
     throw new Problem('job-expired', `${record.token}: its result was kept until ${expiryOf(record)}`);
   return record;
@@ -44,8 +44,8 @@ function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | und
  *
  * @throws Problem `job-expired`
  */
-export function jobOf(record: OperationRecord): Job {
-  assertKept(record);
+export function renderJob(record: OperationRecord): Job {
+  assertNotExpired(record);
   const { token, inputRequests, error } = record;
   const links = linksOf(token, record.tool);
   const asked = Object.entries(inputRequests);

@@ -3,11 +3,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes, streamOf } from './range.js';
-import { assertKept, hash } from './render.js';
+import { assertNotExpired, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const rangeHeaders = z.object({
@@ -36,8 +36,8 @@ const RESPONSES = responses(
   ],
 );
 
-export function registerResult(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerResult(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const shared = {
     method: 'get' as const,
     tags: ['Results'],
@@ -56,7 +56,7 @@ export function registerResult(face: JobsFace): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.read(principalOf(c), id));
+      const record = assertNotExpired(await engine.read(principalOf(c), id));
       if (record.status !== 'completed')
         throw new Problem(
           'wrong-state',
@@ -76,7 +76,7 @@ export function registerResult(face: JobsFace): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
       if (record.partial === undefined)
         throw new Problem('resource-not-found', 'the job has finished nothing so far that could be shown');
       return sendJson(c, record, 'partial', record.partial);

@@ -1,16 +1,16 @@
 /** `POST /v1/jobs/{id}:resume`: going on where a job stopped, as a new job. */
 import { z } from '@hono/zod-openapi';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { kickoffResponses } from './kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
 import { asProblem } from './problems.js';
 import { defined } from './render.js';
-import { LEAST_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
-import { registerVerb } from './custom-method.js';
+import { MIN_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
+import { registerCustomMethod } from './custom-method.js';
 
-export function registerResume(face: JobsFace): void {
-  const { engine, principalOf, rates, closing } = face;
-  registerVerb(face, {
+export function registerResume(context: JobsContext): void {
+  const { engine, principalOf, rates, shutdown } = context;
+  registerCustomMethod(context, {
     verb: 'resume',
     config: {
       operationId: 'resumeJob',
@@ -46,8 +46,8 @@ export function registerResume(face: JobsFace): void {
     async handle(c, id, body) {
       const options = {
         ...defined(body),
-        leastKeepAliveSeconds: LEAST_KEEP_ALIVE_SECONDS,
-        signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
+        leastKeepAliveSeconds: MIN_KEEP_ALIVE_SECONDS,
+        signal: AbortSignal.any([c.req.raw.signal, shutdown.signal]),
       };
       const record = await engine.resume(principalOf(c), id, options).catch((error: unknown) => {
         throw asProblem(error, 'conflict', 'wrong-state');

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
 import type { Logger } from '../../platform/log.js';
-import { LEAST_KEEP_ALIVE_SECONDS } from './schemas.js';
+import { MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 
 /** How often Temporal is asked while it is out of reach, in milliseconds. */
 const RETRY_MS = 5_000;
@@ -19,13 +19,17 @@ export async function retentionWarning(engine: Engine): Promise<string | undefin
 
 /** @param retentionSeconds of the namespace */
 export function warningOf(retentionSeconds: number): string | undefined {
-  return retentionSeconds < LEAST_KEEP_ALIVE_SECONDS
-    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(LEAST_KEEP_ALIVE_SECONDS)} or more`
+  return retentionSeconds < MIN_KEEP_ALIVE_SECONDS
+    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(MIN_KEEP_ALIVE_SECONDS)} or more`
     : undefined;
 }
 
 /** Logs the warning once, as soon as Temporal can be asked. */
-export async function warnOfRetention(engine: Engine, logger: Logger, signal: AbortSignal): Promise<void> {
+export async function logRetentionWarning(
+  engine: Engine,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       const { retentionSeconds } = await engine.temporal.facts();

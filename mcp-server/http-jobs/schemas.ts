@@ -10,7 +10,7 @@ export const LONGEST_WAIT_SECONDS = 60;
 /** Largest result or partial result within a job, in bytes of JSON: 1 MiB. */
 export const INLINE_BYTES = 1024 * 1024;
 /** A job's result can be read for at least so long after it has ended, in seconds: a day. */
-export const LEAST_KEEP_ALIVE_SECONDS = 24 * 3600;
+export const MIN_KEEP_ALIVE_SECONDS = 24 * 3600;
 
 const time = z.iso.datetime();
 const path = z.string();

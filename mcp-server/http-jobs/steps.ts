@@ -4,9 +4,9 @@ import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
-import { assertKept, defined, jobPath } from './render.js';
+import { assertNotExpired, defined, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
@@ -24,8 +24,8 @@ const step = z
   })
   .openapi('Step');
 
-export function registerSteps(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerSteps(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   app.openapi(
     createRoute({
       method: 'get',
@@ -53,7 +53,7 @@ export function registerSteps(face: JobsFace): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
       const logs = { log_url: logPath(record.token, OPERATION_LOG), steps: stepsIn(record), is_live: isLive };
       return c.json(logs, 200, { 'Cache-Control': 'no-cache' });

@@ -36,7 +36,7 @@ interface Definition {
 const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
 
 /** What follows jobs. Tools of a project can't have such names. */
-const FOLLOWING: Definition[] = [
+const FOLLOW_UP_TOOLS: Definition[] = [
   {
     name: 'operation_get',
     description: [
@@ -94,7 +94,7 @@ export function toolDefinitions(
   tools: Tool[],
   format: DefinitionFormat,
 ): { format: DefinitionFormat; tools: object[]; calls: Record<string, Call> } {
-  const definitions = [...tools.map(definitionOf), ...FOLLOWING];
+  const definitions = [...tools.map(definitionOf), ...FOLLOW_UP_TOOLS];
   return {
     format,
     tools: definitions.map(format === 'openai' ? asOpenAi : asAnthropic),

@@ -4,7 +4,7 @@ import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { documentationOf, documentationText } from './documentation.js';
-import type { JobsFace } from './context.js';
+import type { JobsContext } from './context.js';
 import { RATE_HEADERS } from './rates.js';
 import { json, responses } from './schemas.js';
 import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';
@@ -45,8 +45,8 @@ const definitions = z
   })
   .openapi('ToolDefinitions');
 
-export function registerTools(face: JobsFace): void {
-  const { app, engine, rates } = face;
+export function registerTools(context: JobsContext): void {
+  const { app, engine, rates } = context;
   const limit = rates.limit('status');
   const list = createRoute({
     method: 'get',
@@ -102,7 +102,7 @@ export function registerTools(face: JobsFace): void {
   });
   app.openapi(one, (c) => {
     const found = engine.tool(c.req.valid('param').tool);
-    const documentation = documentationOf(found, face.settings);
+    const documentation = documentationOf(found, context.settings);
     if (/\btext\/markdown\b/.test(c.req.header('accept') ?? ''))
       return c.body(`${documentationText(documentation)}\n`, 200, {
         'Content-Type': 'text/markdown; charset=utf-8',

@@ -12,7 +12,7 @@ const LIMIT_MS = 3_000;
 export const SERVER_STOPPING = 'server_stopping';
 
 /** After how long a client shall try again, in seconds: by then a supervised server is back (bench/restart.ts). */
-export const BACK_AFTER_SECONDS = 4;
+export const RETRY_AFTER_SECONDS = 4;
 
 export class Shutdown {
   readonly #controller = new AbortController();
@@ -28,7 +28,7 @@ export class Shutdown {
   }
 
   /** Tracks a request until it is answered: the shutdown waits for it. */
-  async during<T>(request: Promise<T>): Promise<T> {
+  async track<T>(request: Promise<T>): Promise<T> {
     this.#requests.add(request);
     return request.finally(() => this.#requests.delete(request));
   }
@@ -62,11 +62,11 @@ export function serverStopping(howToContinue: string, data: object = {}): Protoc
   return new ProtocolError(
     ProtocolErrorCode.InternalError,
     `${SERVER_STOPPING}: this server is stopping. ${howToContinue}`,
-    { kind: SERVER_STOPPING, retryable: true, retryAfterSeconds: BACK_AFTER_SECONDS, ...data },
+    { kind: SERVER_STOPPING, retryable: true, retryAfterSeconds: RETRY_AFTER_SECONDS, ...data },
   );
 }
 
 /** Refusal of a request that comes during the shutdown: nothing was done. */
 export function refusedByShutdown(): ProtocolError {
-  return serverStopping(`Nothing was done; send the request again in ${BACK_AFTER_SECONDS} s.`);
+  return serverStopping(`Nothing was done; send the request again in ${RETRY_AFTER_SECONDS} s.`);
 }

@@ -12,9 +12,9 @@ import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';
 import { faceOf, isShown, listingFaceOf, type Client } from '../shared/select-protocol.js';
-import type { OlderEra } from './context.js';
-import { callLongTool, callOwnTool } from './plain-waits.js';
-import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
+import type { LegacyContext } from './context.js';
+import { callLongTool, callBuiltinTool } from './plain-waits.js';
+import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -69,7 +69,7 @@ function namesFor(engine: Engine, session: Session): string[] {
  * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
  */
 export async function callTool(
-  era: OlderEra,
+  context: LegacyContext,
   session: Session,
   params: Record<string, unknown>,
   stream: CallStream,
@@ -78,43 +78,45 @@ export async function callTool(
   const { name, task, operation } = parsed;
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
-  const own = builtinTools(era.engine).get(name);
-  const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
+  const own = builtinTools(context.engine).get(name);
+  const tool = own ? undefined : context.engine.tool(name, () => namesFor(context.engine, session));
   const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const field = parseOperationField(operation);
-    const listed = operationsOf(session);
+    const listed = operationScope(session);
     const caller = {
       principal,
       session: listed,
       requestId,
       ...(progressToken === undefined ? {} : { progressToken }),
     };
-    return era.cancellations.during(listed, requestId, (started) =>
-      startOperation(era.engine, tool, args, field, caller, (token) => {
+    return context.cancellations.track(listed, requestId, (started) =>
+      startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
         // The answer goes first: until then the client may not know the token.
-        setImmediate(() => era.news.started(listed, token));
+        setImmediate(() => context.notifier.started(listed, token));
       }),
     );
   }
   if (tool && face === 'two-stage') {
-    const listed = jobsOf(session);
+    const listed = jobScope(session);
     const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
     const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
-    return startJob(era.engine, tool, args, options, caller, (jobId) => era.news.started(listed, jobId));
+    return startJob(context.engine, tool, args, options, caller, (jobId) =>
+      context.notifier.started(listed, jobId),
+    );
   }
-  return withCaller(era, session, stream, async (caller) => {
+  return withCaller(context, session, stream, async (caller) => {
     if (tool && face === 'task') {
-      const tasks = tasksOf(session);
+      const tasks = taskScope(session);
       const owner = { ...caller, session: tasks };
-      const created = await startTask(era.engine, tool, args, task, owner, session, progressToken);
-      era.news.started(tasks, created.task.taskId);
+      const created = await startTask(context.engine, tool, args, task, owner, session, progressToken);
+      context.notifier.started(tasks, created.task.taskId);
       return created;
     }
     return tool
-      ? await callLongTool(era.engine, tool, args, caller, stream)
-      : await callOwnTool(era.engine, own!, args, caller, stream);
+      ? await callLongTool(context.engine, tool, args, caller, stream)
+      : await callBuiltinTool(context.engine, own!, args, caller, stream);
   });
 }

@@ -13,8 +13,8 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { POLL_METHOD } from '../two-stage/index.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import type { OlderEra } from './context.js';
-import { createOlderServer } from './server.js';
+import type { LegacyContext } from './context.js';
+import { createLegacyServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
@@ -37,13 +37,13 @@ export class Exchange {
   /** Requests that were neither answered nor cancelled. */
   readonly #open: Set<RequestId>;
   readonly #isStream: boolean;
-  readonly #marks: EventIdWriter;
+  readonly #eventIdWriter: EventIdWriter;
   /** Called once, as it ends. */
   onclose?: () => void;
 
   /** @param messages of one POST, checked */
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly session: Session,
     private readonly messages: JSONRPCMessage[],
   ) {
@@ -72,12 +72,13 @@ export class Exchange {
         ? { eventStore: this.#eventIds(only.id) }
         : {}),
     });
-    this.#server = createOlderServer(era, session, ({ requestId, signal }) =>
+    this.#server = createLegacyServer(context, session, ({ requestId, signal }) =>
       this.#streamOf(requestId, signal),
     );
     this.#server.onclose = () => this.onclose?.();
-    this.#server.onerror = ({ message }) => era.logger.debug({ reason: message }, 'a message was refused');
-    this.#marks = new EventIdWriter(() => void this.close());
+    this.#server.onerror = ({ message }) =>
+      context.logger.debug({ reason: message }, 'a message was refused');
+    this.#eventIdWriter = new EventIdWriter(() => void this.close());
   }
 
   /** Handles the messages. The response ends when all requests are answered or cancelled, or the client has gone. */
@@ -94,7 +95,7 @@ export class Exchange {
     const response = await this.#transport.handleRequest(request, { parsedBody });
     if (!response.body || !response.headers.get('content-type')?.includes('text/event-stream'))
       return response;
-    return new Response(this.#marks.between(response.body), { headers: response.headers });
+    return new Response(this.#eventIdWriter.between(response.body), { headers: response.headers });
   }
 
   /** Ends the wait for a request, if it is one of these, without an answer (specs: basic/utilities/cancellation). */
@@ -135,7 +136,7 @@ export class Exchange {
   }
 
   #positionId(requestId: RequestId): string {
-    return this.era.events.seal(this.#positions.get(requestId)!);
+    return this.context.events.seal(this.#positions.get(requestId)!);
   }
 
   #streamOf(requestId: RequestId, signal: AbortSignal): CallStream {
@@ -150,7 +151,7 @@ export class Exchange {
 
   #mark(requestId: RequestId): void {
     if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
-      this.#marks.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
+      this.#eventIdWriter.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
   }
 }
 

@@ -11,11 +11,11 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { Exchange } from './exchange.js';
 import { asServed, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
-import { featuresOf, isOutlived, newSession, operationsOf, type Session } from './session.js';
+import { featuresOf, isStillNeeded, newSession, operationScope, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -34,12 +34,12 @@ class Refusal extends Error {
   }
 }
 
-export class OlderHttp {
+export class LegacyHttp {
   readonly #exchanges = new Map<string, Set<Exchange>>();
   readonly #streams: OpenStreams;
 
-  constructor(private readonly era: OlderEra) {
-    this.#streams = new OpenStreams(era);
+  constructor(private readonly context: LegacyContext) {
+    this.#streams = new OpenStreams(context);
   }
 
   /**
@@ -64,9 +64,9 @@ export class OlderHttp {
         throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
       const lastEventId = c.req.header('last-event-id');
       if (lastEventId === undefined) return this.#streams.listen(c, session);
-      const own = this.era.ownEvents.open(lastEventId);
+      const own = this.context.sessionEvents.open(lastEventId);
       if (own?.session === session.nonce) return this.#streams.listen(c, session, own);
-      const position = this.era.events.open(lastEventId);
+      const position = this.context.events.open(lastEventId);
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
       // There is no stream then (specs: basic/transports, "Listening for Messages from the Server"). With 204, which ends
@@ -97,7 +97,7 @@ export class OlderHttp {
     const messages = messagesOf(body);
     const initialize = initializeOf(messages);
     const session = initialize
-      ? await newSession(this.era.engine, principal, initialize)
+      ? await newSession(this.context.engine, principal, initialize)
       : await this.#sessionOf(c, principal);
     if (!initialize) assertVersion(c);
     if (Array.isArray(body) && !featuresOf(session.version).batches)
@@ -109,7 +109,7 @@ export class OlderHttp {
     const rest = await this.#take(session, messages);
     if (rest.length === 0) return c.body(null, 202);
     const exchange = new Exchange(
-      this.era,
+      this.context,
       session,
       rest.map((message) => asServed(session, message)),
     );
@@ -121,22 +121,22 @@ export class OlderHttp {
     };
     const response = await exchange.respond(c.req.raw);
     if (!response.body) await exchange.close();
-    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.era.sessions.seal(session));
+    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.context.sessions.seal(session));
     return response;
   }
 
   async #sessionOf(c: Context, principal: string): Promise<Session> {
     const id = c.req.header(SESSION_HEADER);
     if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
-    const session = this.era.sessions.open(id) ?? (await this.#outlived(id));
+    const session = this.context.sessions.open(id) ?? (await this.#openExpired(id));
     if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
     return session;
   }
 
   /** A session whose time has passed, but not that of what it has started. */
-  async #outlived(id: string): Promise<Session | undefined> {
-    const session = this.era.sessions.open(id, 0);
-    return session && (await isOutlived(this.era.engine, session)) ? session : undefined;
+  async #openExpired(id: string): Promise<Session | undefined> {
+    const session = this.context.sessions.open(id, 0);
+    return session && (await isStillNeeded(this.context.engine, session)) ? session : undefined;
   }
 
   /** Takes what a Server that lives for one POST can't: answers to questions, and cancellations of other POSTs. */
@@ -144,7 +144,7 @@ export class OlderHttp {
     const rest: JSONRPCMessage[] = [];
     for (const message of messages) {
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-        const isOurs = await takeResponse(this.era, session, message);
+        const isOurs = await takeResponse(this.context, session, message);
         if (!isOurs && messages.length === 1)
           throw new Refusal(400, BAD_REQUEST, 'Bad Request: the response answers no request of this session');
       } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
@@ -156,7 +156,7 @@ export class OlderHttp {
           for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
         if (requestId !== undefined) this.#streams.cancel(session, requestId);
         if (session.asyncTools)
-          await this.era.cancellations.take(session.principal, operationsOf(session), message.params);
+          await this.context.cancellations.take(session.principal, operationScope(session), message.params);
       } else rest.push(message);
     }
     return rest;

@@ -57,7 +57,7 @@ function callShortTool(
 }
 
 /** Calls one of Longhaul's own tools. */
-export function callOwnTool(
+export function callBuiltinTool(
   engine: Engine,
   tool: BuiltinTool,
   args: Record<string, unknown>,

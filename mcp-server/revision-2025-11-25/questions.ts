@@ -8,7 +8,7 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/raw-call.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
@@ -53,7 +53,7 @@ export class Questions {
   readonly #shown = new Set<string>();
 
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly session: Session,
     private readonly stream: QuestionStream,
     private readonly by: AskedBy,
@@ -86,7 +86,7 @@ export class Questions {
   /** No question is shown any more. */
   close(): void {
     for (const timer of this.#resting.values()) clearTimeout(timer);
-    for (const question of this.#shown) this.era.shown.delete(question);
+    for (const question of this.#shown) this.context.shownQuestions.delete(question);
   }
 
   #restMs(times: number): number {
@@ -99,12 +99,12 @@ export class Questions {
     const { principal, nonce, version } = this.session;
     const { tasks } = featuresOf(version);
     const question = questionId(this.session, token, key);
-    if (this.era.shown.has(question)) return;
-    this.era.shown.add(question);
+    if (this.context.shownQuestions.has(question)) return;
+    this.context.shownQuestions.add(question);
     this.#shown.add(question);
     await this.stream.send({
       jsonrpc: '2.0',
-      id: this.era.questions.seal({
+      id: this.context.questions.seal({
         token,
         key,
         principal,
@@ -133,15 +133,15 @@ export class Questions {
  *   operation that asks, whose question stays open
  */
 export async function takeResponse(
-  era: OlderEra,
+  context: LegacyContext,
   session: Session,
   response: JSONRPCResponse,
 ): Promise<boolean> {
-  const asked = typeof response.id === 'string' ? era.questions.open(response.id) : undefined;
+  const asked = typeof response.id === 'string' ? context.questions.open(response.id) : undefined;
   if (!asked || asked.session !== session.nonce || asked.principal !== session.principal) return false;
   const { token, key } = asked;
-  const log = era.logger.child({ token, key, client: session.clientName });
-  if (asked.isOperation) assertCarriesToken(era, asked, response);
+  const log = context.logger.child({ token, key, client: session.clientName });
+  if (asked.isOperation) assertCarriesToken(context, asked, response);
   if ('error' in response) {
     log.warn({ reason: response.error.message }, 'the client could not show a question; it stays open');
     return true;
@@ -149,12 +149,12 @@ export async function takeResponse(
   const parsed = elicitResult.safeParse(response.result);
   if (!parsed.success) log.warn('an answer was none of accept, decline and cancel; the question comes again');
   try {
-    await answer(era, asked, parsed.data ?? { action: 'cancel' });
+    await answer(context, asked, parsed.data ?? { action: 'cancel' });
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     if (error.kind === 'invalid_answer') {
       log.warn({ reason: error.message }, "an answer doesn't fit its question, which comes again");
-      await answer(era, asked, { action: 'cancel' }).catch(ignoreIfClosed);
+      await answer(context, asked, { action: 'cancel' }).catch(ignoreIfClosed);
     } else {
       ignoreIfClosed(error);
       log.debug({ reason: error.message }, 'an answer came too late');
@@ -165,7 +165,7 @@ export async function takeResponse(
 
 /** SEP-1391: "the client MUST respond with the same _operation.token". */
 function assertCarriesToken(
-  era: OlderEra,
+  context: LegacyContext,
   { token, key, session: nonce }: AskedQuestion,
   response: JSONRPCResponse,
 ): void {
@@ -173,8 +173,8 @@ function assertCarriesToken(
   const given = (response.result as Record<string, unknown>)['_operation'];
   if (operationTokenOf(response.result) === token) return;
   const question = questionId({ nonce }, token, key);
-  era.shown.delete(question);
-  era.rests.set(question, { until: 0 });
+  context.shownQuestions.delete(question);
+  context.questionBackoffs.set(question, { until: 0 });
   throw new LonghaulError(
     'invalid_answer',
     `result._operation.token: expected the token of the operation that asked; got ${JSON.stringify(given) ?? 'nothing'}`,
@@ -189,7 +189,7 @@ function ignoreIfClosed(error: unknown): void {
 
 /** The client sends its answer once, so it is kept trying while Temporal is away. */
 async function answer(
-  { engine, closing }: OlderEra,
+  { engine, shutdown }: LegacyContext,
   { principal, token, key }: AskedQuestion,
   given: Answer,
 ): Promise<void> {
@@ -199,7 +199,7 @@ async function answer(
       await engine.answer(principal, token, key, given);
       return;
     } catch (error) {
-      const isLast = Date.now() > deadlineMs || closing.hasBegun;
+      const isLast = Date.now() > deadlineMs || shutdown.hasBegun;
       if (!(error instanceof LonghaulError && error.kind === 'unavailable') || isLast) throw error;
       await delay(ANSWER_RETRY_MS);
     }

@@ -19,11 +19,11 @@ import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js'
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
 import { callTool, listTools } from './call.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { waitOnTask } from './plain-waits.js';
 import { linksOfSession } from './links.js';
 import { featuresOf, type Session } from './session.js';
-import { showWithStatus } from './status-questions.js';
+import { showQuestionsWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -37,7 +37,7 @@ type Params = Record<string, unknown> & { _meta?: { progressToken?: string | num
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 /** Prompts are answered for without the capability. */
-class OlderServer extends Server {
+class LegacyServer extends Server {
   protected override assertRequestHandlerCapability(method: string): void {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
@@ -59,30 +59,32 @@ class OlderServer extends Server {
  *
  * @param streamOf where the messages of the request that is being handled go
  */
-export function createOlderServer(
-  era: OlderEra,
+export function createLegacyServer(
+  context: LegacyContext,
   session: Session,
   streamOf: (extra: Extra) => CallStream,
 ): Server {
-  const { engine } = era;
+  const { engine } = context;
   const { principal } = session;
   const features = featuresOf(session.version);
   // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
-  const server = new OlderServer(SERVER_INFO, {
+  const server = new LegacyServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
-  const withLinks = linksOfSession(era, session);
+  const withLinks = linksOfSession(context, session);
   const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
     // The SDK's own schemas would answer wrong params with -32603.
     server.setRequestHandler(
       z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
       async (request, extra) => {
         try {
-          return withLinks(await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra))));
+          return withLinks(
+            await context.shutdown.track(Promise.resolve(handle(request.params ?? {}, extra))),
+          );
         } catch (error) {
           throw renderError(error);
         }
@@ -90,14 +92,14 @@ export function createOlderServer(
     );
 
   on('tools/list', () => ({ tools: listTools(engine, session), ...problemsMeta(engine) }));
-  on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
+  on('tools/call', (params, extra) => callTool(context, session, params, streamOf(extra)));
   server.renderChecks();
   on('resources/list', () => ({ resources: [] }));
   on('resources/templates/list', () => ({ resourceTemplates }));
   on('resources/read', async (params) => {
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
-      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[era.serving.transport]);
+      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[context.serving.transport]);
     } catch (error) {
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
@@ -110,7 +112,7 @@ export function createOlderServer(
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>
       operationStatus(engine, principal, params, (record) =>
-        showWithStatus(era, session, streamOf(extra), record, 'operation'),
+        showQuestionsWithStatus(context, session, streamOf(extra), record, 'operation'),
       ),
     );
     on('tools/async/result', (params) => operationResult(engine, principal, params));
@@ -119,7 +121,7 @@ export function createOlderServer(
     on(POLL_METHOD, (params, extra) =>
       pollResult(engine, principal, params, (record) => {
         const by = session.asyncTools && isOperation(record) ? 'operation' : 'job';
-        return showWithStatus(era, session, streamOf(extra), record, by);
+        return showQuestionsWithStatus(context, session, streamOf(extra), record, by);
       }),
     );
     on(CANCEL_METHOD, (params) => cancelJob(engine, principal, params));
@@ -135,7 +137,7 @@ export function createOlderServer(
     const stream = streamOf(extra);
     stream.position.wait = { kind: 'task', token: taskId };
     stream.mark();
-    const result = await withCaller(era, session, stream, (caller) =>
+    const result = await withCaller(context, session, stream, (caller) =>
       waitOnTask(engine, taskId, caller, session),
     );
     if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');

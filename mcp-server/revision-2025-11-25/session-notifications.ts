@@ -3,10 +3,10 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf, followOperation } from '../sep-1391/index.js';
 import { followTask } from './tasks/notifications.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { linksOfSession } from './links.js';
 import { Questions, type AskedBy } from './questions.js';
-import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
+import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 
 /**
  * Serves a stream until the signal fires. Questions come here too since a client may wait for a task without asking for
@@ -14,39 +14,50 @@ import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './sessi
  *
  * @param told of the session's two-stage jobs, on the stream that this one goes on with. Default: nothing
  */
-export function listen(
-  era: OlderEra,
+export function notifySession(
+  context: LegacyContext,
   session: Session,
   sendOut: (message: JSONRPCMessage) => Promise<void>,
   signal: AbortSignal,
-  told: DeliveredJobs = new DeliveredJobs(),
+  delivered: DeliveredJobs = new DeliveredJobs(),
 ): void {
   const { version, principal, elicitation } = session;
-  const withLinks = linksOfSession(era, session);
+  const withLinks = linksOfSession(context, session);
   const send = (message: JSONRPCMessage) =>
     sendOut(
       'params' in message && message.params ? { ...message, params: withLinks(message.params) } : message,
     );
   const shows = (by: AskedBy) =>
-    elicitation ? { questions: () => new Questions(era, session, { send }, by, true) } : {};
+    elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
   if (featuresOf(version).tasks) {
     const task = { elicitation, send, ...shows('task') };
-    era.news.listen({ principal, session: tasksOf(session), signal, follow: () => followTask(task) });
+    context.notifier.listen({
+      principal,
+      session: taskScope(session),
+      signal,
+      follow: () => followTask(task),
+    });
   }
   const { asyncTools, twoStage } = session;
   const listenToJobs = (listed: string, by: 'job' | 'operation') => {
-    const job = { engine: era.engine, send, told, fields: associationOf, ...shows(by) };
-    era.news.listen({ principal, session: listed, signal, since: told.since, follow: () => followJob(job) });
+    const job = { engine: context.engine, send, delivered, fields: associationOf, ...shows(by) };
+    context.notifier.listen({
+      principal,
+      session: listed,
+      signal,
+      since: delivered.since,
+      follow: () => followJob(job),
+    });
   };
   // With both opt-ins an operation is followed as a job is: its result is notified too.
   if (twoStage) {
-    listenToJobs(jobsOf(session), 'job');
-    if (asyncTools) listenToJobs(operationsOf(session), 'operation');
+    listenToJobs(jobScope(session), 'job');
+    if (asyncTools) listenToJobs(operationScope(session), 'operation');
   } else if (asyncTools) {
     const operation = { send, ...shows('operation') };
-    era.news.listen({
+    context.notifier.listen({
       principal,
-      session: operationsOf(session),
+      session: operationScope(session),
       signal,
       follow: () => followOperation(operation),
     });

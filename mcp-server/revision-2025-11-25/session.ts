@@ -62,23 +62,23 @@ const NONCE_BYTES = 16;
 const CLIENT_NAME_CHARACTERS = 64;
 
 /** What a session's tasks are listed under: its other operations are none, and it is told nothing of them. */
-export function tasksOf({ nonce }: Session): string {
+export function taskScope({ nonce }: Session): string {
   return `${nonce}.tasks`;
 }
 
 /** What those that it started with an operation token (SEP-1391) are listed under. */
-export function operationsOf({ nonce }: Session): string {
+export function operationScope({ nonce }: Session): string {
   return `${nonce}.operations`;
 }
 
 /** What its two-stage jobs are listed under. */
-export function jobsOf({ nonce }: Session): string {
+export function jobScope({ nonce }: Session): string {
   return `${nonce}.jobs`;
 }
 
 /** Everything that operations of a session may be listed under. */
-export function listedUnder(session: Session): string[] {
-  return [session.nonce, tasksOf(session), operationsOf(session), jobsOf(session)];
+export function sessionScopes(session: Session): string[] {
+  return [session.nonce, taskScope(session), operationScope(session), jobScope(session)];
 }
 
 /**
@@ -95,7 +95,7 @@ export async function newSession(
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
     ? protocolVersion
     : LATEST_PROTOCOL_VERSION;
-  const { retentionSeconds } = await factsAtOnce(engine);
+  const { retentionSeconds } = await factsOrDefault(engine);
   return {
     version,
     elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
@@ -108,7 +108,7 @@ export async function newSession(
 }
 
 /** `initialize` waits neither for a connection to Temporal nor for a Temporal that is slow. */
-async function factsAtOnce({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
+async function factsOrDefault({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
   if (!temporal.isConnected) return assumed;
   const facts = await withTimeout(
@@ -124,10 +124,10 @@ async function factsAtOnce({ temporal }: Engine): Promise<{ retentionSeconds: nu
  *
  * @throws LonghaulError `unavailable`
  */
-export async function isOutlived(engine: Engine, session: Session): Promise<boolean> {
+export async function isStillNeeded(engine: Engine, session: Session): Promise<boolean> {
   const listed = [
-    ...(session.asyncTools ? [operationsOf(session)] : []),
-    ...(session.twoStage ? [jobsOf(session)] : []),
+    ...(session.asyncTools ? [operationScope(session)] : []),
+    ...(session.twoStage ? [jobScope(session)] : []),
   ];
   if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
   for (const name of listed) {

@@ -15,14 +15,14 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { Batches } from './batches.js';
-import type { OlderEra } from './context.js';
-import { listen } from './session-notifications.js';
+import type { LegacyContext } from './context.js';
+import { notifySession } from './session-notifications.js';
 import { asServed, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
-import { createOlderServer } from './server.js';
-import { featuresOf, newSession, operationsOf, type Session } from './session.js';
+import { createLegacyServer } from './server.js';
+import { featuresOf, newSession, operationScope, type Session } from './session.js';
 
-export class OlderStdio {
+export class LegacyStdio {
   readonly #gone = new AbortController();
   #session: Session | undefined;
   #server: Server | undefined;
@@ -33,7 +33,7 @@ export class OlderStdio {
 
   /** @param sendOut writes a message, or a batch of them */
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly principal: string,
     private readonly sendOut: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>,
   ) {
@@ -64,7 +64,7 @@ export class OlderStdio {
   #enqueue(work: () => Promise<void>): void {
     this.#last = this.#last
       .then(work)
-      .catch((error: unknown) => this.era.logger.error({ err: error }, 'a message could not be handled'));
+      .catch((error: unknown) => this.context.logger.error({ err: error }, 'a message could not be handled'));
   }
 
   readonly #send = (message: JSONRPCMessage): Promise<void> => this.#batches.pass(message);
@@ -81,7 +81,7 @@ export class OlderStdio {
     }
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
       // Whoever waits for this answer is behind it in no queue.
-      void takeResponse(this.era, this.#session, message).catch((error: unknown) => this.#refuse(error));
+      void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
     this.#transport?.onmessage?.(asServed(this.#session, message));
@@ -90,7 +90,7 @@ export class OlderStdio {
       if (requestId !== undefined) await this.#batches.settle(requestId);
       const { principal, asyncTools } = this.#session;
       if (asyncTools)
-        void this.era.cancellations.take(principal, operationsOf(this.#session), message.params);
+        void this.context.cancellations.take(principal, operationScope(this.#session), message.params);
     }
   }
 
@@ -98,7 +98,7 @@ export class OlderStdio {
   async #refuse(error: unknown): Promise<void> {
     if (error instanceof LonghaulError && error.kind === 'invalid_answer')
       await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
-    else this.era.logger.warn({ err: error }, 'an answer was lost; its question stays open');
+    else this.context.logger.warn({ err: error }, 'an answer was lost; its question stays open');
   }
 
   #sendError(id: RequestId | null, code: number, message: string): Promise<void> {
@@ -115,8 +115,8 @@ export class OlderStdio {
     const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
     if (problem !== undefined || !initialize.success)
       return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
-    const session = await newSession(this.era.engine, this.principal, initialize.data);
-    this.#server = createOlderServer(this.era, session, ({ requestId, signal, _meta }) => ({
+    const session = await newSession(this.context.engine, this.principal, initialize.data);
+    this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
       position: {
         requestId,
@@ -129,7 +129,7 @@ export class OlderStdio {
     this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };
     await this.#server.connect(this.#transport);
     this.#session = session;
-    listen(this.era, session, this.#send, this.#gone.signal);
+    notifySession(this.context, session, this.#send, this.#gone.signal);
     this.#transport.onmessage?.(request);
   }
 }

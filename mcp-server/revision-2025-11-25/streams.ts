@@ -9,13 +9,13 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { renderError } from './tasks/render.js';
 import { DeliveredJobs } from '../two-stage/index.js';
 import { onHeartbeat } from '../lifecycle/heartbeat.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { linksOfSession } from './links.js';
-import { listen } from './session-notifications.js';
+import { notifySession } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition, OwnPosition } from './waits.js';
+import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
 import { withCaller } from './with-caller.js';
 
 interface OpenStream {
@@ -30,7 +30,7 @@ interface OpenStream {
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
 
-  constructor(private readonly era: OlderEra) {}
+  constructor(private readonly context: LegacyContext) {}
 
   /**
    * A session's own stream. A new one takes the place of an earlier one, which the client has lost. Its events have IDs
@@ -38,20 +38,20 @@ export class OpenStreams {
    *
    * @param position of the earlier stream, if the client names it: what was told there is not told again
    */
-  listen(c: Context, session: Session, position?: OwnPosition): Response {
+  listen(c: Context, session: Session, position?: SessionStreamPosition): Response {
     for (const stream of this.#open)
       if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
     return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
-      const told = new DeliveredJobs(position?.jobs);
+      const delivered = new DeliveredJobs(position?.jobs);
       const id = () =>
         session.twoStage
-          ? { id: this.era.ownEvents.seal({ session: session.nonce, jobs: told.position }) }
+          ? { id: this.context.sessionEvents.seal({ session: session.nonce, jobs: delivered.position }) }
           : {};
       const send = (message: JSONRPCMessage) =>
         sse.writeSSE({ ...id(), event: 'message', data: JSON.stringify(message) });
       if (session.twoStage && featuresOf(session.version).emptyEvents)
         await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
-      listen(this.era, session, send, signal, told);
+      notifySession(this.context, session, send, signal, delivered);
       await ended(signal);
     });
   }
@@ -67,7 +67,7 @@ export class OpenStreams {
         stream.mark();
       };
       stream.mark();
-      await this.era.closing.during(this.#respond(session, stream));
+      await this.context.shutdown.track(this.#respond(session, stream));
     });
   }
 
@@ -100,15 +100,18 @@ export class OpenStreams {
           'the connection broke before the server had said what became of the call; if it was started, operation_list shows it',
         );
       }
-      const result = await withCaller(this.era, session, stream, async (caller) =>
+      const result = await withCaller(this.context, session, stream, async (caller) =>
         wait.kind === 'task'
-          ? waitOnTask(this.era.engine, wait.token, caller, session)
-          : waitOn(this.era.engine, wait, caller),
+          ? waitOnTask(this.context.engine, wait.token, caller, session)
+          : waitOn(this.context.engine, wait, caller),
       );
-      return result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.era, session)(result) };
+      return (
+        result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.context, session)(result) }
+      );
     } catch (error) {
       const known = renderError(error);
-      if (!(known instanceof ProtocolError)) this.era.logger.error({ err: error }, 'a wait could not go on');
+      if (!(known instanceof ProtocolError))
+        this.context.logger.error({ err: error }, 'a wait could not go on');
       const { code, message, data } =
         known instanceof ProtocolError
           ? known
@@ -127,7 +130,7 @@ export class OpenStreams {
     position: EventPosition,
     signal: AbortSignal,
   ): CallStream {
-    const id = () => this.era.events.seal(position);
+    const id = () => this.context.events.seal(position);
     return {
       signal,
       position,

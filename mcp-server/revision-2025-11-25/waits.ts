@@ -33,7 +33,7 @@ export interface EventPosition {
 }
 
 /** What the ID of an event on a session's own stream carries. */
-export interface OwnPosition {
+export interface SessionStreamPosition {
   /** Nonce of the session. */
   session: string;
   /** What it was told of its two-stage jobs. */

@@ -62,7 +62,7 @@ export class Calls {
     private readonly principal: string,
     private readonly transport: Serving['transport'],
     secret: Buffer,
-    private readonly closing: Shutdown,
+    private readonly shutdown: Shutdown,
     private readonly connection?: Connection,
   ) {
     this.#states = new RequestStates(principal, secret);
@@ -83,10 +83,10 @@ export class Calls {
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
-      if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
+      if (state?.at === 'waiting') return await this.#resumeCall(name, args, state, context);
       const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
       const face = faceOf(tool, { operation: options.operation }, clientOf(context));
-      if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
+      if (own) return await this.#callBuiltinTool(own, args, context, NOTHING_TAKEN);
       return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
@@ -118,7 +118,7 @@ export class Calls {
           startOperation(engine, tool, whole, field, { principal, requestId }, started);
         const { connection } = this;
         const result = connection
-          ? await connection.cancellations.during(connection.session, requestId, start)
+          ? await connection.cancellations.track(connection.session, requestId, start)
           : await start(() => undefined);
         return { ...result };
       }
@@ -144,7 +144,7 @@ export class Calls {
   }
 
   /** The retry of a call that waited: takes the answers, and waits for that same operation. */
-  async #goOn(
+  async #resumeCall(
     name: string,
     args: Arguments,
     { token, keys }: CallState & { at: 'waiting' },
@@ -153,13 +153,13 @@ export class Calls {
     const { inputResponses } = context.mcpReq;
     const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
     const own = builtinTools(this.engine).get(name);
-    if (own) return this.#callOwnTool(own, args, context, taken);
+    if (own) return this.#callBuiltinTool(own, args, context, taken);
     const tool = this.engine.tool(name);
     const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
     return this.#resultOf(outcome, name, args, taken);
   }
 
-  async #callOwnTool(
+  async #callBuiltinTool(
     tool: BuiltinTool,
     args: Arguments,
     context: ServerContext,
@@ -192,7 +192,7 @@ export class Calls {
     return {
       principal: this.principal,
       signal: mcpReq.signal,
-      closing: this.closing,
+      closing: this.shutdown,
       isPerson: isPerson === true,
       ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined

@@ -12,7 +12,7 @@ import { isShown, listingFaceOf } from '../shared/select-protocol.js';
 import type { CurrentClient } from './client.js';
 
 /** Tools that do what tasks do by themselves, and when a client with tasks needs them all the same. */
-const INSTEAD_OF_TASKS: Record<string, string> = {
+const TASK_SUBSTITUTES: Record<string, string> = {
   operation_answer:
     "Of a task the client asks by itself. Use this when it doesn't, or tasks/update can't be used; the token is the taskId.",
   operation_cancel:
@@ -36,16 +36,18 @@ export function toolsFor(
   });
   const tools = [
     ...long,
-    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? besideTasks(own) : own),
+    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? withTaskSubstitutes(own) : own),
   ];
   return tools as ListToolsResult['tools'];
 }
 
 /** The tools that tasks make superfluous come last, for clients whose tasks don't work. */
-function besideTasks(own: ReturnType<typeof renderBuiltinTool>[]): ReturnType<typeof renderBuiltinTool>[] {
-  const others = own.filter(({ name }) => !(name in INSTEAD_OF_TASKS));
+function withTaskSubstitutes(
+  own: ReturnType<typeof renderBuiltinTool>[],
+): ReturnType<typeof renderBuiltinTool>[] {
+  const others = own.filter(({ name }) => !(name in TASK_SUBSTITUTES));
   const instead = own.flatMap((tool) => {
-    const note = INSTEAD_OF_TASKS[tool.name];
+    const note = TASK_SUBSTITUTES[tool.name];
     return note === undefined ? [] : [{ ...tool, description: `${tool.description}\n${note}` }];
   });
   return [...others, ...instead];

@@ -26,7 +26,7 @@ import { toolsFor } from './list.js';
  */
 class CurrentServer extends Server {
   constructor(
-    private readonly closing: Shutdown,
+    private readonly shutdown: Shutdown,
     private readonly resourceLinks: ResourceLinksSetting,
     ...options: ConstructorParameters<typeof Server>
   ) {
@@ -43,7 +43,7 @@ class CurrentServer extends Server {
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
-      const result = await this.closing.during(handle(request, context)).catch((error: unknown) => {
+      const result = await this.shutdown.track(handle(request, context)).catch((error: unknown) => {
         throw withoutIssues(error);
       });
       return linksFor(this.resourceLinks, clientNameOf(context))(result);
@@ -69,7 +69,7 @@ const callParams = z.looseObject({
  * A server for one exchange or connection.
  *
  * @param secret the key that all servers of a home share: seals what travels with the client
- * @param closing the shutdown of the process
+ * @param shutdown the shutdown of the process
  * @param connection the client's own, where it has one that lasts beyond a request
  */
 export function createCurrentServer(
@@ -77,10 +77,10 @@ export function createCurrentServer(
   principal: string,
   { transport, resourceLinks }: Serving,
   secret: Buffer,
-  closing: Shutdown,
+  shutdown: Shutdown,
   connection?: Connection,
 ): Server {
-  const server = new CurrentServer(closing, resourceLinks, SERVER_INFO, {
+  const server = new CurrentServer(shutdown, resourceLinks, SERVER_INFO, {
     capabilities: {
       tools: {},
       resources: { subscribe: true },
@@ -89,7 +89,7 @@ export function createCurrentServer(
     },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, transport, secret, closing, connection);
+  const calls = new Calls(engine, principal, transport, secret, shutdown, connection);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, clientOf(context), transport),
     // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).

@@ -13,9 +13,9 @@ import { isOperation } from './render.js';
 type RequestId = string | number;
 
 /** How many calls a process remembers. */
-const REMEMBERED = 1_000;
+const MAX_REMEMBERED_CALLS = 1_000;
 /** When an operation that isn't listed yet is looked for again, in milliseconds after the look before. */
-const LOOKS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+const SEARCH_DELAYS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
 /** Operations on one page of the session's list, and most pages. */
 const PAGE_OPERATIONS = 100;
 const MAX_PAGES = 20;
@@ -32,7 +32,7 @@ export class Cancellations {
   ) {}
 
   /** Remembers a call while it starts an operation, and after. */
-  during<T>(
+  track<T>(
     session: string,
     requestId: RequestId,
     start: (started: (token: string) => void) => Promise<T>,
@@ -40,7 +40,7 @@ export class Cancellations {
     let settle: (token: string | undefined) => void = () => undefined;
     const known = new Promise<string | undefined>((resolve) => (settle = resolve));
     this.#calls.set(keyOf(session, requestId), known);
-    if (this.#calls.size > REMEMBERED) this.#calls.delete(this.#calls.keys().next().value!);
+    if (this.#calls.size > MAX_REMEMBERED_CALLS) this.#calls.delete(this.#calls.keys().next().value!);
     return start(settle).finally(() => settle(undefined));
   }
 
@@ -84,7 +84,7 @@ export class Cancellations {
   }
 
   async #cancelListed(principal: string, session: string, requestId: RequestId, why: string): Promise<void> {
-    for (const pauseMs of LOOKS_MS) {
+    for (const pauseMs of SEARCH_DELAYS_MS) {
       await delay(pauseMs, undefined, { ref: false });
       // The notification may have overtaken its call within this process.
       const token =

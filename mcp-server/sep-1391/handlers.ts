@@ -9,11 +9,11 @@ import { renderFailure, renderRefusal, renderResult } from '../shared/results.js
 import {
   asyncStatus,
   noResult,
-  ofOperation,
+  association,
   renderError,
   renderStarted,
   renderStatus,
-  type OfOperation,
+  type Association,
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
@@ -51,7 +51,7 @@ export async function startOperation(
   try {
     const { args, idempotencyKey } = takeIdempotencyKey(given);
     if (token !== undefined && idempotencyKey !== undefined)
-      await assertKeyIsFree(engine, principal, tool, idempotencyKey, token);
+      await assertKeyUnused(engine, principal, tool, idempotencyKey, token);
     record = await engine.start(principal, tool.name, args, {
       ...caller,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -59,8 +59,8 @@ export async function startOperation(
       ...(keepAlive === undefined ? {} : { keepAliveSeconds: keepAlive }),
     });
   } catch (error) {
-    const ofArguments = token === undefined ? [...OF_ARGUMENTS, ...OF_KEY] : OF_ARGUMENTS;
-    if (error instanceof LonghaulError && ofArguments.includes(error.kind)) return renderRefusal(error);
+    const resultKinds = token === undefined ? [...ARGUMENT_ERRORS, ...KEY_ERRORS] : ARGUMENT_ERRORS;
+    if (error instanceof LonghaulError && resultKinds.includes(error.kind)) return renderRefusal(error);
     throw renderError(error);
   }
   started(record.token);
@@ -68,8 +68,8 @@ export async function startOperation(
 }
 
 /** Errors of the arguments, and those of an idempotency key that no token of the client's own stands beside. */
-const OF_ARGUMENTS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
-const OF_KEY: readonly ErrorKind[] = ['conflict', 'expired'];
+const ARGUMENT_ERRORS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
+const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
 
 /**
  * Refuses a key that has started an operation under another token. The operation is looked up in Temporal's lists, which
@@ -77,7 +77,7 @@ const OF_KEY: readonly ErrorKind[] = ['conflict', 'expired'];
  *
  * @throws ProtocolError -32602 that names the operation
  */
-async function assertKeyIsFree(
+async function assertKeyUnused(
   engine: Engine,
   principal: string,
   { name }: Tool,
@@ -123,7 +123,7 @@ export async function operationStatus(
     return {
       status: 'unknown',
       statusMessage: `the operation can't be read: ${(error as Error).message}`,
-      ...ofOperation(token),
+      ...association(token),
     };
   }
   const status = renderStatus(record);
@@ -142,7 +142,7 @@ export async function operationResult(
   principal: string,
   params: unknown,
   asResult: (result: CallToolResult) => CallToolResult = (result) => result,
-): Promise<{ result: CallToolResult } & OfOperation> {
+): Promise<{ result: CallToolResult } & Association> {
   const token = parseToken(params);
   let record: OperationRecord;
   try {
@@ -154,6 +154,6 @@ export async function operationResult(
   if (record.status === 'expired' || (status !== 'completed' && status !== 'failed')) throw noResult(record);
   const result =
     status === 'completed' ? renderResult(record, engine.tools.get(record.tool)) : renderFailure(record);
-  const associated = ofOperation(token);
+  const associated = association(token);
   return { result: { ...asResult(result), ...associated }, ...associated };
 }

@@ -2,7 +2,7 @@
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { increasing } from '../shared/increasing.js';
 import type { Follower } from '../shared/session-notifier.js';
-import { ofOperation } from './render.js';
+import { association } from './render.js';
 
 export interface OperationListener {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
@@ -22,7 +22,7 @@ export function followOperation({ send, questions: make }: OperationListener): F
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',
-          params: { progressToken, ...progress, ...ofOperation(token) },
+          params: { progressToken, ...progress, ...association(token) },
         });
       await questions?.show(record);
       return false;

@@ -12,12 +12,12 @@ export const EXPIRED = 'Operation has expired';
 const NOT_FOUND = 'Operation not found';
 
 /** What every message that belongs to an operation carries. */
-export interface OfOperation {
+export interface Association {
   _operation: { token: string };
 }
 
 /** GetOperationStatusResult, with what a client can show beside it. */
-export interface StatusResult extends OfOperation {
+export interface StatusResult extends Association {
   status: AsyncStatus;
   /** Why it failed. */
   error?: string;
@@ -28,13 +28,13 @@ export interface StatusResult extends OfOperation {
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
 }
 
-export function ofOperation(token: string): OfOperation {
+export function association(token: string): Association {
   return { _operation: { token } };
 }
 
 /** The fields that associate a message of another protocol with its operation; none for work that is no operation here. */
-export function associationOf(record: OperationRecord): OfOperation | Record<string, never> {
-  return isOperation(record) ? ofOperation(record.token) : {};
+export function associationOf(record: OperationRecord): Association | Record<string, never> {
+  return isOperation(record) ? association(record.token) : {};
 }
 
 /** Was it started by a call of this protocol? Its messages carry the token then. */
@@ -48,7 +48,7 @@ export function asyncStatus(record: OperationRecord): AsyncStatus {
 }
 
 /** The immediate reply to the call. Its text is for the model, which goes on with it. */
-export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult & OfOperation {
+export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult & Association {
   const { token, keepAliveSeconds, estimateSeconds } = record;
   const takes =
     estimateSeconds === undefined ? '' : `It usually takes about ${humanDuration(estimateSeconds)}. `;
@@ -63,7 +63,7 @@ export function renderStarted(record: OperationRecord, tool: Tool): CallToolResu
       pollFrequency: pollIntervalMs(estimateSeconds) / 1000,
       status: asyncStatus(record),
     },
-    ...ofOperation(token),
+    ...association(token),
   };
 }
 
@@ -84,7 +84,7 @@ export function renderStatus(record: OperationRecord): StatusResult {
           ),
         }
       : {}),
-    ...ofOperation(token),
+    ...association(token),
   };
 }
 

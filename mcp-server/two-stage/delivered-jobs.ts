@@ -13,17 +13,17 @@ export interface JobsPosition {
 }
 
 /** How long an end may take until it is told, in milliseconds: what is older is not remembered one by one. */
-const REMEMBERED_MS = 300_000;
+const TRACKED_MS = 300_000;
 /** Most jobs that an ID remembers. */
 const MAX_JOBS = 150;
 
-interface Told {
+interface Delivery {
   at: number;
   what: number | true;
 }
 
 export class DeliveredJobs {
-  readonly #jobs = new Map<string, Told>();
+  readonly #jobs = new Map<string, Delivery>();
   readonly #openedAt = Date.now();
   #since: number;
 
@@ -40,16 +40,16 @@ export class DeliveredJobs {
   }
 
   /** The furthest progress that was told of a job, from 0 to 1; true once its result was. */
-  of(jobId: string): number | true | undefined {
+  progressOf(jobId: string): number | true | undefined {
     return this.#jobs.get(hashOf(jobId))?.what;
   }
 
   /** Was this end told? */
-  isEndTold(jobId: string, closedAt: string): boolean {
-    return this.of(jobId) === true || Date.parse(closedAt) <= this.#since;
+  isResultDelivered(jobId: string, closedAt: string): boolean {
+    return this.progressOf(jobId) === true || Date.parse(closedAt) <= this.#since;
   }
 
-  tell(jobId: string, what: number | true): void {
+  markDelivered(jobId: string, what: number | true): void {
     const hash = hashOf(jobId);
     this.#jobs.delete(hash);
     this.#jobs.set(hash, { at: Date.now(), what });
@@ -57,7 +57,7 @@ export class DeliveredJobs {
 
   /** Where the stream is now. A stream that has been open for long has told all ends but the latest. */
   get position(): JobsPosition {
-    const before = Date.now() - REMEMBERED_MS;
+    const before = Date.now() - TRACKED_MS;
     if (this.#openedAt < before) {
       this.#since = Math.max(this.#since, before);
       for (const [hash, { at, what }] of this.#jobs)

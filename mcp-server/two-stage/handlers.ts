@@ -75,7 +75,7 @@ export async function pollResult(
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<Result> {
   const jobId = jobIdOf(params);
-  return ofFound(jobId, async () => {
+  return orNotFound(jobId, async () => {
     const record = await engine.read(principal, jobId);
     if (isAsking(record)) await show?.(record);
     return { record, result: renderPolled(record, engine.tools.get(record.tool)) };
@@ -94,7 +94,7 @@ export async function cancelJob(
   params: Record<string, unknown>,
 ): Promise<Result> {
   const { jobId, reason } = cancellationOf(params);
-  return ofFound(jobId, async () => {
+  return orNotFound(jobId, async () => {
     const wasOpen = await engine.cancel(principal, jobId, reason);
     const record = await engine.read(principal, jobId);
     return { record, result: renderCancelled(record, wasOpen) };
@@ -102,7 +102,7 @@ export async function cancelJob(
 }
 
 /** The result for a job, or the one for a job that isn't there or has expired. */
-async function ofFound(
+async function orNotFound(
   jobId: string,
   find: () => Promise<{ record: OperationRecord; result: Result }>,
 ): Promise<Result> {

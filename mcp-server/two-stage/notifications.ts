@@ -19,7 +19,7 @@ export interface JobListener {
   engine: Engine;
   send: (notification: JobNotification) => Promise<void>;
   /** What its stream has told already. Default: nothing. */
-  told?: DeliveredJobs;
+  delivered?: DeliveredJobs;
   /** Makes what shows one job's questions as forms; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
   /** More fields of a job's notifications. Default: none. */
@@ -34,7 +34,7 @@ export interface JobListener {
 export function followJob({
   engine,
   send,
-  told = new DeliveredJobs(),
+  delivered = new DeliveredJobs(),
   questions: makeQuestions,
   fields = () => ({}),
 }: JobListener): Follower {
@@ -49,8 +49,8 @@ export function followJob({
     waiting = undefined;
   };
   const sendProgress = async (record: OperationRecord): Promise<void> => {
-    const toldBefore = told.of(record.token);
-    const before = toldBefore === true ? 1 : toldBefore;
+    const deliveredBefore = delivered.progressOf(record.token);
+    const before = deliveredBefore === true ? 1 : deliveredBefore;
     const progress = Math.max(progressShare(record), before ?? 0);
     const message = progressText(record);
     const open = questionsField(record);
@@ -58,7 +58,7 @@ export function followJob({
     if (saying === last) return;
     last = saying;
     lastAt = Date.now();
-    told.tell(record.token, progress);
+    delivered.markDelivered(record.token, progress);
     // MCP's own notification of this name needs the token, and a number above the last; without them it is this document's.
     const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
     await send({
@@ -75,7 +75,7 @@ export function followJob({
       },
     });
   };
-  const tellProgress = async (record: OperationRecord): Promise<void> => {
+  const throttleProgress = async (record: OperationRecord): Promise<void> => {
     const pauseMs = lastAt + PROGRESS_INTERVAL_MS - Date.now();
     if (pauseMs <= 0 && !timer) return sendProgress(record);
     waiting = record;
@@ -88,14 +88,14 @@ export function followJob({
   return {
     async tell(record) {
       if (!isTerminal(record.status)) {
-        await tellProgress(record);
+        await throttleProgress(record);
         if (isAsking(record)) await questions?.show(record);
         return false;
       }
       stop();
       const { token, closedAt = record.updatedAt } = record;
-      if (record.status === 'expired' || told.isEndTold(token, closedAt)) return true;
-      told.tell(token, true);
+      if (record.status === 'expired' || delivered.isResultDelivered(token, closedAt)) return true;
+      delivered.markDelivered(token, true);
       await send({
         jsonrpc: '2.0',
         method: 'notifications/tool_result',

@@ -61,7 +61,7 @@ interface PolledData extends Record<string, unknown> {
 
 /** The job as tools/poll_result gives it: where it stands, or its result. */
 export function renderPolled(record: OperationRecord, tool: Tool | undefined): Result & { data: PolledData } {
-  const job = ofJob(record);
+  const job = jobFields(record);
   if (isTerminal(record.status)) {
     const result = renderJobResult(record, tool);
     return {
@@ -91,7 +91,7 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
  * @param wasOpen was the job open when the cancel was requested?
  */
 export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
-  const job = ofJob(record);
+  const job = jobFields(record);
   const { token } = record;
   const status = STATUS_NAMES[record.status].twoStage;
   if (!wasOpen && record.status !== 'canceled') {
@@ -120,7 +120,7 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
       success: true,
       data: dataOf(record),
       messages: [{ type: 'info', text: `${record.tool} completed after ${humanDuration(tookMs / 1000)}.` }],
-      ...ofJob(record),
+      ...jobFields(record),
       ...renderResult(record, tool),
     };
   }
@@ -132,7 +132,7 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
       ...(partial === undefined ? {} : { partial }),
     },
     messages: [{ type: 'error', text: message }],
-    ...ofJob(record),
+    ...jobFields(record),
     ...renderFailure(record),
   };
 }
@@ -191,7 +191,7 @@ function startedText({ token, status, estimateSeconds }: OperationRecord, { titl
 }
 
 /** What every result says of its job. */
-function ofJob({ token, estimateSeconds }: OperationRecord) {
+function jobFields({ token, estimateSeconds }: OperationRecord) {
   return {
     job_id: token,
     ...(estimateSeconds === undefined ? {} : { estimated_runtime_seconds: estimateSeconds }),

@@ -12,7 +12,7 @@ import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../shared/caller.js';
-import { BACK_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
@@ -118,7 +118,7 @@ export async function taskResult(
 function stillOpen(taskId: string, last: OperationRecord | undefined, context: RenderContext): ProtocolError {
   const task = last && renderTask(last, context);
   return serverStopping(
-    `The task goes on${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${BACK_AFTER_SECONDS} s.`,
+    `The task goes on${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${RETRY_AFTER_SECONDS} s.`,
     { taskId, ...(task ? { task } : {}) },
   );
 }

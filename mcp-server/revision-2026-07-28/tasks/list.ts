@@ -16,7 +16,7 @@ export function taskTools(engine: Engine, cancelledBy: RequestCancellation): Lis
 }
 
 /** Neither is for tasks (specs: ext-tasks, "Task Cancellation"). */
-const NO_CANCEL: Record<RequestCancellation, string> = {
+const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
   notification: 'notifications/cancelled does not.',
   'closed stream': 'The end of a stream does not.',
 };
@@ -26,7 +26,7 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
     states:
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
     following: `Becomes a task, which goes on whether or not anybody waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result stays ${keepAliveSeconds} s.`,
-    cancel: `tasks/cancel ends the work, again and again alike; what is finished stays. ${NO_CANCEL[cancelledBy]}`,
+    cancel: `tasks/cancel ends the work, again and again alike; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${shownResult(example)}}}.`,
