@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job has left. */
+/** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { JobsContext } from './context.js';
@@ -22,7 +22,7 @@ const artifact = z
     name: z.string(),
     content_type: z.string(),
     bytes: z.int().optional(),
-    url: z.string().describe("Of a resumed job's, also an earlier job's."),
+    url: z.string().describe('For a resumed job, it may be the URL of a file of an earlier job.'),
   })
   .openapi('Artifact');
 
@@ -40,10 +40,10 @@ export function registerArtifacts(context: JobsContext): void {
       middleware,
       path: '/v1/jobs/{id}/artifacts',
       operationId: 'listArtifacts',
-      summary: 'The files that a job has left',
+      summary: 'List the files of a job',
       request: { params: jobParams },
       responses: responses(
-        { 200: json(z.object({ artifacts: z.array(artifact) }), 'Those so far.') },
+        { 200: json(z.object({ artifacts: z.array(artifact) }), 'The files written so far.') },
         PROBLEM_TYPES,
       ),
     }),
@@ -72,16 +72,27 @@ export function registerArtifacts(context: JobsContext): void {
       middleware,
       path: '/v1/jobs/{id}/artifacts/{name}',
       operationId: 'getArtifact',
-      summary: 'A file that a job has left',
+      summary: 'Download a file of a job',
       request: {
         params: jobParams.extend({ name: z.string().openapi({ maxLength: 255 }) }),
         headers: rangeHeaders,
       },
       responses: responses(
         {
-          200: { description: 'All of it.', headers: BYTES_HEADERS, content: { '*/*': { schema: binary } } },
-          206: { description: 'The range.', headers: PART_HEADERS, content: { '*/*': { schema: binary } } },
-          304: { description: 'The client has it already.', headers: BYTES_HEADERS },
+          200: {
+            description: 'The whole file.',
+            headers: BYTES_HEADERS,
+            content: { '*/*': { schema: binary } },
+          },
+          206: {
+            description: 'The requested range.',
+            headers: PART_HEADERS,
+            content: { '*/*': { schema: binary } },
+          },
+          304: {
+            description: 'Not modified: If-None-Match has the current entity tag.',
+            headers: BYTES_HEADERS,
+          },
         },
         [...PROBLEM_TYPES, 'resource-not-found', 'range-not-satisfiable'],
       ),
@@ -91,7 +102,7 @@ export function registerArtifacts(context: JobsContext): void {
       return sendArtifact(context, c, id, name);
     },
   );
-  // The same with slashes as they are.
+  // The same route for names with unencoded slashes.
   app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
     sendArtifact(context, c, c.req.param('id'), c.req.param('name')),
   );
@@ -115,14 +126,14 @@ async function sendArtifact(
     contentType: mimeTypeOf(name),
     stream: (range) => file.stream(range),
     headers: {
-      // What a job has written is nothing to be shown as a page of this server.
+      // A job's file must not be rendered as a page of this server's origin.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
       'Content-Security-Policy': "default-src 'none'; sandbox",
     },
   });
 }
 
-/** A name for a header (RFC 8187, section 3.2.1). */
+/** Encodes a file name for a header (RFC 8187, section 3.2.1). */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replaceAll(
     /['()*]/g,

@@ -1,4 +1,4 @@
-/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`: both do the same, as often as one likes. */
+/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`: equivalent and idempotent. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
@@ -15,16 +15,16 @@ const reason = z
   .min(1)
   .max(500)
   .optional()
-  .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Kept with the job.' });
+  .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Stored with the job.' });
 
 const RESPONSES = {
-  200: json(job, 'The job is canceled, now or since an earlier request.'),
-  202: json(job, 'It is being cancelled: it tidies up, and will end canceled.'),
+  200: json(job, 'The job is canceled.'),
+  202: json(job, 'The job is being cancelled: it cleans up and then becomes canceled.'),
 };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'wrong-state'];
 const SUMMARY = 'Cancel a job';
 const DESCRIPTION =
-  'Ends the work for good. What is finished stays: partial results, logs and files. A job that has ended in another way stays as it is (409).';
+  'Ends the work for good. Partial results, logs and files are kept. A job that has ended in another way is unchanged (409).';
 
 export function registerCancel(context: JobsContext): void {
   registerCustomMethod(context, {

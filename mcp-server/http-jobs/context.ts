@@ -1,4 +1,4 @@
-/** What every route file of this face gets, and how it registers its routes. */
+/** Context shared by all route files of the jobs API. */
 import type { Context } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '../../engine/index.js';
@@ -15,11 +15,11 @@ export interface JobsOptions {
   /** The key that all servers of a home share. */
   secret: Buffer;
   logger: Logger;
-  /** Who makes a request. */
+  /** Identifies the caller of a request. */
   principalOf: (c: Context) => string;
   /** The shutdown of the process. */
   shutdown: Shutdown;
-  /** What operations of an MCP session are listed under, plain ones first; undefined for an ID that isn't one. */
+  /** Scopes under which an MCP session's operations are listed, plain ones first; undefined for an unknown session ID. */
   mcpSessionOf: (id: string, principal: string) => string[] | undefined;
 }
 
@@ -28,28 +28,28 @@ export interface JobsContext extends JobsOptions {
   rates: Rates;
 }
 
-/** A route file exports one of these, and index.ts calls it. */
+/** Exported by each route file; index.ts calls them. */
 export type RegisterRoutes = (context: JobsContext) => void;
 
-/** Says that the shutdown has ended an answer's wait before its time. */
+/** Response header: the shutdown has ended the wait early. */
 export const WAIT_ENDED_HEADER = 'Longhaul-Wait-Ended';
 
 /** For the OpenAPI document. */
 export const WAIT_ENDED_HEADERS = {
   [WAIT_ENDED_HEADER]: {
-    description: `${SERVER_STOPPING}: the server is stopping, which has ended the wait and nothing else. Ask again after Retry-After.`,
+    description: `${SERVER_STOPPING}: the server is stopping and has ended the wait; the job continues. Repeat the request after Retry-After.`,
     schema: { type: 'string' as const },
   },
 };
 
-/** Headers of an answer after a wait, over the job's own: none unless the shutdown has ended the wait of an open job. */
+/** Response headers to add after a wait; empty unless the shutdown has ended the wait for an open job. */
 export function waitHeaders({ shutdown }: JobsContext, record: OperationRecord): Record<string, string> {
   if (!shutdown.hasBegun || isTerminal(record.status)) return {};
   const seconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds(record));
   return { [WAIT_ENDED_HEADER]: SERVER_STOPPING, 'Retry-After': String(seconds) };
 }
 
-/** Ends when the client has gone or the server stops: waits and streams end then. */
+/** Aborts when the client disconnects or the server stops; ends waits and streams. */
 export function signalOf({ shutdown }: JobsContext, c: Context): AbortSignal {
   return AbortSignal.any([shutdown.signal, c.req.raw.signal]);
 }

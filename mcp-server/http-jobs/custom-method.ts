@@ -1,4 +1,7 @@
-/** Addresses with a verb, `/v1/jobs/{id}:cancel`: the library documents them, and the router beneath it serves them. */
+/**
+ * Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so they are
+ * registered with the underlying Hono router.
+ */
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
@@ -27,7 +30,7 @@ export function registerCustomMethod<S extends z.ZodType>(
     tags: ['Jobs'],
     request: { params: jobParams, body: { content: { 'application/json': { schema: body } } } },
   });
-  // The last colon as it is begins the verb; one within an ID may be written as it is, or as %3A, which never does.
+  // The last unencoded colon begins the verb. Colons within an ID may be encoded as %3A or not.
   const path = `/v1/jobs/:target{[^/]+:${verb}}`;
   if (middleware) app.post(path, middleware);
   app.post(path, async (c) => {
@@ -36,7 +39,7 @@ export function registerCustomMethod<S extends z.ZodType>(
     assertJobId(id);
     return handle(c, id, given);
   });
-  // Without this, others would take the verb for a part of the ID.
+  // Otherwise other routes would match the verb as part of the ID.
   app.all(path, (c) => {
     throw new Problem('method-not-allowed', `${c.req.method}: expected POST here`, {
       headers: { Allow: 'POST' },

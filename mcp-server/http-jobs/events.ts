@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/events`: what happens in a job, as server-sent events that any server process goes on with. */
+/** `GET /v1/jobs/{id}/events`: a job's events as server-sent events, resumable on any server process. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -14,21 +14,21 @@ import { RATE_HEADERS } from './rates.js';
 import { assertNotExpired, defined, renderJob } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
-const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from behind that one, on any server process: each status, input_required and log event comes once and in order. Events:
+const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from the one after it, on any server process: each status, input_required and log event comes once and in order. Events:
 
 - status: {job_id, status, stage?, cancel_requested, input_required, at}
 - input_required: {job_id, key, message, schema, expires_at?, at}
-- progress: {job_id, progress, total?, message?}; has no id and is never told again
+- progress: {job_id, progress, total?, message?}; has no id and is not replayed
 - log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
-- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job goes on: come back with the ID of the event before. Has no id.
-- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker could say which logs there are. The last one: the stream ends, and coming back answers 204.
+- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job continues: reconnect with the ID of the previous event. Has no id.
+- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker was available to list the logs. The last event: the stream ends, and reconnecting answers 204.
 
-A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is cut off and can come back.`;
+A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is disconnected and can reconnect.`;
 
-/** One of them; the stream itself has no schema in OpenAPI 3.1. */
+/** One event; OpenAPI 3.1 has no schema for the stream itself. */
 const streamEvent = z
   .object({
-    id: z.string().optional().describe('To be given back as Last-Event-ID.'),
+    id: z.string().optional().describe('Send it back as Last-Event-ID.'),
     event: z.enum(['status', 'input_required', 'progress', 'log', SERVER_STOPPING, 'result']).optional(),
     data: z.string().optional().describe('JSON.'),
   })
@@ -40,14 +40,14 @@ export function registerEvents(context: JobsContext): void {
     path: '/v1/jobs/{id}/events',
     operationId: 'streamJobEvents',
     tags: ['Jobs'],
-    summary: 'What happens in a job, as it happens',
+    summary: "Stream a job's events",
     description: DESCRIPTION,
     middleware: [context.rates.limit('status')],
     request: {
       params: jobParams,
       query: z.strictObject({}),
       headers: z.object({
-        'last-event-id': z.string().optional().describe('ID of the last event that the reader has.'),
+        'last-event-id': z.string().optional().describe('ID of the last event received.'),
       }),
     },
     responses: responses(
@@ -58,7 +58,7 @@ export function registerEvents(context: JobsContext): void {
           headers: RATE_HEADERS,
         },
         204: {
-          description: 'Last-Event-ID is of the last event: there is nothing more.',
+          description: 'Last-Event-ID names the last event: nothing more will come.',
           headers: RATE_HEADERS,
         },
       },
@@ -70,7 +70,7 @@ export function registerEvents(context: JobsContext): void {
     assertJobId(id);
     const principal = context.principalOf(c);
     const record = assertNotExpired(await context.engine.read(principal, id));
-    // Those of another job, or caller, don't open.
+    // IDs of another job or caller don't open.
     const ids = sealOf<EventPosition>(context.secret, `job events ${principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
@@ -113,7 +113,7 @@ async function* shown(
     if (context.shutdown.hasBegun)
       yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: RETRY_AFTER_SECONDS } };
   } catch (error) {
-    // It has been purged meanwhile: whoever comes back is told.
+    // The job was purged while it was streamed: a client that reconnects gets 404 or 410.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
     context.logger.error({ err: error }, 'a stream of events failed');
     throw error;

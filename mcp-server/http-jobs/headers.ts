@@ -1,4 +1,4 @@
-/** Headers and path parts of requests, read and checked. */
+/** Parsing and validation of request headers and path parameters. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
 import type { JobsContext } from './context.js';
@@ -9,19 +9,19 @@ export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
 export const LONGEST_SESSION = 200;
 
-/** @throws Problem `job-not-found` for a text that is no job's ID: it is none of the caller's either */
+/** @throws Problem `job-not-found` for text that can't be a job ID */
 export function assertJobId(id: string): void {
   if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
 }
 
-/** Is it a text of visible ASCII characters, with spaces between them, 1 to so many? */
+/** Whether a text has 1 to `most` visible ASCII characters, with spaces between them. */
 export function isVisibleAscii(text: string, most: number): boolean {
   return text.length <= most && VISIBLE_ASCII.test(text);
 }
 
 /**
- * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a text in quotes as the draft has it, or bare, as most
- * clients send it; both mean the same.
+ * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a quoted string as in the draft, or bare, as most
+ * clients send it; both are equivalent.
  *
  * @throws Problem `invalid-idempotency-key`
  */
@@ -39,7 +39,7 @@ export function idempotencyKeyOf(c: Context): string | undefined {
 }
 
 /**
- * What the job is to be listed under: what the caller calls its session, else its MCP session.
+ * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
  *
  * @throws Problem `invalid-session`
  */
@@ -58,12 +58,12 @@ export function sessionOf(context: JobsContext, c: Context): string | undefined 
   if (session === undefined)
     throw new Problem(
       'invalid-session',
-      'Mcp-Session-Id: expected an open MCP session of yours; got another text',
+      'Mcp-Session-Id: expected the ID of an open MCP session of this caller',
     );
   return session;
 }
 
-/** What a client prefers (RFC 7240), as far as it is known here. */
+/** Supported preferences of a request (RFC 7240). */
 export interface Preferences {
   respondAsync: boolean;
   /** Seconds. */
@@ -73,13 +73,13 @@ export interface Preferences {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const WORD = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
-// Only one place each takes the spaces between two semicolons, and the rest after an unclosed quote: no backtracking.
+// Spaces between semicolons, and the rest after an unclosed quote, match in one place each, so there is no backtracking.
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
 /**
- * Reads `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and of repeated ones the first counts.
+ * Parses `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and the first of repeated ones counts.
  *
- * @throws Problem `invalid-prefer` for a header of another form, and for values that a known preference can't have
+ * @throws Problem `invalid-prefer` for a malformed header, and for invalid values of supported preferences
  */
 export function preferencesOf(c: Context): Preferences {
   const preferences: Preferences = { respondAsync: false };

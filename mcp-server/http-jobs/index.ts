@@ -1,6 +1,6 @@
 /**
- * Tools as jobs over plain HTTP, for clients without MCP: kick off, look, answer, cancel, collect. Beside /mcp in the same
- * process; a job is an operation, and its ID the operation's token.
+ * The jobs API: tools as jobs over plain HTTP, for clients without MCP: start, poll, answer, cancel, collect. Served in the
+ * same process as /mcp. A job is an operation, and its ID the operation's token.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
@@ -34,7 +34,7 @@ export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-p
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** What pages of other origins may read of answers, if they may call at all. */
+/** Response headers that allowed cross-origin pages may read. */
 const EXPOSED_HEADERS = [
   'Location',
   'Retry-After',
@@ -49,7 +49,7 @@ const EXPOSED_HEADERS = [
   'Accept-Ranges',
 ];
 
-/** Every route file; those with verbs in addresses first, for to the others a verb looks like a part of an ID. */
+/** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */
 const ROUTES: RegisterRoutes[] = [
   registerCancel,
   registerResume,

@@ -1,4 +1,4 @@
-/** `POST /v1/jobs/{id}/input`: answering what a job asks. */
+/** `POST /v1/jobs/{id}/input`: answers a question of a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
@@ -19,7 +19,7 @@ const body = z
       .enum(['accept', 'decline', 'cancel'])
       .optional()
       .describe(
-        'accept: with a value. decline: the work is told that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+        'accept: with a value. decline: refuses to answer; the work receives the refusal. cancel: dismisses the question; it may be asked again under another key. Default: accept.',
       ),
   })
   .openapi('Answer');
@@ -40,15 +40,15 @@ export function registerInput({ app, engine, principalOf }: JobsContext): void {
     operationId: 'answerJob',
     tags: ['Jobs'],
     summary: 'Answer a question of a job',
-    description: 'Of two answers to one question exactly one counts; the other meets 409.',
+    description: 'Each question takes one answer; another one gets 409.',
     request: {
       params: jobParams,
       body: { required: true, content: { 'application/json': { schema: body } } },
     },
     responses: responses(
       {
-        200: json(answered, 'The job has the answer.'),
-        202: json(answered, 'No worker was there to take it: it counts once one is. Do not send it again.'),
+        200: json(answered, 'The job has taken the answer.'),
+        202: json(answered, 'No worker is running: the answer is queued until one is. Do not send it again.'),
       },
       [
         'invalid-json',
@@ -84,7 +84,7 @@ export function registerInput({ app, engine, principalOf }: JobsContext): void {
   });
 }
 
-/** The engine calls an answer's value its content. */
+/** Renames the engine's `content` to `body.value` in the error's message. */
 function asAnswerProblem(error: unknown, schema: object | undefined): unknown {
   return error instanceof LonghaulError && error.kind === 'invalid_answer'
     ? new Problem('invalid-answer', error.message.replaceAll(/^content\b/gm, 'body.value'), {

@@ -1,4 +1,4 @@
-/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: starting a job. */
+/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: start a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
@@ -101,7 +101,7 @@ async function kickOff(
   const waitSeconds = waitOf(tool, preferences);
   const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
   return kickoffResponse(c, record, {
-    // Of what has just been started, no run was read.
+    // A run ID is known only for a job that existed before this request.
     replayed: started.runId !== '',
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
@@ -110,7 +110,7 @@ async function kickOff(
 }
 
 /**
- * The answer to what has started a job, or would have.
+ * Response to a request that started a job or found the one an earlier request started.
  *
  * @throws Problem `job-expired`
  */
@@ -147,7 +147,7 @@ export function kickoffResponse(
   });
 }
 
-/** How long this kickoff waits for the end, in seconds: only short tools' do (RFC 7240, sections 4.1 and 4.3). */
+/** Wait of this kickoff, in seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
 function waitOf(tool: Tool, { respondAsync, wait }: Preferences): number {
   if (!tool.wait) return 0;
   return Math.min(wait ?? (respondAsync ? 0 : DEFAULT_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
@@ -161,7 +161,7 @@ function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isO
   ].join(', ');
 }
 
-/** Waits until the job has ended, asks something (then it can't end within a wait), or the time is over. */
+/** Waits until the job has ended, asks a question (then it can't end within the wait), or the time is over. */
 async function waitForEnd(
   context: JobsContext,
   c: Context,

@@ -1,4 +1,4 @@
-/** `GET /v1/jobs`: finding a job again. */
+/** `GET /v1/jobs`: lists the caller's jobs. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
@@ -12,10 +12,10 @@ import { defined, jobPath } from './render.js';
 import { integer, job, json, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
-/** How many open jobs of a page are read at once. */
+/** Open jobs of a page that are read concurrently. */
 const CONCURRENT_READS = 10;
 
-/** Lists don't tell queued from running: Temporal's do not, and each job is read for it. */
+/** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',
@@ -52,7 +52,7 @@ const query = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .openapi({ description: "The caller. Anybody else's jobs are none of the caller's: the list is empty." }),
+    .openapi({ description: "The caller. Another user's jobs are not listed: the list is empty." }),
   session: visible(2000).openapi({ description: 'Longhaul-Session or Mcp-Session-Id of the kickoffs.' }),
   idempotency_key: visible(LONGEST_KEY),
   created_after: z.iso
@@ -65,7 +65,7 @@ const query = z.strictObject({
     .max(4096)
     .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
     .optional()
-    .openapi({ description: 'next_cursor of the page before: goes on behind it, with its filters.' }),
+    .openapi({ description: 'next_cursor of the previous page, sent with the same filters.' }),
 });
 
 export function registerList(context: JobsContext): void {
@@ -75,9 +75,9 @@ export function registerList(context: JobsContext): void {
     path: '/v1/jobs',
     operationId: 'listJobs',
     tags: ['Jobs'],
-    summary: 'Find jobs again, latest first',
+    summary: 'List jobs, latest first',
     description:
-      "Only the caller's. The list lags by seconds behind what happens; a page may have fewer jobs than its limit, and still a next one. Whether a kickoff was taken is better found out by repeating it with its Idempotency-Key.",
+      "Lists the caller's jobs. The list lags by seconds; a page may have fewer jobs than its limit although another page follows. To find out whether a kickoff succeeded, repeat it with its Idempotency-Key.",
     middleware: [rates.limit('status')],
     request: { query },
     responses: responses(
@@ -85,7 +85,7 @@ export function registerList(context: JobsContext): void {
         200: json(
           z.object({
             jobs: z.array(summary),
-            next_cursor: z.string().optional().describe('There may be more: give it as cursor.'),
+            next_cursor: z.string().optional().describe('Cursor of the next page; missing on the last one.'),
           }),
           'A page.',
         ),
@@ -124,13 +124,13 @@ export function registerList(context: JobsContext): void {
   });
 }
 
-/** What jobs of this session are listed under: those of an MCP session under names that it has inside. */
+/** Scopes to filter by: those of an MCP session if `session` is an MCP session ID, else the name itself. */
 function sessionsOf({ mcpSessionOf }: JobsContext, session: string, principal: string): string[] {
   const ofMcp = mcpSessionOf(session, principal);
   if (!ofMcp && session.length > LONGEST_SESSION)
     throw new Problem(
       'invalid-request',
-      `query.session: expected 1 to ${LONGEST_SESSION} characters, or the ID of an MCP session of yours; got ${session.length}`,
+      `query.session: expected 1 to ${LONGEST_SESSION} characters, or the ID of an MCP session of this caller; got ${session.length}`,
     );
   return ofMcp ?? [session];
 }
@@ -143,7 +143,7 @@ function listProblem(error: unknown): unknown {
     : error;
 }
 
-/** What the list says of closed jobs, and of open ones what they say themselves. Expired ones are left out. */
+/** Summaries of a page: closed jobs as listed, open ones as read. Expired jobs are left out. */
 async function summariesOf(
   context: JobsContext,
   c: Context,
@@ -171,7 +171,7 @@ async function summaryOf(
   return now && now.status !== 'expired' ? rendered(now) : undefined;
 }
 
-/** Undefined for one that is gone meanwhile. */
+/** Undefined for a job that was purged since it was listed. */
 async function readListed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

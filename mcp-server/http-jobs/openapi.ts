@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: the API's description (OpenAPI 3.1). What routes say of themselves is made once; each tool's own path,
- * with its arguments, result and rules, is added as the tools are at that moment.
+ * `GET /openapi.json`: the API's description (OpenAPI 3.1). The routes are described once; a kickoff path for each tool, with
+ * its arguments, result and rules, is added per request from the current tools.
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -28,7 +28,7 @@ const problemKind = z
   })
   .openapi('ProblemKind');
 
-/** Every type of problem, as the documents show it. */
+/** All problem types, as /problems and /openapi.json list them. */
 export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => ({ type: problemUri(type), ...PROBLEMS[type] }));
 
 export function registerOpenApi(context: JobsContext): void {
@@ -39,9 +39,9 @@ export function registerOpenApi(context: JobsContext): void {
       path: '/problems',
       operationId: 'listProblems',
       tags: ['Problems'],
-      summary: 'Every type of problem',
+      summary: 'List all problem types',
       responses: responses(
-        { 200: json(z.object({ problems: z.array(problemKind) }), 'The closed list.') },
+        { 200: json(z.object({ problems: z.array(problemKind) }), 'The complete list.') },
         [],
       ),
     }),
@@ -53,7 +53,7 @@ export function registerOpenApi(context: JobsContext): void {
       path: '/problems/{type}',
       operationId: 'getProblem',
       tags: ['Problems'],
-      summary: "What a problem document's type means",
+      summary: 'Describe a problem type',
       request: { params: z.object({ type: z.string() }) },
       responses: responses({ 200: json(problemKind, 'The type.') }, ['unknown-route']),
     }),
@@ -66,7 +66,7 @@ export function registerOpenApi(context: JobsContext): void {
   );
   let base: OpenApiDocument | undefined;
   app.get('/openapi.json', async (c) => {
-    // Made once all routes are registered.
+    // Lazy: all routes must be registered first.
     base ??= app.getOpenAPI31Document({
       openapi: '3.1.0',
       info: { title: 'Longhaul jobs', version: VERSION },
@@ -76,16 +76,16 @@ export function registerOpenApi(context: JobsContext): void {
   });
 }
 
-/** What the document says of this server. */
+/** The parts of the document that describe this server. */
 async function about(context: JobsContext) {
   const { limits } = context.rates;
   const warning = await retentionWarning(context.engine);
   const description = [
-    'Long-running tools as jobs: kick off, look, answer, cancel, collect. A job goes on whether or not anybody waits.',
-    `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} looks in ${RATE_WINDOW_SECONDS} s; RateLimit headers say what is left.`,
+    'Long-running tools as jobs: start, poll, answer, cancel, collect. A job continues whether or not a client waits.',
+    `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} status requests in ${RATE_WINDOW_SECONDS} s; RateLimit headers have the remaining quota.`,
     ...(warning ? [`Note: ${warning}`] : []),
     '## Problems',
-    'Errors are RFC 9457 problem documents, of these types and no others:',
+    'Errors are RFC 9457 problem documents of these types:',
     [
       '| type | status | retryable | meaning |',
       '| --- | --- | --- | --- |',
@@ -107,7 +107,7 @@ async function about(context: JobsContext) {
   };
 }
 
-/** The document with a kickoff path for each tool. */
+/** Adds a kickoff path for each tool to the document. */
 function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: Tool[]) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
   const schemas: Record<string, JsonSchema> = {};
@@ -141,7 +141,7 @@ function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: Tool[])
   };
 }
 
-/** The kickoff's 200, with the tool's own result in it. */
+/** The kickoff's 200 response, with the tool's result schema. */
 function withResult(
   general: NonNullable<NonNullable<OpenApiDocument['paths']>[string]['post']> | undefined,
   result: JsonSchema,
@@ -152,7 +152,7 @@ function withResult(
   return { ...response, content: { 'application/json': { schema } } };
 }
 
-/** Puts a schema among the components, and gives the reference to it. */
+/** Adds a schema to the components and returns a reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
   schemas[name] = movedTo(pointer, schema) as JsonSchema;

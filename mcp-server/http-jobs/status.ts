@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}`: a job as it is now, or once it has changed. */
+/** `GET /v1/jobs/{id}`: a job's current state, or a long poll for its next change. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
@@ -13,11 +13,11 @@ const HEADERS = {
   ...RATE_HEADERS,
   ...WAIT_ENDED_HEADERS,
   ETag: {
-    description: 'Another one with each change, progress too. Give it back as If-None-Match.',
+    description: 'Changes with every change of the job, also of its progress. Send it back as If-None-Match.',
     schema: { type: 'string' as const },
   },
   'Retry-After': {
-    description: 'Seconds until it is worth looking again; follows the estimate. Only while the job is open.',
+    description: 'Seconds until the next poll is worthwhile, from the estimate. Only while the job is open.',
     schema: { type: 'integer' as const },
   },
 };
@@ -28,23 +28,23 @@ export function registerStatus(context: JobsContext): void {
     path: '/v1/jobs/{id}',
     operationId: 'getJob',
     tags: ['Jobs'],
-    summary: 'Where a job stands',
+    summary: "Get a job's state",
     description:
-      'With wait: a long poll. It answers once the job has ended or asks something, or, with If-None-Match, once it has changed; at the latest after that many seconds. The end of a wait ends nothing else.',
+      'With wait: a long poll. It answers once the job has ended or asks a question, or, with If-None-Match, once it has changed; at the latest after that many seconds. The end of a wait does not affect the job.',
     middleware: [context.rates.limit('status')],
     request: {
       params: jobParams,
       query: z.strictObject({
-        wait: integer(0, LONGEST_WAIT_SECONDS, 'How long to wait at most, in seconds. Default: 0.'),
+        wait: integer(0, LONGEST_WAIT_SECONDS, 'Maximum wait, in seconds. Default: 0.'),
       }),
       headers: z.object({
-        'if-none-match': z.string().optional().describe('Entity tag of an earlier answer.'),
+        'if-none-match': z.string().optional().describe('ETag of an earlier response.'),
       }),
     },
     responses: responses(
       {
         200: json(job, 'The job.', HEADERS),
-        304: { description: 'As it was: If-None-Match names this state.', headers: HEADERS },
+        304: { description: 'Not modified: If-None-Match has the current entity tag.', headers: HEADERS },
       },
       ['job-not-found', 'job-expired', 'rate-limited'],
     ),
@@ -59,7 +59,7 @@ export function registerStatus(context: JobsContext): void {
   });
 }
 
-/** A job, or 304 when the client has it already. */
+/** A job, or 304 if If-None-Match matches. */
 function jobResponse(
   context: JobsContext,
   c: Context,
@@ -84,7 +84,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** The last state that was seen; undefined when none was. */
+/** The last state read; undefined if none was. */
 async function waitForChange(
   context: JobsContext,
   c: Context,

@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/logs`: links to the logs of a job: its own, and that of each step. */
+/** `GET /v1/jobs/{id}/logs`: links to the logs of a job and of each of its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
@@ -32,7 +32,7 @@ export function registerSteps(context: JobsContext): void {
       path: '/v1/jobs/{id}/logs',
       operationId: 'listSteps',
       tags: ['Results'],
-      summary: 'The logs of a job: its own, and those of its steps',
+      summary: 'List the logs of a job and of its steps',
       description: 'Only pipelines have steps with logs.',
       middleware: [rates.limit('status')],
       request: { params: jobParams },
@@ -40,9 +40,9 @@ export function registerSteps(context: JobsContext): void {
         {
           200: json(
             z.object({
-              log_url: z.string().describe("The job's own log: lines of its workflows and activities."),
+              log_url: z.string().describe("The job's own log, written by its workflows and activities."),
               steps: z.array(step),
-              is_live: z.boolean().describe('False: no worker could be asked, so there may be other steps.'),
+              is_live: z.boolean().describe('False: no worker was available, so steps may be missing.'),
             }),
             'The logs.',
           ),
