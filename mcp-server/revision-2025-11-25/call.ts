@@ -1,4 +1,4 @@
-/** tools/list and tools/call: what each face needs to know of this era's calls. */
+/** tools/list and tools/call: selects the protocol of a call and passes it the parameters of this revision. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
@@ -27,7 +27,7 @@ const callParams = z.looseObject({
   keep_alive_seconds: z.unknown().optional(),
 });
 
-/** What decides which face the session's calls get. */
+/** The session's properties that decide the protocol of its calls. */
 function clientOf(session: Session): Client {
   const { asyncTools, twoStage, version } = session;
   return featuresOf(version).tasks
@@ -40,7 +40,7 @@ function needsTasks({ name }: Tool): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
 }
 
-/** The tools, in the form of the session's face; that a call may become a task is said where the version has tasks. */
+/** The tools in the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
 export function listTools(engine: Engine, session: Session): object[] {
   const client = clientOf(session);
   const face = listingFaceOf(client);
@@ -64,7 +64,7 @@ function namesFor(engine: Engine, session: Session): string[] {
 }
 
 /**
- * Calls a tool by the face that the call gets.
+ * Calls a tool by the protocol selected for the call.
  *
  * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
  */
@@ -94,7 +94,7 @@ export async function callTool(
     return context.cancellations.track(listed, requestId, (started) =>
       startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
-        // The answer goes first: until then the client may not know the token.
+        // After the answer has been sent: before it the client may not know the token.
         setImmediate(() => context.notifier.started(listed, token));
       }),
     );

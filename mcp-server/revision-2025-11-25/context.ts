@@ -1,4 +1,4 @@
-/** What all of the older era's code works with, one for each process. */
+/** Context shared by the code of this revision; one per process. */
 import type { Engine } from '../../engine/index.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
@@ -10,11 +10,11 @@ import type { EventPosition, SessionStreamPosition } from './waits.js';
 import type { AskedQuestion } from './questions.js';
 import type { Session } from './session.js';
 
-/** How long a question isn't shown again. */
+/** Back-off before a question is shown again. */
 export interface QuestionBackoff {
-  /** By `performance.now()`, in milliseconds. */
+  /** End of the current back-off, by `performance.now()`, in milliseconds. */
   until: number;
-  /** How long it rests the next time, in milliseconds. Default: as after the first. */
+  /** Next back-off, in milliseconds. Default: that after the first time. */
   nextMs?: number;
 }
 
@@ -22,15 +22,15 @@ export interface LegacyContext {
   engine: Engine;
   logger: Logger;
   sessions: Seal<Session>;
-  /** IDs of the requests that show questions to a client. */
+  /** Seals the IDs of elicitation requests. */
   questions: Seal<AskedQuestion>;
-  /** IDs of the events on the streams of calls. */
+  /** Seals the IDs of events on calls' streams. */
   events: Seal<EventPosition>;
-  /** IDs of the events on sessions' own streams. */
+  /** Seals the IDs of events on sessions' own streams. */
   sessionEvents: Seal<SessionStreamPosition>;
-  /** Questions that are shown on a stream of this process: no other shows them too. */
+  /** Questions shown on a stream of this process, so that no other stream shows them too. */
   shownQuestions: Set<string>;
-  /** Questions that were shown with a status, and when they may be again. */
+  /** Back-offs of the questions that were shown with a status. */
   questionBackoffs: Map<string, QuestionBackoff>;
   notifier: SessionNotifier;
   cancellations: Cancellations;

@@ -1,4 +1,4 @@
-/** The form that links to resources take in a session's messages. */
+/** Renders resource links in the form that a session's client supports. */
 import { linksFor } from '../shared/links-as-text.js';
 import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';

@@ -1,4 +1,4 @@
-/** The verbs of this era. A Server of the SDK is made for each POST, or for a stdio connection; nothing sticks to it. */
+/** Method handlers. An SDK Server is created for each POST or stdio connection and keeps no state. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -33,16 +33,16 @@ const RESOURCE_NOT_FOUND = -32002;
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Params = Record<string, unknown> & { _meta?: { progressToken?: string | number } };
 
-/** Making one costs more than a call. */
+/** Shared: creating a validator costs more than a call. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-/** Prompts are answered for without the capability. */
+/** Allows handlers of prompt methods without the capability. */
 class LegacyServer extends Server {
   protected override assertRequestHandlerCapability(method: string): void {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
 
-  /** The SDK checks tools/call before its handler, with a schema of its own. */
+  /** Shortens the errors of the SDK's own schema check, which it makes before the tools/call handler. */
   renderChecks(): void {
     const handlers = this['_requestHandlers'] as Map<string, (...args: unknown[]) => Promise<unknown>>;
     const call = handlers.get('tools/call')!;
@@ -55,9 +55,9 @@ class LegacyServer extends Server {
 }
 
 /**
- * A server for one exchange or connection.
+ * Creates the server for one exchange or connection.
  *
- * @param streamOf where the messages of the request that is being handled go
+ * @param streamOf the stream for messages of the request being handled
  */
 export function createLegacyServer(
   context: LegacyContext,
@@ -67,7 +67,7 @@ export function createLegacyServer(
   const { engine } = context;
   const { principal } = session;
   const features = featuresOf(session.version);
-  // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
+  // No tasks/list without identified principals (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
   const server = new LegacyServer(SERVER_INFO, {

@@ -1,4 +1,4 @@
-/** A session's own stream: news of what it has started, and questions of it when no call shows them. */
+/** Notifications on a session's own stream, and questions that no waiting call shows. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf, followOperation } from '../sep-1391/index.js';
 import { followTask } from './tasks/notifications.js';
@@ -9,10 +9,10 @@ import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 
 /**
- * Serves a stream until the signal fires. Questions come here too since a client may wait for a task without asking for
+ * Sends notifications until the signal fires. Questions are sent too, since a client may wait for a task without requesting
  * its result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
  *
- * @param told of the session's two-stage jobs, on the stream that this one goes on with. Default: nothing
+ * @param delivered what the stream that this one resumes has sent of the session's two-stage jobs. Default: nothing
  */
 export function notifySession(
   context: LegacyContext,
@@ -49,7 +49,7 @@ export function notifySession(
       follow: () => followJob(job),
     });
   };
-  // With both opt-ins an operation is followed as a job is: its result is notified too.
+  // With both opt-ins an operation is followed like a job: its result is notified too.
   if (twoStage) {
     listenToJobs(jobScope(session), 'job');
     if (asyncTools) listenToJobs(operationScope(session), 'operation');

@@ -1,8 +1,8 @@
 /**
  * Questions of operations (SEP-1391) on the streams of tools/async/status, and of two-stage jobs on those of
- * tools/poll_result, for sessions that have no stream of their own.
- * A client asks for the status again and again, and its person needs time: the same question rests meanwhile. What this
- * process remembers of that is a courtesy: at another one a question may be shown again, and the first answer counts.
+ * tools/poll_result, for sessions without a stream of their own.
+ * A client polls repeatedly while its user needs time, so each question has a back-off. It is kept per process, best effort:
+ * another process may show the question again, and the first answer counts.
  */
 import type { OperationRecord } from '../../operations/record.js';
 import type { LegacyContext } from './context.js';
@@ -10,13 +10,13 @@ import { questionId, Questions } from './questions.js';
 import { jobScope, operationScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** How long a question rests once it was shown, in milliseconds; doubled each time. */
+/** Back-off after a question was shown, in milliseconds; doubled each time. */
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
-/** How many questions are remembered. */
+/** Maximum number of back-offs kept. */
 const REMEMBERED = 1_000;
 
-/** Shows the open questions of an operation or job that nothing else shows, and those whose answer was refused. */
+/** Shows open questions of an operation or job that no other stream shows, and those whose answer was refused. */
 export async function showQuestionsWithStatus(
   context: LegacyContext,
   session: Session,
@@ -42,7 +42,7 @@ export async function showQuestionsWithStatus(
 
 function rest({ questionBackoffs }: LegacyContext, question: string): void {
   const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_REST_MS;
-  // At the end of the map, which is in the order of insertion.
+  // Moved to the end: the map is in insertion order, and the oldest is evicted.
   questionBackoffs.delete(question);
   questionBackoffs.set(question, {
     until: performance.now() + restMs,

@@ -1,4 +1,4 @@
-/** The older era over standard input and output: one Server of the SDK for the connection, once the client initializes. */
+/** stdio: one SDK Server for the connection, created when the client sends `initialize`. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
@@ -27,7 +27,7 @@ export class LegacyStdio {
   #session: Session | undefined;
   #server: Server | undefined;
   #transport: Transport | undefined;
-  /** Messages are handled in their order; what they start runs on. */
+  /** Tail of the queue: messages are dispatched in order, their work runs concurrently. */
   #last: Promise<void> = Promise.resolve();
   readonly #batches: Batches;
 
@@ -44,7 +44,7 @@ export class LegacyStdio {
     this.#enqueue(() => this.#receive(message));
   }
 
-  /** Takes a line that is a batch. */
+  /** Handles a line that is a batch. */
   receiveBatch(line: string): void {
     this.#enqueue(async () => {
       const messages =
@@ -53,7 +53,7 @@ export class LegacyStdio {
         return this.#sendError(
           null,
           ProtocolErrorCode.InvalidRequest,
-          'Invalid Request: no batch that can be taken',
+          'Invalid Request: not a batch that can be accepted here',
         );
       }
       this.#batches.add(messages);
@@ -80,7 +80,7 @@ export class LegacyStdio {
       return;
     }
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-      // Whoever waits for this answer is behind it in no queue.
+      // Not queued: a queued request may be waiting for this answer.
       void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
@@ -94,7 +94,7 @@ export class LegacyStdio {
     }
   }
 
-  /** An answer that wasn't taken; a response has no response but an error without an ID. */
+  /** Reports an answer that wasn't accepted. A response has no response, so the error has no ID. */
   async #refuse(error: unknown): Promise<void> {
     if (error instanceof LonghaulError && error.kind === 'invalid_answer')
       await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
@@ -105,7 +105,7 @@ export class LegacyStdio {
     return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
-  /** The first request has to be initialize; a ping may come before (specs: basic/lifecycle, "Initialization"). */
+  /** The first request must be initialize; pings may precede it (specs: 2025-11-25 basic/lifecycle, "Initialization"). */
   async #open(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
@@ -123,7 +123,7 @@ export class LegacyStdio {
         ...(_meta?.progressToken === undefined ? {} : { progressToken: _meta.progressToken }),
       },
       send: this.#send,
-      // A stream over stdio ends with its process: there is nothing to come back to.
+      // A stdio stream ends with its process and can't be resumed.
       mark: () => undefined,
     }));
     this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };

@@ -1,6 +1,6 @@
 /**
- * The streams that a GET opens: a session's own, for news of what it has started, and one that goes on with a call's wait where
- * another broke off, whichever process held it (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
+ * The streams that a GET opens: a session's own, for its notifications, and the resumed stream of a waiting call, whichever
+ * process served it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
@@ -20,10 +20,10 @@ import { withCaller } from './with-caller.js';
 
 interface OpenStream {
   session: string;
-  /** The request that it goes on with; missing for a session's own stream. */
+  /** The request whose stream is resumed; missing for a session's own stream. */
   requestId?: RequestId;
   end: AbortController;
-  /** Tells the client, before the end, that there is nothing to come back to. */
+  /** Sends a last event ID that marks the request as over, so that the client doesn't reconnect. */
   onCancel?: () => void;
 }
 
@@ -33,10 +33,10 @@ export class OpenStreams {
   constructor(private readonly context: LegacyContext) {}
 
   /**
-   * A session's own stream. A new one takes the place of an earlier one, which the client has lost. Its events have IDs
-   * where the session has two-stage jobs, of whose results each is told once.
+   * Opens a session's own stream. It replaces an earlier one, which the client has lost. Its events have IDs if the session
+   * uses two-stage returns, so that each result is sent once.
    *
-   * @param position of the earlier stream, if the client names it: what was told there is not told again
+   * @param position of the stream to resume, from Last-Event-ID: what it sent is not sent again
    */
   listen(c: Context, session: Session, position?: SessionStreamPosition): Response {
     for (const stream of this.#open)
@@ -56,7 +56,7 @@ export class OpenStreams {
     });
   }
 
-  /** Goes on with a call's wait, and ends with the response to its request. */
+  /** Resumes a call's wait; the stream ends with the response to its request. */
   resume(c: Context, session: Session, position: EventPosition): Response {
     const { requestId } = position;
     const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
@@ -71,7 +71,7 @@ export class OpenStreams {
     });
   }
 
-  /** Ends the waits for a request that were taken up here. */
+  /** Ends resumed waits for a request. */
   cancel(session: Session, requestId: RequestId): void {
     for (const stream of this.#open) {
       if (stream.session !== session.nonce || stream.requestId !== requestId) continue;
@@ -97,7 +97,7 @@ export class OpenStreams {
       if (!wait) {
         throw new ProtocolError(
           ProtocolErrorCode.InternalError,
-          'the connection broke before the server had said what became of the call; if it was started, operation_list shows it',
+          'the connection broke before the server could report the outcome of the call; if it was started, operation_list shows it',
         );
       }
       const result = await withCaller(this.context, session, stream, async (caller) =>
@@ -111,7 +111,7 @@ export class OpenStreams {
     } catch (error) {
       const known = renderError(error);
       if (!(known instanceof ProtocolError))
-        this.context.logger.error({ err: error }, 'a wait could not go on');
+        this.context.logger.error({ err: error }, 'a wait could not be resumed');
       const { code, message, data } =
         known instanceof ProtocolError
           ? known
@@ -152,7 +152,7 @@ export class OpenStreams {
       const { signal } = open.end;
       this.#open.add(open);
       sse.onAbort(() => open.end.abort());
-      // At once, so that a client or proxy sees that the stream is there.
+      // Sent at once, so that clients and proxies see an open stream.
       await sse.write(': open\n\n');
       const quiet = onHeartbeat(() => void sse.write(': heartbeat\n\n'));
       try {

@@ -1,4 +1,4 @@
-/** Who makes a call, as the faces see it. */
+/** The {@link Caller} of a call on a stream of this revision. */
 import type { Progress } from '../../operations/record.js';
 import type { Caller } from '../shared/caller.js';
 import type { LegacyContext } from './context.js';
@@ -6,7 +6,7 @@ import { Questions } from './questions.js';
 import type { Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Makes the call, with progress and questions on its stream; both end with it. */
+/** Runs `call` with a caller whose progress and questions are sent on the stream until it ends. */
 export async function withCaller<T>(
   context: LegacyContext,
   session: Session,
