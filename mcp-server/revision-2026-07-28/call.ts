@@ -1,4 +1,4 @@
-/** tools/call: which face a call gets, questions before it starts, and questions that end a call that waits. */
+/** tools/call: selects the protocol of a call, asks questions before it starts, and ends waiting calls with questions. */
 import {
   inputRequired,
   type InputRequiredResult,
@@ -37,7 +37,7 @@ import { RequestStates, type CallState } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
 
-/** Fields of a call beside its name and arguments. */
+/** Fields of a call besides its name and arguments. */
 export interface CallOptions {
   /** SEP-1391. */
   operation?: unknown;
@@ -47,9 +47,9 @@ export interface CallOptions {
 
 const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
 
-/** A connection of one client that lasts beyond a request: its requests' IDs are unique (stdio). */
+/** A client's connection that outlives a request, so that request IDs are unique on it (stdio). */
 export interface Connection {
-  /** Names it among all that the process has. */
+  /** Unique among the connections of the process. */
   session: string;
   cancellations: Cancellations;
 }
@@ -69,13 +69,12 @@ export class Calls {
   }
 
   /**
-   * Calls a tool by the face that the call gets; Longhaul's own tools and short ones answer for themselves on every
-   * face.
+   * Calls a tool by the protocol selected for the call; built-in and short tools answer directly in every protocol.
    *
-   * @param options as they came
+   * @param options unvalidated
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for a requestState that can't be taken and for a question before the
-   *   start that the person did not want to answer; what the face throws
+   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for an invalid requestState, and if the user
+   *   declined a question before the start; errors of the protocol
    */
   async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
     const own = builtinTools(this.engine).get(name);
@@ -103,7 +102,7 @@ export class Calls {
     context: ServerContext,
   ): Promise<Result> {
     const { elicitation } = clientOf(context);
-    // Before the person is asked for anything.
+    // Validated before the user is asked for anything.
     const field = face === 'operation' ? parseOperationField(options.operation) : {};
     const keepAliveSeconds = face === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
@@ -135,7 +134,7 @@ export class Calls {
     }
   }
 
-  /** Before anything starts. What was given in an earlier round goes along. */
+  /** Asks for missing arguments before anything starts. requestState carries those given in earlier rounds. */
   #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
     const inputRequests = argumentRequests(tool, missing);
     if (Object.keys(given).length === 0) return inputRequired({ inputRequests });
@@ -143,7 +142,7 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** The retry of a call that waited: takes the answers, and waits for that same operation. */
+  /** Retry of a call that ended with questions: hands over the answers and waits for the same operation. */
   async #resumeCall(
     name: string,
     args: Arguments,
@@ -178,7 +177,7 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** Names of the tools that the client is shown. */
+  /** Names of the tools listed for the client. */
   #listedFor(context: ServerContext): string[] {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }

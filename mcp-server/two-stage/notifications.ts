@@ -18,18 +18,17 @@ export interface JobNotification {
 export interface JobListener {
   engine: Engine;
   send: (notification: JobNotification) => Promise<void>;
-  /** What its stream has told already. Default: nothing. */
+  /** What the stream has delivered already. Default: nothing. */
   delivered?: DeliveredJobs;
-  /** Makes what shows one job's questions as forms; missing for a client without elicitation. */
+  /** Creates the object that shows a job's questions as forms; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
-  /** More fields of a job's notifications. Default: none. */
+  /** Additional fields of a job's notifications. Default: none. */
   fields?: (record: OperationRecord) => object;
 }
 
 /**
- * Tells a listener of one job: of its progress, at most once a second and never going back, with the questions that are
- * open; and of its result, once.
- * What comes too soon after the last is told when its time has come, unless something newer has come by then.
+ * Sends a listener the progress of one job with its open questions, at most once a second and never decreasing, and its
+ * result, once. Progress within a second of the last notification is delayed, and superseded by newer progress.
  */
 export function followJob({
   engine,
@@ -54,12 +53,13 @@ export function followJob({
     const progress = Math.max(progressShare(record), before ?? 0);
     const message = progressText(record);
     const open = questionsField(record);
-    const saying = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
-    if (saying === last) return;
-    last = saying;
+    const fingerprint = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
+    if (fingerprint === last) return;
+    last = fingerprint;
     lastAt = Date.now();
     delivered.markDelivered(record.token, progress);
-    // MCP's own notification of this name needs the token, and a number above the last; without them it is this document's.
+    // MCP's notification of this name requires a progress token and an increasing number; without them this is the one of
+    // two-stage returns.
     const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
     await send({
       jsonrpc: '2.0',

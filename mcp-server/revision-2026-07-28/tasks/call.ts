@@ -1,4 +1,4 @@
-/** What a call of a tool becomes for clients that have tasks. */
+/** tools/call for clients with the tasks extension. */
 import type { Result } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -6,9 +6,9 @@ import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { renderCreated } from './render.js';
 
 /**
- * Starts the work, and gives the task that it is (specs: ext-tasks, "Creating Tasks").
+ * Starts the operation and returns its task (specs: ext-tasks, "Task Creation").
  *
- * @param elicitation can the client show questions?
+ * @param elicitation whether the client can show questions
  * @throws LonghaulError as the engine's start does, and as {@link takeIdempotencyKey}
  */
 export async function startTask(

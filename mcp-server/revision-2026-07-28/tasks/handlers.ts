@@ -1,4 +1,4 @@
-/** The verbs of this face: tasks/get, tasks/update, tasks/cancel. */
+/** Handlers of tasks/get, tasks/update and tasks/cancel. */
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
@@ -6,9 +6,9 @@ import { missingTasksCapability, renderDetailed, renderError } from './render.js
 import { elicitResult } from '../../shared/elicitation.js';
 import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
 
-/** Gives a server the extension's methods. */
+/** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Engine, principal: string): void {
-  /** Only for clients that declare the extension, whatever else is wrong. */
+  /** Registers a method; clients that don't declare the extension get -32021 before any other error. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(
       method,
@@ -46,8 +46,8 @@ export function registerTasks(server: Server, engine: Engine, principal: string)
 }
 
 /**
- * Hands over each answer. Keys that aren't open are ignored (specs: ext-tasks, "Task Update Requests"); an answer
- * that doesn't fit its question is refused, after the others have been handed over.
+ * Hands over each answer. Keys without an open question are ignored (specs: ext-tasks, "Task Update Requests"); invalid
+ * answers are reported after the others have been handed over.
  */
 async function answerAll(
   engine: Engine,
