@@ -1,4 +1,4 @@
-/** How often a listener is delivered, and what a stream remembers of it. */
+/** Rate of notifications, and the record of what a stream has delivered. */
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
