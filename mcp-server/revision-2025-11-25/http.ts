@@ -146,7 +146,11 @@ export class LegacyHttp {
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
         const isOurs = await takeResponse(this.context, session, message);
         if (!isOurs && messages.length === 1)
-          throw new Refusal(400, BAD_REQUEST, 'Bad Request: the response does not answer a request of this session');
+          throw new Refusal(
+            400,
+            BAD_REQUEST,
+            'Bad Request: the response does not answer a request of this session',
+          );
       } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
         const { requestId, reason } = (message.params ?? {}) as {
           requestId?: string | number;

@@ -147,7 +147,8 @@ export async function takeResponse(
     return true;
   }
   const parsed = elicitResult.safeParse(response.result);
-  if (!parsed.success) log.warn('the action of an answer was not accept, decline or cancel; the question is asked again');
+  if (!parsed.success)
+    log.warn('the action of an answer was not accept, decline or cancel; the question is asked again');
   try {
     await answer(context, asked, parsed.data ?? { action: 'cancel' });
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Caller } from '../shared/caller.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
-import { startTask } from './tasks/call.js';
+import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
 import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';

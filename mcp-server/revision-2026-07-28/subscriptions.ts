@@ -23,7 +23,7 @@ import { followJob } from '../two-stage/index.js';
 import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
-import { listenParams } from './listen-params.js';
+import { listenParams } from './schemas.js';
 
 /** Receiver of a subscription's messages. */
 export interface Subscriber {

@@ -114,7 +114,10 @@ export class Cancellations {
   #log(error: unknown): void {
     const isKnown = error instanceof LonghaulError;
     if (isKnown && error.kind === 'not_found') return;
-    this.logger.warn({ reason: (error as Error).message }, 'the operation of a cancelled call could not be looked up');
+    this.logger.warn(
+      { reason: (error as Error).message },
+      'the operation of a cancelled call could not be looked up',
+    );
   }
 }
 

@@ -1,10 +1,35 @@
-/** Handlers of tasks/get, tasks/update and tasks/cancel. */
+/** Task handlers: calls that become tasks, tasks/get, tasks/update and tasks/cancel. */
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { missingTasksCapability, renderDetailed, renderError } from './render.js';
+import type { Tool } from '../../../operations/tool.js';
+import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
+import { missingTasksCapability, renderCreated, renderDetailed, renderError } from './render.js';
 import { elicitResult } from '../../shared/elicitation.js';
 import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
+
+/**
+ * Starts the operation and returns its task (specs: ext-tasks, "Task Creation").
+ *
+ * @param elicitation whether the client can show questions
+ * @throws LonghaulError as the engine's start does, and as {@link takeIdempotencyKey}
+ */
+export async function startTask(
+  engine: Engine,
+  principal: string,
+  tool: Tool,
+  given: Record<string, unknown>,
+  elicitation: boolean,
+): Promise<Result> {
+  const { args, idempotencyKey } = takeIdempotencyKey(given);
+  const record = await engine.start(
+    principal,
+    tool.name,
+    args,
+    idempotencyKey === undefined ? {} : { idempotencyKey },
+  );
+  return { ...renderCreated(record, { elicitation, tool }) };
+}
 
 /** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Engine, principal: string): void {
