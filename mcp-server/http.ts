@@ -21,8 +21,8 @@ import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
-import { BACK_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
-import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
+import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
@@ -30,9 +30,9 @@ import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
 import { createJobsApp, isJobsPath, Problem, renderProblem } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
-import { createOlderEra } from './revision-2025-11-25/context.js';
-import { OlderHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
-import { listedUnder } from './revision-2025-11-25/session.js';
+import { createLegacyContext } from './revision-2025-11-25/context.js';
+import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
+import { sessionScopes } from './revision-2025-11-25/session.js';
 import { withoutNesting } from './shared/raw-call.js';
 import type { Serving } from './shared/serving.js';
 
@@ -55,27 +55,27 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(engine, ANONYMOUS, settings.resourceLinks);
   const secret = loadSecret(settings.home);
-  const closing = new Shutdown();
+  const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
-  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing), {
+  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, serving, secret, shutdown), {
     legacy: 'reject',
     maxRequestBodySize: BODY_LIMIT_BYTES,
     keepAliveMs: HEARTBEAT_MS,
     onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
   });
-  const olderEra = createOlderEra(engine, secret, logger, serving, closing);
-  const older = new OlderHttp(olderEra);
+  const legacyContext = createLegacyContext(engine, secret, logger, serving, shutdown);
+  const legacy = new LegacyHttp(legacyContext);
   const cancellations = new Cancellations(engine, logger);
   const jobs = createJobsApp({
     engine,
     settings,
     secret,
     logger,
-    closing,
+    shutdown,
     principalOf: () => ANONYMOUS,
     mcpSessionOf(id, principal) {
-      const session = olderEra.sessions.open(id);
-      return session?.principal === principal ? listedUnder(session) : undefined;
+      const session = legacyContext.sessions.open(id);
+      return session?.principal === principal ? sessionScopes(session) : undefined;
     },
   });
   const hosts = [
@@ -95,10 +95,10 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
   });
   app.use(async (c, next) => {
-    if (closing.hasBegun) refuse(c);
+    if (shutdown.hasBegun) refuse(c);
     else await next();
     // Clients must not reuse the connection.
-    if (closing.hasBegun) c.header('Connection', 'close');
+    if (shutdown.hasBegun) c.header('Connection', 'close');
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
@@ -119,7 +119,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
-    if (isOlder) return older.post(c, ANONYMOUS, body);
+    if (isOlder) return legacy.post(c, ANONYMOUS, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return noJson(c);
     if (isJSONRPCNotification(body) && body.method === 'notifications/cancelled')
       await cancellations.take(ANONYMOUS, undefined, body.params);
@@ -130,7 +130,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   });
   app.get('/mcp', (c) =>
     c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
-      ? older.get(c, ANONYMOUS)
+      ? legacy.get(c, ANONYMOUS)
       : methodNotAllowed(c),
   );
   app.delete('/mcp', methodNotAllowed);
@@ -142,12 +142,12 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   return {
     app,
     async drain() {
-      await closing.close();
+      await shutdown.close();
       subscriptions.close();
-      older.endStreams();
+      legacy.endStreams();
     },
     async close() {
-      await Promise.all([handler.close(), older.close()]);
+      await Promise.all([handler.close(), legacy.close()]);
     },
   };
 }
@@ -159,7 +159,7 @@ function refuse(c: Context): void {
   c.res = isOfJobs
     ? renderProblem(c, new Problem('server-stopping', message))
     : c.json(rpcError(null, code, message, data), 503);
-  c.header('Retry-After', String(BACK_AFTER_SECONDS));
+  c.header('Retry-After', String(RETRY_AFTER_SECONDS));
 }
 
 async function listen(c: Context, subscriptions: Subscriptions, body: unknown): Promise<Response> {

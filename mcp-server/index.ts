@@ -10,7 +10,7 @@ import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
 import { serveStdioFaces } from './stdio.js';
-import { answerUnreadRequests } from './http-jobs/unread-requests.js';
+import { answerParseErrors } from './http-jobs/parse-errors.js';
 
 /** How long requests in flight get to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
@@ -40,7 +40,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   const engine = await createEngine(settings, logger);
   const { app, drain, close } = createHttpApp(engine, settings, logger);
   const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
-  answerUnreadRequests(server);
+  answerParseErrors(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(settings.port, settings.host);
   try {

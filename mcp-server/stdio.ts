@@ -17,11 +17,11 @@ import { ANONYMOUS } from '../operations/wire.js';
 import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
-import { createCurrentServer } from './revision-2026-07-28/index.js';
+import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { Cancellations } from './sep-1391/index.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
-import { createOlderEra } from './revision-2025-11-25/context.js';
-import { OlderStdio } from './revision-2025-11-25/stdio.js';
+import { createLegacyContext } from './revision-2025-11-25/context.js';
+import { LegacyStdio } from './revision-2025-11-25/stdio.js';
 import { withoutNesting } from './shared/raw-call.js';
 import { checkedLines } from './lifecycle/stdio-lines.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';
@@ -42,20 +42,20 @@ export async function serveStdioFaces(
   stack: Promise<void>,
 ): Promise<void> {
   const input = checkedLines({
-    onBatch: (line) => older.receiveBatch(line),
+    onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
   // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
-  const closing = new Shutdown();
+  const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks };
-  const era = createOlderEra(engine, secret, logger, serving, closing);
-  const older = new OlderStdio(era, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
+  const context = createLegacyContext(engine, secret, logger, serving, shutdown);
+  const legacy = new LegacyStdio(context, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
   // The IDs of requests are unique on this one connection, and no other process sees it.
   const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
-  const transport = withSubscriptions(withOlderEra(stdio, older), subscriptions, connection, logger);
-  serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, closing, connection), {
+  const transport = withSubscriptions(withLegacyClients(stdio, legacy), subscriptions, connection, logger);
+  serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, shutdown, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -67,9 +67,9 @@ export async function serveStdioFaces(
     throw error;
   } finally {
     process.stdin.unpipe(input).pause();
-    await closing.close();
+    await shutdown.close();
     subscriptions.close();
-    await older.close();
+    await legacy.close();
   }
 }
 
@@ -91,20 +91,20 @@ function failureOf(stack: Promise<void>): Promise<never> {
  * A transport that takes everything of a client of the older era: one that begins without the current era's envelope. A
  * client may first ask with `server/discover` whether this server knows the current one.
  */
-function withOlderEra(inner: Transport, older: OlderStdio): Transport {
-  let era: 'open' | 'current' | 'older' = 'open';
+function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
+  let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
   const outer: Transport = {
     start: () => inner.start(),
     send: (message, options) => inner.send(message, options),
     close: () => inner.close(),
   };
   inner.onmessage = (message: JSONRPCMessage, extra) => {
-    if (era === 'open' && 'method' in message) {
+    if (revision === 'undecided' && 'method' in message) {
       const isCurrent = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
-      if (!isCurrent) era = 'older';
-      else if (message.method !== 'server/discover') era = 'current';
+      if (!isCurrent) revision = 'legacy';
+      else if (message.method !== 'server/discover') revision = 'current';
     }
-    if (era === 'older') older.receive(message);
+    if (revision === 'legacy') legacy.receive(message);
     else outer.onmessage?.(message, extra);
   };
   inner.onclose = () => outer.onclose?.();

@@ -1,7 +1,7 @@
-/** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job has left. */
+/** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import {
   artifactLinks,
   artifactUri,
@@ -14,7 +14,7 @@ import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
-import { assertKept, defined, jobPath } from './render.js';
+import { assertNotExpired, defined, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 const artifact = z
@@ -22,15 +22,15 @@ const artifact = z
     name: z.string(),
     content_type: z.string(),
     bytes: z.int().optional(),
-    url: z.string().describe("Of a resumed job's, also an earlier job's."),
+    url: z.string().describe('For a resumed job, it may be the URL of a file of an earlier job.'),
   })
   .openapi('Artifact');
 
 const binary = z.string().openapi({ format: 'binary' });
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
 
-export function registerArtifacts(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerArtifacts(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const limit = rates.limit('status');
   const middleware = [limit];
   app.openapi(
@@ -40,10 +40,10 @@ export function registerArtifacts(face: JobsFace): void {
       middleware,
       path: '/v1/jobs/{id}/artifacts',
       operationId: 'listArtifacts',
-      summary: 'The files that a job has left',
+      summary: 'List the files of a job',
       request: { params: jobParams },
       responses: responses(
-        { 200: json(z.object({ artifacts: z.array(artifact) }), 'Those so far.') },
+        { 200: json(z.object({ artifacts: z.array(artifact) }), 'The files written so far.') },
         PROBLEM_TYPES,
       ),
     }),
@@ -51,7 +51,7 @@ export function registerArtifacts(face: JobsFace): void {
       const { id } = c.req.valid('param');
       assertJobId(id);
       const principal = principalOf(c);
-      const record = assertKept(await engine.readLive(principal, id));
+      const record = assertNotExpired(await engine.readLive(principal, id));
       const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
       const addresses = new Set(links.map(({ uri }) => uri));
       const others = (await engine.artifacts(principal, id))
@@ -72,40 +72,51 @@ export function registerArtifacts(face: JobsFace): void {
       middleware,
       path: '/v1/jobs/{id}/artifacts/{name}',
       operationId: 'getArtifact',
-      summary: 'A file that a job has left',
+      summary: 'Download a file of a job',
       request: {
         params: jobParams.extend({ name: z.string().openapi({ maxLength: 255 }) }),
         headers: rangeHeaders,
       },
       responses: responses(
         {
-          200: { description: 'All of it.', headers: BYTES_HEADERS, content: { '*/*': { schema: binary } } },
-          206: { description: 'The range.', headers: PART_HEADERS, content: { '*/*': { schema: binary } } },
-          304: { description: 'The client has it already.', headers: BYTES_HEADERS },
+          200: {
+            description: 'The whole file.',
+            headers: BYTES_HEADERS,
+            content: { '*/*': { schema: binary } },
+          },
+          206: {
+            description: 'The requested range.',
+            headers: PART_HEADERS,
+            content: { '*/*': { schema: binary } },
+          },
+          304: {
+            description: 'Not modified: If-None-Match has the current entity tag.',
+            headers: BYTES_HEADERS,
+          },
         },
         [...PROBLEM_TYPES, 'resource-not-found', 'range-not-satisfiable'],
       ),
     }),
     (c) => {
       const { id, name } = c.req.valid('param');
-      return sendArtifact(face, c, id, name);
+      return sendArtifact(context, c, id, name);
     },
   );
-  // The same with slashes as they are.
+  // The same route for names with unencoded slashes.
   app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
-    sendArtifact(face, c, c.req.param('id'), c.req.param('name')),
+    sendArtifact(context, c, c.req.param('id'), c.req.param('name')),
   );
 }
 
 async function sendArtifact(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   id: string,
   name: string,
 ): Promise<Response> {
   assertJobId(id);
   const principal = principalOf(c);
-  assertKept(await engine.read(principal, id));
+  assertNotExpired(await engine.read(principal, id));
   const file = await engine.artifact(principal, id, name).catch((error: unknown) => {
     throw asProblem(error, 'not_found', 'resource-not-found');
   });
@@ -115,14 +126,14 @@ async function sendArtifact(
     contentType: mimeTypeOf(name),
     stream: (range) => file.stream(range),
     headers: {
-      // What a job has written is nothing to be shown as a page of this server.
+      // A job's file must not be rendered as a page of this server's origin.
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
       'Content-Security-Policy': "default-src 'none'; sandbox",
     },
   });
 }
 
-/** A name for a header (RFC 8187, section 3.2.1). */
+/** Encodes a file name for a header (RFC 8187, section 3.2.1). */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replaceAll(
     /['()*]/g,

@@ -1,20 +1,20 @@
-/** Bodies of requests: limits for all, and checks for addresses with a verb, which the OpenAPI library can't route. */
+/** Request bodies: limits for every route, and validation for custom methods, which the OpenAPI library can't route. */
 import type { z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { JsonRefusal, parseJson } from '../shared/json.js';
 import { Problem, type RequestError } from './problems.js';
 
-/** Longest text on one problem, in characters: it may name thousands of unknown fields. */
+/** Longest detail of one error, in characters: a detail may name thousands of unknown fields. */
 const LONGEST_DETAIL = 500;
-/** Is it the media type of JSON? */
+/** Media types of JSON. */
 const JSON_TYPE = /^application\/([a-z.-]+\+)?json\s*(;|$)/i;
 
 /**
- * Refuses JSON that no route takes, before the OpenAPI library parses it.
+ * Rejects JSON that no route accepts, before the OpenAPI library parses it.
  *
  * @throws Problem `too-large`, `invalid-request`
  */
-export const refuseJson: MiddlewareHandler = async (c, next) => {
+export const rejectInvalidJson: MiddlewareHandler = async (c, next) => {
   if (JSON_TYPE.test(c.req.header('content-type') ?? '') && c.req.raw.body !== null) {
     try {
       parseJson(await c.req.text());
@@ -22,7 +22,7 @@ export const refuseJson: MiddlewareHandler = async (c, next) => {
       if (!(error instanceof JsonRefusal)) throw error;
       const { kind, message, path } = error;
       if (kind === 'too_large') throw new Problem('too-large', `body: ${message}`, { cause: error });
-      // Text that is no JSON is left to the route, which may expect none.
+      // Malformed JSON is left to the route, which may not expect JSON.
       if (kind === 'surrogate') throw invalidRequest('json', [{ path: [...path], message }]);
     }
   }
@@ -30,7 +30,7 @@ export const refuseJson: MiddlewareHandler = async (c, next) => {
 };
 
 /**
- * The body, checked. None counts as an empty object.
+ * Reads and validates the body. An absent body counts as an empty object.
  *
  * @throws Problem `unsupported-media-type`, `invalid-json`, `invalid-request`
  */
@@ -54,9 +54,9 @@ export async function readBody<S extends z.ZodType>(c: Context, schema: S): Prom
 }
 
 /**
- * What a request's schema found, by place: `query.limit`.
+ * A problem that lists schema violations by location, e.g. `query.limit`.
  *
- * @param target the part of the request, as the library calls it
+ * @param target the library's name for the part of the request
  */
 export function invalidRequest(
   target: string,

@@ -1,33 +1,33 @@
-/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`: both do the same, as often as one likes. */
+/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`: equivalent and idempotent. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertKept, jobHeaders, jobOf, jobPath } from './render.js';
+import { assertNotExpired, jobHeaders, renderJob, jobPath } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
-import { registerVerb } from './verb.js';
+import { registerCustomMethod } from './custom-method.js';
 
 const reason = z
   .string()
   .min(1)
   .max(500)
   .optional()
-  .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Kept with the job.' });
+  .openapi({ type: 'string', minLength: 1, maxLength: 500, description: 'Stored with the job.' });
 
 const RESPONSES = {
-  200: json(job, 'The job is canceled, now or since an earlier request.'),
-  202: json(job, 'It is being cancelled: it tidies up, and will end canceled.'),
+  200: json(job, 'The job is canceled.'),
+  202: json(job, 'The job is being cancelled: it cleans up and then becomes canceled.'),
 };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'wrong-state'];
 const SUMMARY = 'Cancel a job';
 const DESCRIPTION =
-  'Ends the work for good. What is finished stays: partial results, logs and files. A job that has ended in another way stays as it is (409).';
+  'Ends the work for good. Partial results, logs and files are kept. A job that has ended in another way is unchanged (409).';
 
-export function registerCancel(face: JobsFace): void {
-  registerVerb(face, {
+export function registerCancel(context: JobsContext): void {
+  registerCustomMethod(context, {
     verb: 'cancel',
     config: {
       operationId: 'cancelJob',
@@ -41,9 +41,9 @@ export function registerCancel(face: JobsFace): void {
       ]),
     },
     body: z.strictObject({ reason }),
-    handle: (c, id, body) => cancel(face, c, id, body.reason),
+    handle: (c, id, body) => cancel(context, c, id, body.reason),
   });
-  face.app.openapi(
+  context.app.openapi(
     createRoute({
       method: 'delete',
       path: '/v1/jobs/{id}',
@@ -57,23 +57,23 @@ export function registerCancel(face: JobsFace): void {
     (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      return cancel(face, c, id, c.req.valid('query').reason);
+      return cancel(context, c, id, c.req.valid('query').reason);
     },
   );
 }
 
 async function cancel(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   id: string,
   why: string | undefined,
 ): Promise<Response> {
   const principal = principalOf(c);
-  const before = assertKept(await engine.read(principal, id));
+  const before = assertNotExpired(await engine.read(principal, id));
   const isOpen = !isTerminal(before.status) && (await engine.cancel(principal, id, why));
   const record = isOpen || !isTerminal(before.status) ? await engine.read(principal, id) : before;
   if (isTerminal(record.status) && record.status !== 'canceled') throw hasEnded(record);
-  return c.json(jobOf(record), record.status === 'canceled' ? 200 : 202, {
+  return c.json(renderJob(record), record.status === 'canceled' ? 200 : 202, {
     Location: jobPath(id),
     'Cache-Control': 'no-store',
     ...jobHeaders(record),
@@ -82,7 +82,7 @@ async function cancel(
 
 /** @throws Problem `job-expired` */
 function hasEnded(record: OperationRecord): Problem {
-  const status = STATUS_NAMES[assertKept(record).status].job;
+  const status = STATUS_NAMES[assertNotExpired(record).status].job;
   return new Problem('wrong-state', `the job has ended already: it is ${status}`, {
     members: { job_status: status, status_url: jobPath(record.token) },
   });

@@ -1,18 +1,18 @@
-/** `POST /v1/jobs/{id}:delete`: removing a job that has ended. `DELETE /v1/jobs/{id}` cancels, and stays what it was. */
+/** `POST /v1/jobs/{id}:delete`: removes a job that has ended. (`DELETE /v1/jobs/{id}` cancels.) */
 import { z } from '@hono/zod-openapi';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { responses } from './schemas.js';
-import { registerVerb } from './verb.js';
+import { registerCustomMethod } from './custom-method.js';
 
-export function registerDelete(face: JobsFace): void {
-  const { engine, principalOf } = face;
-  registerVerb(face, {
+export function registerDelete(context: JobsContext): void {
+  const { engine, principalOf } = context;
+  registerCustomMethod(context, {
     verb: 'delete',
     config: {
       operationId: 'deleteEndedJob',
       summary: 'Delete a job that has ended',
       description:
-        'Removes its result, partial result, files and logs for good; then there is no such job, and its Idempotency-Key is free. An open job is refused (409): cancel it first. So is one that was resumed, while the job that goes on from it is there.',
+        'Removes the job with its result, partial result, files and logs for good, and frees its Idempotency-Key. Refused (409) for an open job, which must be cancelled first, and for a job that was resumed, while the job that resumed it exists.',
       responses: responses({ 204: { description: 'The job is deleted.' } }, [
         'invalid-json',
         'job-not-found',

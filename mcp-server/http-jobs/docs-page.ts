@@ -1,11 +1,11 @@
-/** `GET /docs`: a page to try the API at. All of it is served from here, and nothing else is loaded. */
+/** `GET /docs`: Swagger UI, served entirely from this process. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODE_ROOT } from '../../platform/project.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
-/** The build puts the page's parts there. */
+/** Assets of the page, copied by the build. */
 const FOLDER = join(CODE_ROOT, 'swagger-ui');
 
 const FILES: Record<string, string> = {
@@ -39,14 +39,14 @@ const HEADERS = {
   'Referrer-Policy': 'no-referrer',
 };
 
-export function registerDocsPage({ app }: JobsFace): void {
+export function registerDocsPage({ app }: JobsContext): void {
   const send = (content: string | Uint8Array<ArrayBuffer>, type: string) =>
     new Response(content, { headers: { ...HEADERS, 'Content-Type': type } });
   app.get('/docs', () => send(PAGE, 'text/html; charset=utf-8'));
   app.get('/docs/start.js', () => send(START, 'text/javascript; charset=utf-8'));
   app.get('/docs/:file', async (c) => {
     const type = Object.hasOwn(FILES, c.req.param('file')) ? FILES[c.req.param('file')] : undefined;
-    if (!type) throw new Problem('unknown-route', 'the page has no such part');
+    if (!type) throw new Problem('unknown-route', 'no such file of the documentation page');
     return send(await readFile(join(FOLDER, c.req.param('file'))), type);
   });
 }

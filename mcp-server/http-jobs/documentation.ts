@@ -1,6 +1,6 @@
 /**
- * What a tool publishes about itself on this face: the ten things that callers need to plan around a long call, whole. As
- * data for programs and as Markdown for people; /openapi.json has both.
+ * A tool's documentation in the jobs API: the ten items that callers need to plan around a long call. As JSON for programs
+ * and as Markdown for people; /openapi.json has both.
  */
 import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
 import { ITEMS, type Item } from '../../operations/documentation/items.js';
@@ -10,12 +10,12 @@ import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operatio
 import type { Tool } from '../../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant, sizeInArguments } from '../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
-import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-contract.js';
+import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-schemas.js';
 import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
 import { jobPath } from './render.js';
-import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
-/** What is allowed a minute, to each caller, on each server process. */
+/** Rate limits per minute, for each caller and server process. */
 export interface Limits {
   kickoffsPerMinute: number;
   statusPerMinute: number;
@@ -32,7 +32,6 @@ export interface JobDocumentation extends Record<Item, unknown> {
     name: string;
     title: string;
     description: string;
-    /** How a job is started. */
     kickoff: Endpoint;
   };
   parameters: Parameter[];
@@ -41,7 +40,7 @@ export interface JobDocumentation extends Record<Item, unknown> {
   cancel: { endpoints: string[]; rules: string; cleanup: string | null };
   timeout: {
     max_duration_seconds: number;
-    /** Advice: how long a client should allow for the job. */
+    /** Recommended time for a client to allow for the job. */
     client_budget_seconds: { from: number; to: number };
     rules: string;
     cleanup: string | null;
@@ -49,7 +48,7 @@ export interface JobDocumentation extends Record<Item, unknown> {
   idempotency: { header: 'Idempotency-Key'; rules: string };
   errors: {
     kinds: { kind: string; retryable: boolean }[];
-    /** Types of the tool's own failures after which a new job may succeed. */
+    /** Failure types declared by the tool after which a new job may succeed. */
     retryable_types: string[];
     problems: { type: string; status: number; retryable: boolean }[];
     rules: string;
@@ -72,14 +71,14 @@ const MEANINGS: Record<JobStatus, string> = {
   running: 'being worked on; with input_required it waits for an answer',
   succeeded: 'done: the result can be read',
   failed: 'ended with an error',
-  canceled: 'ended by a cancel; what was finished by then is in partial',
-  timed_out: 'ended by the maximum duration; what was finished by then is in partial',
+  canceled: 'ended by a cancel; the results up to then are in partial',
+  timed_out: 'ended by the maximum duration; the results up to then are in partial',
 };
 
-/** The ID of the job in examples. */
+/** Job ID used in examples. */
 const JOB = 'b63d7a1d66f10126687f3170f91758e0';
 
-/** All ten things, from the tool's definition. */
+/** All ten items, from the tool's definition. */
 export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
   const [from, to] = clientBudgetSeconds(tool.deadlineSeconds);
   const cleanup = tool.cleanup ?? null;
@@ -100,19 +99,19 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
     cancel: {
       endpoints: ['DELETE /v1/jobs/{job_id}', 'POST /v1/jobs/{job_id}:cancel'],
       rules:
-        'Answers 202 while it is being canceled, 200 once it is, again and again alike, and 409 when it has ended in another way. What was finished stays, as partial result, logs and files.',
+        'Idempotent. Answers 202 while the job is being canceled, 200 once it is canceled, and 409 if it has ended in another way. Partial result, logs and files are kept.',
       cleanup,
     },
     timeout: {
       max_duration_seconds: tool.deadlineSeconds,
       client_budget_seconds: { from, to },
       rules:
-        'Waits for answers do not count. At the end the job is timed_out; what was finished stays in partial.',
+        'Time spent waiting for answers does not count. A job that exceeds it becomes timed_out; its results up to then stay in partial.',
       cleanup,
     },
     idempotency: {
       header: 'Idempotency-Key',
-      rules: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE} It is kept for at least ${LEAST_KEEP_ALIVE_SECONDS} s. A repeated kickoff has Idempotent-Replayed: true, and answers 200 once the job has ended.`,
+      rules: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE} It is kept for at least ${MIN_KEEP_ALIVE_SECONDS} s. A repeated kickoff has Idempotent-Replayed: true, and answers 200 once the job has ended.`,
     },
     errors: {
       kinds: ERROR_KINDS.map((kind) => ({ kind, retryable: isRetryable(kind) })),
@@ -123,7 +122,7 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
         retryable: PROBLEMS[type].retryable,
       })),
       rules:
-        "A job's error is {kind, message, retryable, type?}; retryable is what counts. A request that is refused answers with a problem document (RFC 9457).",
+        "A job's error is {kind, message, retryable, type?}; retryable decides whether to try again. A request that is refused answers with a problem document (RFC 9457).",
     },
     rates: {
       kickoffs_per_minute: limits.kickoffsPerMinute,
@@ -138,7 +137,7 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
 function kickoffOf({ name, wait }: Tool): Endpoint {
   const modes = wait
     ? `Waits for the end, for ${DEFAULT_WAIT_SECONDS} s or what Prefer: wait=SECONDS says (${LONGEST_WAIT_SECONDS} at most), and answers 200 with the ended job, its result in it; else 202 with the job. Prefer: respond-async: 202 at once.`
-    : 'Answers 202 with the job at once, its address in Location; the work goes on whether or not anybody waits.';
+    : 'Answers 202 with the job at once, its URL in Location; the work continues whether or not a client waits.';
   return {
     endpoint: `POST /v1/tools/${name}/jobs`,
     rules: `The body is the arguments, a JSON object. ${modes}`,
@@ -150,7 +149,7 @@ function followingOf(tool: Tool): JobDocumentation['following'] {
   return {
     polling: {
       endpoint: 'GET /v1/jobs/{job_id}',
-      rules: `Look again after Retry-After seconds, here ${retryAfter}, until the status is terminal; ?wait=${LONGEST_WAIT_SECONDS} waits for the end or a question. If-None-Match with the last ETag answers 304 while nothing has changed.`,
+      rules: `Poll again after Retry-After seconds, here ${retryAfter}, until the status is terminal; ?wait=${LONGEST_WAIT_SECONDS} waits for the end or a question. If-None-Match with the last ETag answers 304 while nothing has changed.`,
       example: JSON.stringify({
         job_id: JOB,
         status: 'running',
@@ -160,7 +159,7 @@ function followingOf(tool: Tool): JobDocumentation['following'] {
     events: {
       endpoint: 'GET /v1/jobs/{job_id}/events',
       rules:
-        'Server-sent events: status, progress, log, input_required and, as the last, result. Last-Event-ID goes on where another stream broke off, on any server process.',
+        'Server-sent events: status, progress, log, input_required and, as the last, result. Last-Event-ID resumes an interrupted stream, on any server process.',
       example: `id: ...\nevent: status\ndata: ${JSON.stringify({ job_id: JOB, status: 'running' })}`,
     },
   };
@@ -176,7 +175,7 @@ function estimateOf(tool: Tool): number {
   return fixedEstimateSeconds(line, sizeInArguments(line, args));
 }
 
-/** Kickoff, poll, result. */
+/** Example exchanges: kickoff, poll, result. */
 function traceOf(tool: Tool): Exchange[] {
   const path = jobPath(JOB);
   const retryAfter = `Retry-After: ${retryAfterOf(tool)}`;
@@ -214,7 +213,7 @@ function traceOf(tool: Tool): Exchange[] {
   ];
 }
 
-/** The same as Markdown, a heading for each of the ten. */
+/** Renders the documentation as Markdown, with a heading for each item. */
 export function documentationText(documentation: JobDocumentation): string {
   return (Object.keys(ITEMS) as Item[])
     .map((item) => {
@@ -265,7 +264,7 @@ const TEXT: Record<Item, (documentation: JobDocumentation) => string> = {
     ].join('\n');
   },
   rates: ({ rates }) =>
-    `${rates.kickoffs_per_minute} kickoffs and ${rates.status_per_minute} looks a minute. ${rates.rules}`,
+    `${rates.kickoffs_per_minute} kickoffs and ${rates.status_per_minute} status requests a minute. ${rates.rules}`,
   example: ({ example }) =>
     example.map(({ request, response }) => fenced(`${request}\n\n${response}`)).join('\n\n'),
 };

@@ -1,17 +1,17 @@
 /**
- * Server-sent events as a body that is made only as fast as it is read: what the reader hasn't taken isn't asked for, so
- * that a slow one costs a piece of text and no more. One that takes nothing for a while is cut off; it can come back.
+ * Server-sent events as a response body with backpressure: events are pulled only as fast as the client reads, so a slow
+ * reader costs one buffered event. A reader that takes nothing for a while is disconnected and can reconnect.
  */
 import { withTimeout } from '../shared/budget.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 
-/** How long a reader may leave what is there untaken before it is cut off, in milliseconds. */
+/** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
 export const SLOW_READER_MS = 20_000;
-/** When a client is to come back after the stream was cut, in milliseconds. */
+/** Reconnection time sent to clients (SSE's `retry`), in milliseconds. */
 const RETRY_MS = 1_000;
 
 export interface ServerSentEvent {
-  /** Position behind it; none for what is never told again. */
+  /** Position after the event; missing for events that are not replayed. */
   id?: string;
   event: string;
   data: unknown;
@@ -23,8 +23,8 @@ export interface StreamTimes {
 }
 
 /**
- * @param events ended early when the reader goes away, or is cut off
- * @param onEnd the stream is over, in whichever way
+ * @param events returned early when the reader disconnects or is disconnected
+ * @param onEnd called once the stream has ended for any reason
  */
 export function eventStream(
   events: AsyncGenerator<ServerSentEvent>,
@@ -35,7 +35,7 @@ export function eventStream(
   },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  // At once, so that clients and proxies see that the stream is there.
+  // Sent at once, so that clients and proxies see an open stream.
   let first: string | undefined = `retry: ${RETRY_MS}\n: open\n\n`;
   let coming: Promise<IteratorResult<ServerSentEvent>> | undefined;
   let cutOff: NodeJS.Timeout | undefined;
@@ -74,7 +74,7 @@ export function eventStream(
         controller.enqueue(encoder.encode(text));
         cutOff = setTimeout(() => {
           end();
-          controller.error(new Error('the reader of a stream of events takes nothing'));
+          controller.error(new Error('the reader of an event stream reads nothing'));
         }, slowReaderMs);
       },
       cancel: end,

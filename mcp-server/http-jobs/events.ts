@@ -1,53 +1,53 @@
-/** `GET /v1/jobs/{id}/events`: what happens in a job, as server-sent events that any server process goes on with. */
+/** `GET /v1/jobs/{id}/events`: a job's events as server-sent events, resumable on any server process. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import { eventStream, type ServerSentEvent } from './event-stream.js';
-import { signalOf, type JobsFace } from './face.js';
+import { signalOf, type JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertKept, defined, jobOf } from './render.js';
+import { assertNotExpired, defined, renderJob } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
-const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from behind that one, on any server process: each status, input_required and log event comes once and in order. Events:
+const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from the one after it, on any server process: each status, input_required and log event comes once and in order. Events:
 
 - status: {job_id, status, stage?, cancel_requested, input_required, at}
 - input_required: {job_id, key, message, schema, expires_at?, at}
-- progress: {job_id, progress, total?, message?}; has no id and is never told again
+- progress: {job_id, progress, total?, message?}; has no id and is not replayed
 - log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
-- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job goes on: come back with the ID of the event before. Has no id.
-- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker could say which logs there are. The last one: the stream ends, and coming back answers 204.
+- ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job continues: reconnect with the ID of the previous event. Has no id.
+- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker was available to list the logs. The last event: the stream ends, and reconnecting answers 204.
 
-A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is cut off and can come back.`;
+A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is disconnected and can reconnect.`;
 
-/** One of them; the stream itself has no schema in OpenAPI 3.1. */
+/** One event; OpenAPI 3.1 has no schema for the stream itself. */
 const streamEvent = z
   .object({
-    id: z.string().optional().describe('To be given back as Last-Event-ID.'),
+    id: z.string().optional().describe('Send it back as Last-Event-ID.'),
     event: z.enum(['status', 'input_required', 'progress', 'log', SERVER_STOPPING, 'result']).optional(),
     data: z.string().optional().describe('JSON.'),
   })
   .openapi('JobEvent');
 
-export function registerEvents(face: JobsFace): void {
+export function registerEvents(context: JobsContext): void {
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs/{id}/events',
     operationId: 'streamJobEvents',
     tags: ['Jobs'],
-    summary: 'What happens in a job, as it happens',
+    summary: "Stream a job's events",
     description: DESCRIPTION,
-    middleware: [face.rates.limit('status')],
+    middleware: [context.rates.limit('status')],
     request: {
       params: jobParams,
       query: z.strictObject({}),
       headers: z.object({
-        'last-event-id': z.string().optional().describe('ID of the last event that the reader has.'),
+        'last-event-id': z.string().optional().describe('ID of the last event received.'),
       }),
     },
     responses: responses(
@@ -58,30 +58,30 @@ export function registerEvents(face: JobsFace): void {
           headers: RATE_HEADERS,
         },
         204: {
-          description: 'Last-Event-ID is of the last event: there is nothing more.',
+          description: 'Last-Event-ID names the last event: nothing more will come.',
           headers: RATE_HEADERS,
         },
       },
       ['job-not-found', 'job-expired', 'invalid-event-id', 'rate-limited'],
     ),
   });
-  face.app.openapi(route, async (c) => {
+  context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     assertJobId(id);
-    const principal = face.principalOf(c);
-    const record = assertKept(await face.engine.read(principal, id));
-    // Those of another job, or caller, don't open.
-    const ids = sealOf<EventPosition>(face.secret, `job events ${principal} ${id}`);
+    const principal = context.principalOf(c);
+    const record = assertNotExpired(await context.engine.read(principal, id));
+    // IDs of another job or caller don't open.
+    const ids = sealOf<EventPosition>(context.secret, `job events ${principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
     const over = new AbortController();
-    const signal = AbortSignal.any([signalOf(face, c), over.signal]);
-    const events = face.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
+    const signal = AbortSignal.any([signalOf(context, c), over.signal]);
+    const events = context.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
     c.header('Content-Type', 'text/event-stream');
     c.header('Cache-Control', 'no-cache');
     c.header('X-Accel-Buffering', 'no');
     return c.body(
-      eventStream(shown(face, id, events, ids), () => over.abort()),
+      eventStream(shown(context, id, events, ids), () => over.abort()),
       200,
     );
   });
@@ -99,7 +99,7 @@ function positionOf(ids: Seal<EventPosition>, lastEventId: string | undefined): 
 }
 
 async function* shown(
-  face: JobsFace,
+  context: JobsContext,
   jobId: string,
   events: AsyncGenerator<OperationEvent>,
   ids: Seal<EventPosition>,
@@ -110,12 +110,12 @@ async function* shown(
       yield { ...id, event: event.kind, data: dataOf(jobId, event) };
       if (event.kind === 'result') return;
     }
-    if (face.closing.hasBegun)
-      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: BACK_AFTER_SECONDS } };
+    if (context.shutdown.hasBegun)
+      yield { event: SERVER_STOPPING, data: { job_id: jobId, retry_after_seconds: RETRY_AFTER_SECONDS } };
   } catch (error) {
-    // It has been purged meanwhile: whoever comes back is told.
+    // The job was purged while it was streamed: a client that reconnects gets 404 or 410.
     if (error instanceof LonghaulError && (error.kind === 'not_found' || error.kind === 'expired')) return;
-    face.logger.error({ err: error }, 'a stream of events failed');
+    context.logger.error({ err: error }, 'a stream of events failed');
     throw error;
   }
 }
@@ -150,6 +150,6 @@ function dataOf(jobId: string, event: OperationEvent): object {
         })),
       };
     case 'result':
-      return { ...jobOf(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
+      return { ...renderJob(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
   }
 }

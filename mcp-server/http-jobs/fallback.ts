@@ -1,17 +1,17 @@
-/** Requests that no route serves: 405 where another method would be served, else 404. */
+/** Requests that match no route: 405 if the path has another method, else 404. */
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { Problem } from './problems.js';
 
-/** Paths that belong to this face. */
+/** Paths of the jobs API. */
 const OURS = /^\/(v1|problems|docs|openapi\.json)(\/|$)/;
 
-/** Is it an address of this face, whether or not there is anything? */
+/** Whether a path belongs to the jobs API, even if no route serves it. */
 export function isJobsPath(path: string): boolean {
   return OURS.test(path);
 }
 
-/** Registers the last route, so that the others come first. */
+/** Registers the catch-all route; must be called after all others. */
 export function registerFallback(app: OpenAPIHono): void {
   const served = app.routes
     .filter(({ method }) => method !== 'ALL')
@@ -31,7 +31,7 @@ export function registerFallback(app: OpenAPIHono): void {
     app.all(path, refuse);
 }
 
-/** A route's path as a pattern: `:id` is one part, `:target{...}` what it says. */
+/** A route's path as a regular expression: `:id` matches one segment, `:target{...}` the expression in braces. */
 function patternOf(path: string): RegExp {
   const parts = path.split('/').map((part) => {
     const named = /^:[^{]+(?:\{(.+)\})?$/.exec(part);

@@ -1,27 +1,27 @@
-/** Headers and path parts of requests, read and checked. */
+/** Parsing and validation of request headers and path parameters. */
 import type { Context } from 'hono';
 import { isToken } from '../../operations/token.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { Problem } from './problems.js';
 
 /** Visible ASCII characters, with spaces between them. */
-export const VISIBLE = /^[!-~]([ -~]*[!-~])?$/;
+export const VISIBLE_ASCII = /^[!-~]([ -~]*[!-~])?$/;
 export const LONGEST_KEY = 255;
 export const LONGEST_SESSION = 200;
 
-/** @throws Problem `job-not-found` for a text that is no job's ID: it is none of the caller's either */
+/** @throws Problem `job-not-found` for text that can't be a job ID */
 export function assertJobId(id: string): void {
   if (!isToken(id)) throw new Problem('job-not-found', 'operation not found');
 }
 
-/** Is it a text of visible ASCII characters, with spaces between them, 1 to so many? */
-export function isVisible(text: string, most: number): boolean {
-  return text.length <= most && VISIBLE.test(text);
+/** Whether a text has 1 to `most` visible ASCII characters, with spaces between them. */
+export function isVisibleAscii(text: string, most: number): boolean {
+  return text.length <= most && VISIBLE_ASCII.test(text);
 }
 
 /**
- * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a text in quotes as the draft has it, or bare, as most
- * clients send it; both mean the same.
+ * The caller's key (draft-ietf-httpapi-idempotency-key-header-07): a quoted string as in the draft, or bare, as most
+ * clients send it; both are equivalent.
  *
  * @throws Problem `invalid-idempotency-key`
  */
@@ -30,7 +30,7 @@ export function idempotencyKeyOf(c: Context): string | undefined {
   if (header === undefined) return undefined;
   const quoted = /^"((?:[^"\\]|\\["\\])*)"$/.exec(header.trim());
   const key = quoted ? quoted[1]!.replaceAll(/\\(["\\])/g, '$1') : header;
-  if (!isVisible(key, LONGEST_KEY))
+  if (!isVisibleAscii(key, LONGEST_KEY))
     throw new Problem(
       'invalid-idempotency-key',
       `Idempotency-Key: expected 1 to ${LONGEST_KEY} visible ASCII characters; got ${key.length}${key.length > 0 && key.length <= LONGEST_KEY ? ', not all of them visible ASCII' : ''}`,
@@ -39,14 +39,14 @@ export function idempotencyKeyOf(c: Context): string | undefined {
 }
 
 /**
- * What the job is to be listed under: what the caller calls its session, else its MCP session.
+ * The session under which the job is listed: Longhaul-Session, else the MCP session of Mcp-Session-Id.
  *
  * @throws Problem `invalid-session`
  */
-export function sessionOf(face: JobsFace, c: Context): string | undefined {
+export function sessionOf(context: JobsContext, c: Context): string | undefined {
   const named = c.req.header('longhaul-session');
   if (named !== undefined) {
-    if (isVisible(named, LONGEST_SESSION)) return named;
+    if (isVisibleAscii(named, LONGEST_SESSION)) return named;
     throw new Problem(
       'invalid-session',
       `Longhaul-Session: expected 1 to ${LONGEST_SESSION} visible ASCII characters; got ${named.length}`,
@@ -54,16 +54,16 @@ export function sessionOf(face: JobsFace, c: Context): string | undefined {
   }
   const mcp = c.req.header('mcp-session-id');
   if (mcp === undefined) return undefined;
-  const [session] = face.mcpSessionOf(mcp, face.principalOf(c)) ?? [];
+  const [session] = context.mcpSessionOf(mcp, context.principalOf(c)) ?? [];
   if (session === undefined)
     throw new Problem(
       'invalid-session',
-      'Mcp-Session-Id: expected an open MCP session of yours; got another text',
+      'Mcp-Session-Id: expected the ID of an open MCP session of this caller',
     );
   return session;
 }
 
-/** What a client prefers (RFC 7240), as far as it is known here. */
+/** Supported preferences of a request (RFC 7240). */
 export interface Preferences {
   respondAsync: boolean;
   /** Seconds. */
@@ -73,13 +73,13 @@ export interface Preferences {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const WORD = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 const PARAMETER = `${TOKEN}(?:\\s*=\\s*${WORD})?`;
-// Only one place each takes the spaces between two semicolons, and the rest after an unclosed quote: no backtracking.
+// Spaces between semicolons, and the rest after an unclosed quote, match in one place each, so there is no backtracking.
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:\\s*=\\s*(${WORD}))?(?:\\s*;(?:\\s*${PARAMETER})?)*$`);
 
 /**
- * Reads `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and of repeated ones the first counts.
+ * Parses `Prefer` (RFC 7240, section 2): unknown preferences are ignored, and the first of repeated ones counts.
  *
- * @throws Problem `invalid-prefer` for a header of another form, and for values that a known preference can't have
+ * @throws Problem `invalid-prefer` for a malformed header, and for invalid values of supported preferences
  */
 export function preferencesOf(c: Context): Preferences {
   const preferences: Preferences = { respondAsync: false };

@@ -1,16 +1,16 @@
 /**
- * Tools as jobs over plain HTTP, for clients without MCP: kick off, look, answer, cancel, collect. Beside /mcp in the same
- * process; a job is an operation, and its ID the operation's token.
+ * The jobs API: tools as jobs over plain HTTP, for clients without MCP: start, poll, answer, cancel, collect. Served in the
+ * same process as /mcp. A job is an operation, and its ID the operation's token.
  */
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../lifecycle/body-limit.js';
 import { registerArtifacts } from './artifacts.js';
-import { invalidRequest, refuseJson } from './body.js';
+import { invalidRequest, rejectInvalidJson } from './body.js';
 import { registerCancel } from './cancel.js';
 import { registerDelete } from './delete.js';
 import { registerDocsPage } from './docs-page.js';
-import { WAIT_ENDED_HEADER, type JobsFace, type JobsOptions, type RegisterRoutes } from './face.js';
+import { WAIT_ENDED_HEADER, type JobsContext, type JobsOptions, type RegisterRoutes } from './context.js';
 import { registerEvents } from './events.js';
 import { registerFallback } from './fallback.js';
 import { registerInput } from './input.js';
@@ -23,8 +23,8 @@ import { Rates } from './rates.js';
 import { registerResult } from './result.js';
 import { registerResume } from './resume.js';
 import { registerTools } from './tools.js';
-import { problemOf, renderProblem } from './render-problem.js';
-import { warnOfRetention } from './retention.js';
+import { toProblem, renderProblem } from './render-problem.js';
+import { logRetentionWarning } from './retention.js';
 import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
 
@@ -34,7 +34,7 @@ export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-p
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** What pages of other origins may read of answers, if they may call at all. */
+/** Response headers that allowed cross-origin pages may read. */
 const EXPOSED_HEADERS = [
   'Location',
   'Retry-After',
@@ -49,7 +49,7 @@ const EXPOSED_HEADERS = [
   'Accept-Ranges',
 ];
 
-/** Every route file; those with verbs in addresses first, for to the others a verb looks like a part of an ID. */
+/** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */
 const ROUTES: RegisterRoutes[] = [
   registerCancel,
   registerResume,
@@ -73,14 +73,14 @@ export interface JobsApp {
 }
 
 export function createJobsApp(options: JobsOptions): JobsApp {
-  const { engine, settings, logger, principalOf, closing } = options;
+  const { engine, settings, logger, principalOf, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw invalidRequest(result.target, result.error.issues);
     },
   });
   const limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
-  const face: JobsFace = {
+  const context: JobsContext = {
     ...options,
     app,
     rates: new Rates(limits, principalOf),
@@ -88,17 +88,17 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
-  app.use('/v1/*', (_c, next) => closing.during(next()));
+  app.use('/v1/*', (_c, next) => shutdown.track(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
-  app.on('POST', '/v1/*', refuseJson);
-  for (const register of ROUTES) register(face);
+  app.on('POST', '/v1/*', rejectInvalidJson);
+  for (const register of ROUTES) register(context);
   registerFallback(app);
   app.onError((error, c) => {
-    const problem = problemOf(error);
+    const problem = toProblem(error);
     if (PROBLEMS[problem.type].status === 500) logger.error({ err: error }, 'a request failed');
     return renderProblem(c, problem);
   });
-  void warnOfRetention(engine, logger, closing.signal);
+  void logRetentionWarning(engine, logger, shutdown.signal);
   return { app };
 }
 

@@ -1,11 +1,11 @@
-/** `POST /v1/jobs/{id}/input`: answering what a job asks. */
+/** `POST /v1/jobs/{id}/input`: answers a question of a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Answer } from '../../operations/record.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
-import { assertKept, jobHeaders, jobOf } from './render.js';
+import { assertNotExpired, jobHeaders, renderJob } from './render.js';
 import { job, jobParams, json, responses } from './schemas.js';
 
 const body = z
@@ -19,7 +19,7 @@ const body = z
       .enum(['accept', 'decline', 'cancel'])
       .optional()
       .describe(
-        'accept: with a value. decline: the work is told that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+        'accept: with a value. decline: refuses to answer; the work receives the refusal. cancel: dismisses the question; it may be asked again under another key. Default: accept.',
       ),
   })
   .openapi('Answer');
@@ -33,22 +33,22 @@ const answered = z
   })
   .openapi('Answered');
 
-export function registerInput({ app, engine, principalOf }: JobsFace): void {
+export function registerInput({ app, engine, principalOf }: JobsContext): void {
   const route = createRoute({
     method: 'post',
     path: '/v1/jobs/{id}/input',
     operationId: 'answerJob',
     tags: ['Jobs'],
     summary: 'Answer a question of a job',
-    description: 'Of two answers to one question exactly one counts; the other meets 409.',
+    description: 'Each question takes one answer; another one gets 409.',
     request: {
       params: jobParams,
       body: { required: true, content: { 'application/json': { schema: body } } },
     },
     responses: responses(
       {
-        200: json(answered, 'The job has the answer.'),
-        202: json(answered, 'No worker was there to take it: it counts once one is. Do not send it again.'),
+        200: json(answered, 'The job has taken the answer.'),
+        202: json(answered, 'No worker is running: the answer is queued until one is. Do not send it again.'),
       },
       [
         'invalid-json',
@@ -71,21 +71,21 @@ export function registerInput({ app, engine, principalOf }: JobsFace): void {
         `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
       );
     const principal = principalOf(c);
-    const before = assertKept(await engine.read(principal, id));
+    const before = assertNotExpired(await engine.read(principal, id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
     const state = await engine.answer(principal, id, key, answer).catch((error: unknown) => {
-      throw inOurWords(error, before.inputRequests[key]?.schema);
+      throw asAnswerProblem(error, before.inputRequests[key]?.schema);
     });
     const record = await engine.read(principal, id);
-    return c.json({ key, action, state, job: jobOf(record) }, state === 'accepted' ? 200 : 202, {
+    return c.json({ key, action, state, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
       'Cache-Control': 'no-store',
       ...jobHeaders(record),
     });
   });
 }
 
-/** The engine calls an answer's value its content. */
-function inOurWords(error: unknown, schema: object | undefined): unknown {
+/** Renames the engine's `content` to `body.value` in the error's message. */
+function asAnswerProblem(error: unknown, schema: object | undefined): unknown {
   return error instanceof LonghaulError && error.kind === 'invalid_answer'
     ? new Problem('invalid-answer', error.message.replaceAll(/^content\b/gm, 'body.value'), {
         ...(schema ? { members: { schema } } : {}),

@@ -1,11 +1,11 @@
-/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: starting a job. */
+/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: start a job. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { withBudget } from '../shared/budget.js';
 import { agreedKey, takeIdempotencyKey } from '../shared/idempotency-key.js';
-import { signalOf, waitHeaders, type JobsFace } from './face.js';
+import { signalOf, waitHeaders, type JobsContext } from './context.js';
 import { idempotencyKeyOf, preferencesOf, sessionOf, type Preferences } from './headers.js';
 import {
   DEFAULT_WAIT_SECONDS,
@@ -16,11 +16,11 @@ import {
   kickoffHeaders,
   kickoffQuery,
   kickoffResponses,
-} from './kickoff-contract.js';
-import { jobHeaders, jobOf, jobPath } from './render.js';
-import { LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+} from './kickoff-schemas.js';
+import { jobHeaders, renderJob, jobPath } from './render.js';
+import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 
-const ofTool = {
+const forTool = {
   method: 'post',
   path: KICKOFF_PATH,
   operationId: 'startJobOfTool',
@@ -29,19 +29,19 @@ const ofTool = {
     "The body is the tool's arguments. Its schema is under the tool's own path, and at GET /v1/tools/{tool}.",
 } as const;
 
-const ofAny = {
+const forAnyTool = {
   method: 'post',
   path: '/v1/jobs',
   operationId: 'startJob',
   summary: 'Start a job of the tool that the body names',
 } as const;
 
-export function registerKickoff(face: JobsFace): void {
-  const middleware = [face.rates.limit('kickoff')];
+export function registerKickoff(context: JobsContext): void {
+  const middleware = [context.rates.limit('kickoff')];
   const shared = { tags: ['Jobs'], middleware, responses: responses(kickoffResponses, KICKOFF_PROBLEMS) };
-  face.app.openapi(
+  context.app.openapi(
     createRoute({
-      ...ofTool,
+      ...forTool,
       ...shared,
       request: {
         params: z.object({ tool: z.string().openapi({ maxLength: 64 }) }),
@@ -52,12 +52,12 @@ export function registerKickoff(face: JobsFace): void {
     }),
     (c) => {
       const { keep_alive_seconds: keepAlive } = c.req.valid('query');
-      return kickOff(face, c, c.req.valid('param').tool, c.req.valid('json'), keepAlive);
+      return kickOff(context, c, c.req.valid('param').tool, c.req.valid('json'), keepAlive);
     },
   );
-  face.app.openapi(
+  context.app.openapi(
     createRoute({
-      ...ofAny,
+      ...forAnyTool,
       ...shared,
       request: {
         query: kickoffQuery,
@@ -75,42 +75,42 @@ export function registerKickoff(face: JobsFace): void {
     (c) => {
       const { tool, arguments: given = {} } = c.req.valid('json');
       const { keep_alive_seconds: keepAlive } = c.req.valid('query');
-      return kickOff(face, c, tool, given, keepAlive);
+      return kickOff(context, c, tool, given, keepAlive);
     },
   );
 }
 
 async function kickOff(
-  face: JobsFace,
+  context: JobsContext,
   c: Context,
   toolName: string,
   given: Record<string, unknown>,
   keepAliveSeconds: number | undefined,
 ): Promise<Response> {
-  const { engine } = face;
+  const { engine } = context;
   const tool = engine.tool(toolName);
   const preferences = preferencesOf(c);
   const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
   const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
-  const session = sessionOf(face, c);
-  const started = await engine.start(face.principalOf(c), tool.name, args, {
-    keepAliveSeconds: Math.max(LEAST_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
+  const session = sessionOf(context, c);
+  const started = await engine.start(context.principalOf(c), tool.name, args, {
+    keepAliveSeconds: Math.max(MIN_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),
   });
   const waitSeconds = waitOf(tool, preferences);
-  const record = waitSeconds > 0 ? await waitForEnd(face, c, started, waitSeconds) : started;
+  const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
   return kickoffResponse(c, record, {
-    // Of what has just been started, no run was read.
+    // A run ID is known only for a job that existed before this request.
     replayed: started.runId !== '',
     ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     applied: appliedOf(preferences, waitSeconds, isTerminal(record.status)),
-    headers: waitSeconds > 0 ? waitHeaders(face, record) : {},
+    headers: waitSeconds > 0 ? waitHeaders(context, record) : {},
   });
 }
 
 /**
- * The answer to what has started a job, or would have.
+ * Response to a request that started a job or found the one an earlier request started.
  *
  * @throws Problem `job-expired`
  */
@@ -126,7 +126,7 @@ export function kickoffResponse(
 ): Response {
   const path = jobPath(record.token);
   const body = {
-    ...jobOf(record),
+    ...renderJob(record),
     estimated_duration_seconds: record.estimateSeconds ?? 0,
     idempotency: {
       ...(key === undefined ? {} : { key }),
@@ -147,7 +147,7 @@ export function kickoffResponse(
   });
 }
 
-/** How long this kickoff waits for the end, in seconds: only short tools' do (RFC 7240, sections 4.1 and 4.3). */
+/** Wait of this kickoff, in seconds; 0 unless the tool is short (RFC 7240, sections 4.1 and 4.3). */
 function waitOf(tool: Tool, { respondAsync, wait }: Preferences): number {
   if (!tool.wait) return 0;
   return Math.min(wait ?? (respondAsync ? 0 : DEFAULT_WAIT_SECONDS), LONGEST_WAIT_SECONDS);
@@ -161,17 +161,17 @@ function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isO
   ].join(', ');
 }
 
-/** Waits until the job has ended, asks something (then it can't end within a wait), or the time is over. */
+/** Waits until the job has ended, asks a question (then it can't end within the wait), or the time is over. */
 async function waitForEnd(
-  face: JobsFace,
+  context: JobsContext,
   c: Context,
   started: OperationRecord,
   seconds: number,
 ): Promise<OperationRecord> {
   if (isTerminal(started.status)) return started;
-  return withBudget(seconds, signalOf(face, c), async (signal) => {
+  return withBudget(seconds, signalOf(context, c), async (signal) => {
     let record = started;
-    for await (record of face.engine.watch(face.principalOf(c), started.token, { signal }))
+    for await (record of context.engine.watch(context.principalOf(c), started.token, { signal }))
       if (isTerminal(record.status) || record.status === 'input_required') break;
     return record;
   });

@@ -1,21 +1,21 @@
-/** `GET /v1/jobs`: finding a job again. */
+/** `GET /v1/jobs`: lists the caller's jobs. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
-import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import type { JobsContext } from './context.js';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './problems.js';
 import { defined, jobPath } from './render.js';
 import { integer, job, json, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
-/** How many open jobs of a page are read at once. */
-const AT_ONCE = 10;
+/** Open jobs of a page that are read concurrently. */
+const CONCURRENT_READS = 10;
 
-/** Lists don't tell queued from running: Temporal's do not, and each job is read for it. */
+/** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',
@@ -40,7 +40,7 @@ const summary = job
 type Summary = z.output<typeof summary>;
 
 const visible = (most: number) =>
-  z.string().max(most).regex(VISIBLE, `expected 1 to ${most} visible ASCII characters`).optional();
+  z.string().max(most).regex(VISIBLE_ASCII, `expected 1 to ${most} visible ASCII characters`).optional();
 
 const query = z.strictObject({
   status: z.enum(JOB_STATUSES).optional(),
@@ -52,7 +52,7 @@ const query = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .openapi({ description: "The caller. Anybody else's jobs are none of the caller's: the list is empty." }),
+    .openapi({ description: "The caller. Another user's jobs are not listed: the list is empty." }),
   session: visible(2000).openapi({ description: 'Longhaul-Session or Mcp-Session-Id of the kickoffs.' }),
   idempotency_key: visible(LONGEST_KEY),
   created_after: z.iso
@@ -65,19 +65,19 @@ const query = z.strictObject({
     .max(4096)
     .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
     .optional()
-    .openapi({ description: 'next_cursor of the page before: goes on behind it, with its filters.' }),
+    .openapi({ description: 'next_cursor of the previous page, sent with the same filters.' }),
 });
 
-export function registerList(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerList(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs',
     operationId: 'listJobs',
     tags: ['Jobs'],
-    summary: 'Find jobs again, latest first',
+    summary: 'List jobs, latest first',
     description:
-      "Only the caller's. The list lags by seconds behind what happens; a page may have fewer jobs than its limit, and still a next one. Whether a kickoff was taken is better found out by repeating it with its Idempotency-Key.",
+      "Lists the caller's jobs. The list lags by seconds; a page may have fewer jobs than its limit although another page follows. To find out whether a kickoff succeeded, repeat it with its Idempotency-Key.",
     middleware: [rates.limit('status')],
     request: { query },
     responses: responses(
@@ -85,7 +85,7 @@ export function registerList(face: JobsFace): void {
         200: json(
           z.object({
             jobs: z.array(summary),
-            next_cursor: z.string().optional().describe('There may be more: give it as cursor.'),
+            next_cursor: z.string().optional().describe('Cursor of the next page; missing on the last one.'),
           }),
           'A page.',
         ),
@@ -103,7 +103,7 @@ export function registerList(face: JobsFace): void {
       ...defined({
         tool,
         status: status && LISTED[status],
-        session: session === undefined ? undefined : sessionsOf(face, session, principal),
+        session: session === undefined ? undefined : sessionsOf(context, session, principal),
         idempotencyKey: idempotency_key,
         createdAfter: created_after === undefined ? undefined : new Date(created_after),
         cursor,
@@ -112,7 +112,7 @@ export function registerList(face: JobsFace): void {
     const page = await engine.list(principal, filter).catch((error: unknown) => {
       throw listProblem(error);
     });
-    const jobs = await summariesOf(face, c, page);
+    const jobs = await summariesOf(context, c, page);
     return c.json(
       {
         jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
@@ -124,13 +124,13 @@ export function registerList(face: JobsFace): void {
   });
 }
 
-/** What jobs of this session are listed under: those of an MCP session under names that it has inside. */
-function sessionsOf({ mcpSessionOf }: JobsFace, session: string, principal: string): string[] {
+/** Scopes to filter by: those of an MCP session if `session` is an MCP session ID, else the name itself. */
+function sessionsOf({ mcpSessionOf }: JobsContext, session: string, principal: string): string[] {
   const ofMcp = mcpSessionOf(session, principal);
   if (!ofMcp && session.length > LONGEST_SESSION)
     throw new Problem(
       'invalid-request',
-      `query.session: expected 1 to ${LONGEST_SESSION} characters, or the ID of an MCP session of yours; got ${session.length}`,
+      `query.session: expected 1 to ${LONGEST_SESSION} characters, or the ID of an MCP session of this caller; got ${session.length}`,
     );
   return ofMcp ?? [session];
 }
@@ -143,21 +143,25 @@ function listProblem(error: unknown): unknown {
     : error;
 }
 
-/** What the list says of closed jobs, and of open ones what they say themselves. Expired ones are left out. */
-async function summariesOf(face: JobsFace, c: Context, { operations }: OperationPage): Promise<Summary[]> {
+/** Summaries of a page: closed jobs as listed, open ones as read. Expired jobs are left out. */
+async function summariesOf(
+  context: JobsContext,
+  c: Context,
+  { operations }: OperationPage,
+): Promise<Summary[]> {
   const kept = operations.filter(({ closedAt, keepAliveSeconds }) => {
     return closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 >= Date.now();
   });
   const summaries: (Summary | undefined)[] = [];
-  for (let at = 0; at < kept.length; at += AT_ONCE)
+  for (let at = 0; at < kept.length; at += CONCURRENT_READS)
     summaries.push(
-      ...(await Promise.all(kept.slice(at, at + AT_ONCE).map((one) => summaryOf(face, c, one)))),
+      ...(await Promise.all(kept.slice(at, at + CONCURRENT_READS).map((one) => summaryOf(context, c, one)))),
     );
   return summaries.filter((one) => one !== undefined);
 }
 
 async function summaryOf(
-  { engine, principalOf }: JobsFace,
+  { engine, principalOf }: JobsContext,
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
@@ -167,7 +171,7 @@ async function summaryOf(
   return now && now.status !== 'expired' ? rendered(now) : undefined;
 }
 
-/** Undefined for one that is gone meanwhile. */
+/** Undefined for a job that was purged since it was listed. */
 async function readListed<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`: the API's description (OpenAPI 3.1). What routes say of themselves is made once; each tool's own path,
- * with its arguments, result and rules, is added as the tools are at that moment.
+ * `GET /openapi.json`: the API's description (OpenAPI 3.1). The routes are described once; a kickoff path for each tool, with
+ * its arguments, result and rules, is added per request from the current tools.
  */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -9,14 +9,14 @@ import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { VERSION } from '../shared/identity.js';
 import { documentationOf, documentationText } from './documentation.js';
-import type { JobsFace } from './face.js';
-import { KICKOFF_PATH } from './kickoff-contract.js';
+import type { JobsContext } from './context.js';
+import { KICKOFF_PATH } from './kickoff-schemas.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, Problem } from './problems.js';
 import { RATE_WINDOW_SECONDS } from './rates.js';
 import { retentionWarning } from './retention.js';
 import { json, responses } from './schemas.js';
 
-type OpenApiDocument = ReturnType<JobsFace['app']['getOpenAPI31Document']>;
+type OpenApiDocument = ReturnType<JobsContext['app']['getOpenAPI31Document']>;
 
 const problemKind = z
   .object({
@@ -28,20 +28,20 @@ const problemKind = z
   })
   .openapi('ProblemKind');
 
-/** Every type of problem, as the documents show it. */
+/** All problem types, as /problems and /openapi.json list them. */
 export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => ({ type: problemUri(type), ...PROBLEMS[type] }));
 
-export function registerOpenApi(face: JobsFace): void {
-  const { app } = face;
+export function registerOpenApi(context: JobsContext): void {
+  const { app } = context;
   app.openapi(
     createRoute({
       method: 'get',
       path: '/problems',
       operationId: 'listProblems',
       tags: ['Problems'],
-      summary: 'Every type of problem',
+      summary: 'List all problem types',
       responses: responses(
-        { 200: json(z.object({ problems: z.array(problemKind) }), 'The closed list.') },
+        { 200: json(z.object({ problems: z.array(problemKind) }), 'The complete list.') },
         [],
       ),
     }),
@@ -53,7 +53,7 @@ export function registerOpenApi(face: JobsFace): void {
       path: '/problems/{type}',
       operationId: 'getProblem',
       tags: ['Problems'],
-      summary: "What a problem document's type means",
+      summary: 'Describe a problem type',
       request: { params: z.object({ type: z.string() }) },
       responses: responses({ 200: json(problemKind, 'The type.') }, ['unknown-route']),
     }),
@@ -66,26 +66,26 @@ export function registerOpenApi(face: JobsFace): void {
   );
   let base: OpenApiDocument | undefined;
   app.get('/openapi.json', async (c) => {
-    // Made once all routes are registered.
+    // Lazy: all routes must be registered first.
     base ??= app.getOpenAPI31Document({
       openapi: '3.1.0',
       info: { title: 'Longhaul jobs', version: VERSION },
     });
-    const document = withTools(base, face, face.engine.tools.values());
-    return c.json({ ...document, ...(await about(face)) }, 200, { 'Cache-Control': 'no-cache' });
+    const document = withTools(base, context, context.engine.tools.values());
+    return c.json({ ...document, ...(await about(context)) }, 200, { 'Cache-Control': 'no-cache' });
   });
 }
 
-/** What the document says of this server. */
-async function about(face: JobsFace) {
-  const { limits } = face.rates;
-  const warning = await retentionWarning(face.engine);
+/** The parts of the document that describe this server. */
+async function about(context: JobsContext) {
+  const { limits } = context.rates;
+  const warning = await retentionWarning(context.engine);
   const description = [
-    'Long-running tools as jobs: kick off, look, answer, cancel, collect. A job goes on whether or not anybody waits.',
-    `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} looks in ${RATE_WINDOW_SECONDS} s; RateLimit headers say what is left.`,
+    'Long-running tools as jobs: start, poll, answer, cancel, collect. A job continues whether or not a client waits.',
+    `Rate limits, for each caller and server process: ${limits.kickoff} kickoffs and ${limits.status} status requests in ${RATE_WINDOW_SECONDS} s; RateLimit headers have the remaining quota.`,
     ...(warning ? [`Note: ${warning}`] : []),
     '## Problems',
-    'Errors are RFC 9457 problem documents, of these types and no others:',
+    'Errors are RFC 9457 problem documents of these types:',
     [
       '| type | status | retryable | meaning |',
       '| --- | --- | --- | --- |',
@@ -107,8 +107,8 @@ async function about(face: JobsFace) {
   };
 }
 
-/** The document with a kickoff path for each tool. */
-function withTools(base: OpenApiDocument, { rates }: JobsFace, tools: Tool[]) {
+/** Adds a kickoff path for each tool to the document. */
+function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: Tool[]) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
   const schemas: Record<string, JsonSchema> = {};
   const paths: Record<string, unknown> = {};
@@ -141,7 +141,7 @@ function withTools(base: OpenApiDocument, { rates }: JobsFace, tools: Tool[]) {
   };
 }
 
-/** The kickoff's 200, with the tool's own result in it. */
+/** The kickoff's 200 response, with the tool's result schema. */
 function withResult(
   general: NonNullable<NonNullable<OpenApiDocument['paths']>[string]['post']> | undefined,
   result: JsonSchema,
@@ -152,7 +152,7 @@ function withResult(
   return { ...response, content: { 'application/json': { schema } } };
 }
 
-/** Puts a schema among the components, and gives the reference to it. */
+/** Adds a schema to the components and returns a reference to it. */
 function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: JsonSchema): JsonSchema {
   const pointer = `#/components/schemas/${name}`;
   schemas[name] = rebaseReferences(pointer, schema) as JsonSchema;

@@ -1,13 +1,13 @@
 /**
- * What can go wrong with a request, as RFC 9457 problem documents: one closed table, from which the answers, the OpenAPI
- * document and the documentation are made.
+ * Problem types of the jobs API (RFC 9457): one closed table, the source of error responses, the OpenAPI document and the
+ * documentation.
  */
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 
 interface ProblemKind {
   /** HTTP status. */
   status: number;
-  /** Would the same request have a chance later? */
+  /** Whether the same request may succeed later. */
   retryable: boolean;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   title: string;
@@ -15,7 +15,7 @@ interface ProblemKind {
   advice: string;
 }
 
-/** All types of problems. A type's URI reference is `/problems/{name}`. */
+/** All problem types. The URI reference of a type is `/problems/{name}`. */
 export const PROBLEMS = {
   'invalid-json': {
     status: 400,
@@ -27,25 +27,25 @@ export const PROBLEMS = {
     status: 400,
     retryable: false,
     title: 'The request does not fit its schema',
-    advice: 'Mend the fields that `errors` names; unknown ones are refused.',
+    advice: 'Correct the fields that `errors` names; unknown fields are refused.',
   },
   'invalid-arguments': {
     status: 400,
     retryable: false,
     title: "The arguments do not fit the tool's schema",
-    advice: 'Nothing was started. Mend the arguments that `detail` names.',
+    advice: 'Nothing was started. Correct the arguments that `detail` names.',
   },
   'invalid-answer': {
     status: 400,
     retryable: false,
     title: 'The answer does not fit the question',
-    advice: 'The question is still open. Mend the answer.',
+    advice: 'The question is still open. Correct the answer.',
   },
   'invalid-cursor': {
     status: 400,
     retryable: false,
-    title: 'The cursor is of no page of this list',
-    advice: 'Send a cursor unchanged, with the same filters or none; else begin without one.',
+    title: 'The cursor does not belong to this list',
+    advice: 'Send the cursor unchanged, with the same filters or none, or start without a cursor.',
   },
   'invalid-prefer': {
     status: 400,
@@ -68,7 +68,7 @@ export const PROBLEMS = {
   'invalid-event-id': {
     status: 400,
     retryable: false,
-    title: 'The Last-Event-ID is of no stream of this job',
+    title: 'The Last-Event-ID does not belong to this job',
     advice: "Open the stream without it: it begins with the job's first event.",
   },
   forbidden: {
@@ -80,8 +80,8 @@ export const PROBLEMS = {
   'unknown-route': {
     status: 404,
     retryable: false,
-    title: 'There is nothing at this address',
-    advice: '/openapi.json lists what there is.',
+    title: 'There is no such route',
+    advice: '/openapi.json lists all routes.',
   },
   'unknown-tool': {
     status: 404,
@@ -99,25 +99,25 @@ export const PROBLEMS = {
     status: 404,
     retryable: false,
     title: 'The job has no such result, log or file',
-    advice: 'The lists of its steps and files, under its links, name what there is.',
+    advice: "Look it up in the lists of the job's steps and files, which are under its links.",
   },
   'method-not-allowed': {
     status: 405,
     retryable: false,
     title: 'The method is not allowed here',
-    advice: 'The header Allow names those that are.',
+    advice: 'The Allow header lists the allowed methods.',
   },
   'wrong-state': {
     status: 409,
     retryable: false,
-    title: 'The job is not in a state in which this can be done',
+    title: 'The state of the job does not allow this',
     advice: 'Read its status.',
   },
   'job-expired': {
     status: 410,
     retryable: false,
     title: 'The job has expired',
-    advice: 'Its result was kept for as long as published. Start it again if it is still needed.',
+    advice: 'Its result was kept for the published time. Start it again if it is still needed.',
   },
   'too-large': {
     status: 413,
@@ -128,14 +128,14 @@ export const PROBLEMS = {
   'unsupported-media-type': {
     status: 415,
     retryable: false,
-    title: 'The body is of another content type than application/json',
+    title: 'The content type of the body is not application/json',
     advice: 'Send Content-Type: application/json.',
   },
   'range-not-satisfiable': {
     status: 416,
     retryable: false,
     title: 'The range can not be served',
-    advice: 'Content-Range says how many bytes there are.',
+    advice: 'Content-Range has the size in bytes.',
   },
   'idempotency-key-reused': {
     status: 422,
@@ -147,38 +147,38 @@ export const PROBLEMS = {
     status: 429,
     retryable: true,
     title: 'Too many requests',
-    advice: 'Wait for as long as Retry-After says.',
+    advice: 'Repeat the request after Retry-After.',
   },
   'headers-too-large': {
     status: 431,
     retryable: false,
     title: 'The address and headers are too large',
-    advice: 'Together they may have 16 KiB.',
+    advice: 'Together they are limited to 16 KiB.',
   },
   internal: {
     status: 500,
     retryable: false,
-    title: 'A defect of the server',
-    advice: "The server's log has it.",
+    title: 'Internal server error',
+    advice: "The server's log has the details.",
   },
   'not-supported': {
     status: 501,
     retryable: false,
     title: 'This server can not do that',
-    advice: 'Its Temporal lacks what is needed; `detail` says what.',
+    advice: 'Its Temporal server lacks a required feature, which `detail` names.',
   },
   'server-stopping': {
     status: 503,
     retryable: true,
     title: 'The server is stopping',
-    advice: 'Nothing was done. Send the request again after Retry-After, to this address or another server.',
+    advice: 'Nothing was done. Repeat the request after Retry-After, here or at another server.',
   },
   unavailable: {
     status: 503,
     retryable: true,
-    title: 'Temporal can not be reached just now',
+    title: 'Temporal can not be reached',
     advice:
-      'What runs goes on. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
+      'Running jobs continue. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
   },
 } as const satisfies Record<string, ProblemKind>;
 
@@ -191,28 +191,28 @@ export function problemUri(type: ProblemType): string {
   return `/problems/${type}`;
 }
 
-/** One thing that is wrong with a request. */
+/** One error in a request. */
 export interface RequestError {
-  /** Where: `body.reason`, `query.limit`. */
+  /** Location, e.g. `body.reason`, `query.limit`. */
   at: string;
   detail: string;
 }
 
 export interface ProblemOptions {
-  /** What is wrong, one by one. */
+  /** The individual errors. */
   errors?: RequestError[];
-  /** Headers of the answer. */
+  /** Response headers. */
   headers?: Record<string, string>;
   /** Further members of the document. */
   members?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** A request that can't be served. Thrown by routes, rendered in one place. */
+/** A request that can't be served. Thrown by routes, rendered by render-problem.ts. */
 export class Problem extends Error {
   override name = 'Problem';
 
-  /** @param message what is wrong this time: where, what was expected, what came */
+  /** @param message becomes `detail`: location, what was expected, what was received */
   constructor(
     readonly type: ProblemType,
     message: string,
@@ -222,7 +222,7 @@ export class Problem extends Error {
   }
 }
 
-/** Translates one kind of the engine's errors into another problem than usual. */
+/** Maps one kind of the engine's errors to a problem type other than the usual one; other errors pass through. */
 export function asProblem(error: unknown, kind: ErrorKind, type: ProblemType): unknown {
   return error instanceof LonghaulError && error.kind === kind
     ? new Problem(type, error.message, { cause: error })

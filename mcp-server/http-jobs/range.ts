@@ -1,37 +1,37 @@
-/** Bytes of a representation, whole or a part of them (RFC 9110, section 14), as a stream. */
+/** Responses with a representation's bytes, whole or a range of them (RFC 9110, section 14). */
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { Problem } from './problems.js';
-import { matches } from './status.js';
+import { matchesEtag } from './status.js';
 
 export interface ByteRange {
-  /** From 0. */
+  /** Offset of the first byte, from 0. */
   from: number;
   lengthBytes: number;
 }
 
 export interface Representation {
   sizeBytes: number;
-  /** Strong entity tag: the same bytes have the same one. */
+  /** Strong entity tag: equal for equal bytes. */
   etag: string;
   contentType: string;
   stream(range: ByteRange): Promise<Readable>;
   headers?: Record<string, string>;
 }
 
-/** Headers of these answers, for the OpenAPI document. */
+/** Response headers, for the OpenAPI document. */
 export const BYTES_HEADERS = {
-  ETag: { description: 'Strong: of these bytes.', schema: { type: 'string' as const } },
+  ETag: { description: 'Strong entity tag.', schema: { type: 'string' as const } },
   'Accept-Ranges': { description: 'bytes', schema: { type: 'string' as const } },
 };
 export const PART_HEADERS = {
   ...BYTES_HEADERS,
-  'Content-Range': { description: 'Which part of how many bytes.', schema: { type: 'string' as const } },
+  'Content-Range': { description: 'The range, and the size in bytes.', schema: { type: 'string' as const } },
 };
 
 /**
- * Answers with a representation: 200, 206 for a single range, 304 when the client has it already. Several ranges are
- * answered with the whole, as is a unit other than bytes.
+ * Answers with a representation: 200, 206 for a single range, 304 if If-None-Match matches. A request for several ranges,
+ * or for a unit other than bytes, gets the whole.
  *
  * @throws Problem `range-not-satisfiable`
  */
@@ -44,7 +44,7 @@ export async function sendBytes(c: Context, representation: Representation): Pro
     'X-Content-Type-Options': 'nosniff',
     ...representation.headers,
   };
-  if (matches(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
+  if (matchesEtag(c.req.header('if-none-match'), etag)) return c.body(null, 304, headers);
   const ifRange = c.req.header('if-range');
   const range =
     ifRange === undefined || ifRange === etag ? rangeOf(c.req.header('range'), sizeBytes) : undefined;
@@ -61,7 +61,7 @@ export async function sendBytes(c: Context, representation: Representation): Pro
   return stream ? c.body(Readable.toWeb(stream) as ReadableStream, status, all) : c.body(null, status, all);
 }
 
-/** Undefined for none, and for those that a server is to ignore. */
+/** The requested range; undefined for none, and for ranges that a server must ignore. */
 function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | undefined {
   const set = /^\s*bytes\s*=(.*)$/i.exec(header ?? '')?.[1];
   if (set === undefined || set.includes(',')) return undefined;
@@ -83,10 +83,10 @@ function rangeOf(header: string | undefined, sizeBytes: number): ByteRange | und
   return { from, lengthBytes: to - from + 1 };
 }
 
-/** How much of a text in memory is written at once, in bytes. */
+/** Chunk size when streaming from memory, in bytes. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A part of what is in memory, in pieces, so that a slow reader holds no copy of it. */
+/** Streams a range of a buffer in chunks, so that a slow reader holds no copy of it. */
 export function streamOf(bytes: Buffer, { from, lengthBytes }: ByteRange): Readable {
   return Readable.from(
     (function* () {

@@ -1,28 +1,28 @@
 /**
- * How often a principal may start jobs and look at them: per server process, and kept in its memory, so that a limit
- * costs no call to anything. Several servers allow several times as much.
+ * Rate limits per principal for starting and reading jobs. Kept in memory per server process, so that a check costs no
+ * network call; several servers multiply the limits.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem } from './problems.js';
 
-/** Window of every limit, in seconds. */
+/** Window of all limits, in seconds. */
 export const RATE_WINDOW_SECONDS = 60;
 
-/** `kickoff`: what starts jobs; `status`: what looks at them. */
+/** `kickoff`: requests that start jobs; `status`: requests that read jobs and tools. */
 export type RateName = 'kickoff' | 'status';
 
-/** Requests a window, for each principal. */
+/** Requests per window for each principal. */
 export type RateLimits = Record<RateName, number>;
 
-/** Headers of the current draft (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
+/** Response headers (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
 export const RATE_HEADERS = {
   'RateLimit-Policy': {
     description: 'The limit: its name, how many requests (q) in how many seconds (w).',
     schema: { type: 'string' as const },
   },
   RateLimit: {
-    description: 'What is left of it (r), and in how many seconds it is whole again (t).',
+    description: 'Remaining requests (r), and seconds until the quota resets (t).',
     schema: { type: 'string' as const },
   },
 };
@@ -39,7 +39,7 @@ export class Rates {
     this.#limiters = { kickoff: limiter('kickoff'), status: limiter('status') };
   }
 
-  /** Counts a request, and says on its answer what is left; refuses it with 429 when nothing is. */
+  /** Middleware: counts a request and sets the RateLimit headers; refuses it with 429 beyond the limit. */
   limit(name: RateName): MiddlewareHandler {
     return async (c, next) => {
       let left: RateLimiterRes;

@@ -1,11 +1,11 @@
-/** Errors as problem documents: the one place where they are rendered. */
+/** Renders errors as problem documents. */
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import { Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
-/** How the engine's errors are called here; those that aren't named are defects. */
-const OF_KIND: Partial<Record<ErrorKind, ProblemType>> = {
+/** Problem types of the engine's errors; other kinds are `internal`. */
+const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   invalid_arguments: 'invalid-arguments',
   unknown_tool: 'unknown-tool',
   not_found: 'job-not-found',
@@ -16,11 +16,11 @@ const OF_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   too_large: 'too-large',
 };
 
-/** How long to wait while Temporal is out of reach, in seconds. */
+/** Retry-After while Temporal can't be reached, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
-/** The problem that an error is. */
-export function problemOf(error: unknown): Problem {
+/** Maps an error to a problem. */
+export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof LonghaulError) {
     if (error.kind === 'unavailable')
@@ -30,14 +30,14 @@ export function problemOf(error: unknown): Problem {
             cause: error,
           })
         : new Problem('not-supported', error.message, { cause: error });
-    const type = OF_KIND[error.kind];
+    const type = TYPE_BY_KIND[error.kind];
     if (type) return new Problem(type, error.message, { cause: error });
   }
   if (error instanceof HTTPException && error.status === 400)
     return new Problem('invalid-json', `body: expected JSON; ${error.message}`, { cause: error });
   if (error instanceof HTTPException && error.status === 415)
     return new Problem('unsupported-media-type', 'Content-Type: expected application/json', { cause: error });
-  return new Problem('internal', 'the request failed; the log of the server says why', { cause: error });
+  return new Problem('internal', "the request failed; the server's log has the reason", { cause: error });
 }
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
@@ -58,7 +58,7 @@ export function problemDocument({ type, message, options }: Problem, instance: s
   };
 }
 
-/** The answer to a request with a problem. */
+/** The error response for a problem. */
 export function renderProblem(c: Context, problem: Problem): Response {
   const document = problemDocument(problem, new URL(c.req.url).pathname);
   return c.body(JSON.stringify(document), PROBLEMS[problem.type].status, {

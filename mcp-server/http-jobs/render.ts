@@ -1,4 +1,4 @@
-/** The record of an operation as a job. */
+/** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
 import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
@@ -11,7 +11,7 @@ export function jobPath(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Links to what can be asked of a job. */
+/** Links to a job's resources and actions. */
 export function linksOf(jobId: string, tool: string): Job['links'] {
   const self = jobPath(jobId);
   return {
@@ -29,7 +29,7 @@ export function linksOf(jobId: string, tool: string): Job['links'] {
 }
 
 /** @throws Problem `job-expired` */
-export function assertKept(record: OperationRecord): OperationRecord {
+export function assertNotExpired(record: OperationRecord): OperationRecord {
   if (record.status === 'expired')
     throw new Problem('job-expired', `${record.token}: its result was kept until ${expiryOf(record)}`);
   return record;
@@ -44,8 +44,8 @@ function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | und
  *
  * @throws Problem `job-expired`
  */
-export function jobOf(record: OperationRecord): Job {
-  assertKept(record);
+export function renderJob(record: OperationRecord): Job {
+  assertNotExpired(record);
   const { token, inputRequests, error } = record;
   const links = linksOf(token, record.tool);
   const asked = Object.entries(inputRequests);
@@ -139,19 +139,19 @@ function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? 'null');
 }
 
-/** How long to wait before looking again, in whole seconds. */
+/** Recommended time until the next poll, in whole seconds. */
 export function retryAfterSeconds({ estimateSeconds }: OperationRecord): number {
   return Math.ceil(pollIntervalMs(estimateSeconds) / 1000);
 }
 
-/** Headers of an answer that shows a job: `Retry-After` for as long as there is something to wait for. */
+/** Response headers of a job: `Retry-After` while it is open. */
 export function jobHeaders(record: OperationRecord): Record<string, string> {
   return isTerminal(record.status) ? {} : { 'Retry-After': String(retryAfterSeconds(record)) };
 }
 
-/** The job's entity tag: another one with each change that matters, progress too. Weak, for times may differ. */
-export function etagOf({ updated_at: _time, ...telling }: Job): string {
-  return `W/"${hash(JSON.stringify(telling))}"`;
+/** The job's entity tag: changes with every field but `updated_at`, also with progress. Weak, since times may differ. */
+export function etagOf({ updated_at: _time, ...fields }: Job): string {
+  return `W/"${hash(JSON.stringify(fields))}"`;
 }
 
 /** A short digest, safe in an entity tag. */
@@ -161,7 +161,7 @@ export function hash(text: string): string {
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the fields that are undefined. */
+/** Omits fields that are undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -1,13 +1,13 @@
-/** `GET /v1/jobs/{id}/result` and `/partial`: the result, or what is finished so far, whole and as JSON. */
+/** `GET /v1/jobs/{id}/result` and `/partial`: the result or partial result as JSON of any size. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes, streamOf } from './range.js';
-import { assertKept, hash } from './render.js';
+import { assertNotExpired, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const rangeHeaders = z.object({
@@ -18,13 +18,13 @@ export const rangeHeaders = z.object({
 
 const RESPONSES = responses(
   {
-    200: json(z.unknown(), 'All of it.', BYTES_HEADERS),
+    200: json(z.unknown(), 'The whole result.', BYTES_HEADERS),
     206: {
-      description: 'The range that was asked for.',
+      description: 'The requested range.',
       headers: PART_HEADERS,
       content: { 'application/json': { schema: z.unknown().openapi({}) } },
     },
-    304: { description: 'The client has it already.', headers: BYTES_HEADERS },
+    304: { description: 'Not modified: If-None-Match has the current entity tag.', headers: BYTES_HEADERS },
   },
   [
     'job-not-found',
@@ -36,8 +36,8 @@ const RESPONSES = responses(
   ],
 );
 
-export function registerResult(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerResult(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   const shared = {
     method: 'get' as const,
     tags: ['Results'],
@@ -50,13 +50,14 @@ export function registerResult(face: JobsFace): void {
       ...shared,
       path: '/v1/jobs/{id}/result',
       operationId: 'getResult',
-      summary: 'The result of a succeeded job',
-      description: 'Of any size; results over 1 MiB are only here. Kept for at least a day after the end.',
+      summary: 'Get the result of a succeeded job',
+      description:
+        'Results over 1 MiB are available only here. Kept for at least a day after the end of the job.',
     }),
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.read(principalOf(c), id));
+      const record = assertNotExpired(await engine.read(principalOf(c), id));
       if (record.status !== 'completed')
         throw new Problem(
           'wrong-state',
@@ -70,15 +71,15 @@ export function registerResult(face: JobsFace): void {
       ...shared,
       path: '/v1/jobs/{id}/partial',
       operationId: 'getPartial',
-      summary: 'What a job has finished so far',
-      description: 'Also of one that failed, was canceled or timed out.',
+      summary: 'Get the partial result of a job',
+      description: 'Also for jobs that failed, were canceled or timed out.',
     }),
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
       if (record.partial === undefined)
-        throw new Problem('resource-not-found', 'the job has finished nothing so far that could be shown');
+        throw new Problem('resource-not-found', 'the job has no partial result yet');
       return sendJson(c, record, 'partial', record.partial);
     },
   );
@@ -86,7 +87,7 @@ export function registerResult(face: JobsFace): void {
 
 function sendJson(c: Context, { runId, closedAt }: OperationRecord, what: string, value: unknown) {
   const bytes = Buffer.from(JSON.stringify(value) ?? 'null');
-  // A closed run's result never changes, so that its bytes needn't be looked at.
+  // A closed run's result never changes, so its bytes need no hashing.
   const source = closedAt === undefined ? bytes.toString() : '';
   return sendBytes(c, {
     sizeBytes: bytes.length,

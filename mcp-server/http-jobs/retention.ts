@@ -1,14 +1,14 @@
-/** Results are kept for a day at least, unless Temporal itself forgets closed workflows sooner: that is said aloud. */
+/** Warning about a Temporal retention that is shorter than the promised minimum keep-alive of results. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
 import type { Logger } from '../../platform/log.js';
-import { LEAST_KEEP_ALIVE_SECONDS } from './schemas.js';
+import { MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 
-/** How often Temporal is asked while it is out of reach, in milliseconds. */
+/** Retry interval while Temporal can't be reached, in milliseconds. */
 const RETRY_MS = 5_000;
 
-/** What is to be said of the retention; undefined when nothing is, or Temporal can't be asked just now. */
+/** The warning; undefined if the retention is long enough or Temporal can't be reached. */
 export async function retentionWarning(engine: Engine): Promise<string | undefined> {
   const retentionSeconds = await engine.temporal.facts().then(
     (facts) => facts.retentionSeconds,
@@ -19,13 +19,17 @@ export async function retentionWarning(engine: Engine): Promise<string | undefin
 
 /** @param retentionSeconds of the namespace */
 export function warningOf(retentionSeconds: number): string | undefined {
-  return retentionSeconds < LEAST_KEEP_ALIVE_SECONDS
-    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(LEAST_KEEP_ALIVE_SECONDS)} or more`
+  return retentionSeconds < MIN_KEEP_ALIVE_SECONDS
+    ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(MIN_KEEP_ALIVE_SECONDS)} or more`
     : undefined;
 }
 
-/** Logs the warning once, as soon as Temporal can be asked. */
-export async function warnOfRetention(engine: Engine, logger: Logger, signal: AbortSignal): Promise<void> {
+/** Logs the warning once, as soon as Temporal can be reached. */
+export async function logRetentionWarning(
+  engine: Engine,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       const { retentionSeconds } = await engine.temporal.facts();

@@ -1,16 +1,16 @@
-/** What the HTTP jobs API takes and gives, as zod schemas: they check requests and make the OpenAPI document. */
+/** Zod schemas of the jobs API: they validate requests and generate the OpenAPI document. */
 import { z, type RouteConfig } from '@hono/zod-openapi';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { KEPT_ANSWERS } from '../../operations/record.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES } from '../../operations/status-names.js';
 import { PROBLEM_TYPES, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
-/** Longest wait of a request, in seconds: proxies give up after about a minute. */
+/** Longest wait of a request, in seconds: proxies time out after about a minute. */
 export const LONGEST_WAIT_SECONDS = 60;
 /** Largest result or partial result within a job, in bytes of JSON: 1 MiB. */
 export const INLINE_BYTES = 1024 * 1024;
-/** A job's result can be read for at least so long after it has ended, in seconds: a day. */
-export const LEAST_KEEP_ALIVE_SECONDS = 24 * 3600;
+/** Minimum time for which a result can be read after the job has ended, in seconds: a day. */
+export const MIN_KEEP_ALIVE_SECONDS = 24 * 3600;
 
 const time = z.iso.datetime();
 const path = z.string();
@@ -24,8 +24,8 @@ export const jobError = z
   .object({
     kind: z.enum(ERROR_KINDS).describe('A closed list.'),
     message: z.string(),
-    retryable: z.boolean().describe('Would the same job have a chance later?'),
-    type: z.string().optional().describe("Name of the failure in the tool's code."),
+    retryable: z.boolean().describe('Whether the same job may succeed later.'),
+    type: z.string().optional().describe("Failure type set by the tool's code."),
     cause: z.string().optional(),
   })
   .openapi('JobError');
@@ -34,7 +34,7 @@ export const inputRequest = z
   .object({
     message: z.string(),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the value: a flat object.'),
-    expires_at: time.optional().describe('When the job goes on without an answer.'),
+    expires_at: time.optional().describe('When the job continues without an answer.'),
   })
   .openapi('InputRequest');
 
@@ -42,7 +42,7 @@ const answeredRequest = z
   .object({
     key: z.string(),
     action: z.enum(['accept', 'decline', 'cancel']),
-    is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+    is_default: z.literal(true).optional().describe('No answer in time: the default was taken.'),
     at: time,
   })
   .openapi('AnsweredRequest');
@@ -71,7 +71,7 @@ export const job = z
     created_at: time,
     updated_at: time,
     closed_at: time.optional(),
-    expires_at: time.optional().describe('Until when it can be read; set once it has ended.'),
+    expires_at: time.optional().describe('Until when the job can be read; set once it has ended.'),
     estimated_duration_seconds: z.number().optional(),
     stage: z.string().optional(),
     status_message: z.string().optional().describe('One line for people.'),
@@ -83,7 +83,7 @@ export const job = z
         message: z.string().optional(),
       })
       .optional()
-      .describe('It never goes back.'),
+      .describe('Never decreases.'),
     cancel_requested: z.boolean(),
     cancel_requested_at: time.optional(),
     cancel_reason: z.string().optional(),
@@ -91,18 +91,18 @@ export const job = z
       .object({ requests: z.record(z.string(), inputRequest) })
       .optional()
       .describe('Questions by key: the job waits until they are answered.'),
-    answers: z
-      .array(answeredRequest)
+    answers: z.array(answeredRequest).optional().describe(`Answered questions: the latest ${KEPT_ANSWERS}.`),
+    partial: z.unknown().optional().describe('Partial result, up to 1 MiB.'),
+    partial_bytes: z
+      .int()
       .optional()
-      .describe(`Questions that are answered: the latest ${KEPT_ANSWERS}.`),
-    partial: z.unknown().optional().describe('What is finished so far, up to 1 MiB.'),
-    partial_bytes: z.int().optional().describe('Size of a larger one: it is under links.partial.'),
-    result: z.unknown().optional().describe('Of a succeeded job, up to 1 MiB.'),
+      .describe('Size in bytes of a partial result over 1 MiB, which is at links.partial.'),
+    result: z.unknown().optional().describe('Result of a succeeded job, up to 1 MiB.'),
     result_bytes: z.int().optional().describe('Size of the result, in bytes of JSON.'),
-    result_url: path.optional().describe('Where the result is, whole; with Range.'),
+    result_url: path.optional().describe('URL of the whole result; supports Range.'),
     error: jobError.optional(),
     attempt: z.int(),
-    resumed_from: z.string().optional().describe('The job that this one goes on from.'),
+    resumed_from: z.string().optional().describe('The job that this one resumed.'),
     links: jobLinks,
   })
   .openapi('Job');
@@ -121,15 +121,15 @@ export const problem = z
   })
   .openapi('Problem', { description: 'RFC 9457.' });
 
-/** Path parameter of a job. */
+/** Path parameters of job routes. */
 export const jobParams = z.object({
   id: z.string().openapi({ maxLength: 1000, description: 'job_id of a kickoff.' }),
 });
 
 /**
- * A whole number in a query.
+ * An integer query parameter.
  *
- * @throws ZodError for anything else, an empty text too
+ * @throws ZodError for anything else, including empty text
  */
 export function integer(min: number, max: number, description: string) {
   return z
@@ -150,7 +150,7 @@ export function json(schema: z.ZodType, description: string, headers?: object) {
   } as RouteConfig['responses'][string];
 }
 
-/** What every route can answer. */
+/** Problem types that every route can return. */
 const ALWAYS: ProblemType[] = [
   'invalid-request',
   'forbidden',
@@ -161,7 +161,7 @@ const ALWAYS: ProblemType[] = [
   'server-stopping',
 ];
 
-/** The responses of a route: its own, and those of its problems. Several types may share a status. */
+/** The responses of a route: its own and its problems', grouped by status. */
 export function responses(
   own: RouteConfig['responses'],
   problems: readonly ProblemType[],

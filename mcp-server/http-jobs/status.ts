@@ -1,104 +1,107 @@
-/** `GET /v1/jobs/{id}`: a job as it is now, or once it has changed. */
+/** `GET /v1/jobs/{id}`: a job's current state, or a long poll for its next change. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { withBudget } from '../shared/budget.js';
-import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsFace } from './face.js';
+import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
-import { etagOf, jobHeaders, jobOf } from './render.js';
+import { etagOf, jobHeaders, renderJob } from './render.js';
 import { integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 
 const HEADERS = {
   ...RATE_HEADERS,
   ...WAIT_ENDED_HEADERS,
   ETag: {
-    description: 'Another one with each change, progress too. Give it back as If-None-Match.',
+    description: 'Changes with every change of the job, also of its progress. Send it back as If-None-Match.',
     schema: { type: 'string' as const },
   },
   'Retry-After': {
-    description: 'Seconds until it is worth looking again; follows the estimate. Only while the job is open.',
+    description: 'Seconds until the next poll is worthwhile, from the estimate. Only while the job is open.',
     schema: { type: 'integer' as const },
   },
 };
 
-export function registerStatus(face: JobsFace): void {
+export function registerStatus(context: JobsContext): void {
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs/{id}',
     operationId: 'getJob',
     tags: ['Jobs'],
-    summary: 'Where a job stands',
+    summary: "Get a job's state",
     description:
-      'With wait: a long poll. It answers once the job has ended or asks something, or, with If-None-Match, once it has changed; at the latest after that many seconds. The end of a wait ends nothing else.',
-    middleware: [face.rates.limit('status')],
+      'With wait: a long poll. It answers once the job has ended or asks a question, or, with If-None-Match, once it has changed; at the latest after that many seconds. The end of a wait does not affect the job.',
+    middleware: [context.rates.limit('status')],
     request: {
       params: jobParams,
       query: z.strictObject({
-        wait: integer(0, LONGEST_WAIT_SECONDS, 'How long to wait at most, in seconds. Default: 0.'),
+        wait: integer(0, LONGEST_WAIT_SECONDS, 'Maximum wait, in seconds. Default: 0.'),
       }),
       headers: z.object({
-        'if-none-match': z.string().optional().describe('Entity tag of an earlier answer.'),
+        'if-none-match': z.string().optional().describe('ETag of an earlier response.'),
       }),
     },
     responses: responses(
       {
         200: json(job, 'The job.', HEADERS),
-        304: { description: 'As it was: If-None-Match names this state.', headers: HEADERS },
+        304: { description: 'Not modified: If-None-Match has the current entity tag.', headers: HEADERS },
       },
       ['job-not-found', 'job-expired', 'rate-limited'],
     ),
   });
-  face.app.openapi(route, async (c) => {
+  context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     const { wait = 0 } = c.req.valid('query');
     const known = c.req.header('if-none-match');
     assertJobId(id);
-    const record = wait > 0 ? await waitForChange(face, c, id, wait, known) : undefined;
-    return jobResponse(face, c, record ?? (await face.engine.read(face.principalOf(c), id)), known);
+    const record = wait > 0 ? await waitForChange(context, c, id, wait, known) : undefined;
+    return jobResponse(context, c, record ?? (await context.engine.read(context.principalOf(c), id)), known);
   });
 }
 
-/** A job, or 304 when the client has it already. */
+/** A job, or 304 if If-None-Match matches. */
 function jobResponse(
-  face: JobsFace,
+  context: JobsContext,
   c: Context,
   record: OperationRecord,
   known: string | undefined,
 ): Response {
-  const body = jobOf(record);
+  const body = renderJob(record);
   const etag = etagOf(body);
   const headers = {
     ETag: etag,
     'Cache-Control': 'no-cache',
     ...jobHeaders(record),
-    ...waitHeaders(face, record),
+    ...waitHeaders(context, record),
   };
-  return matches(known, etag) ? c.body(null, 304, headers) : c.json(body, 200, headers);
+  return matchesEtag(known, etag) ? c.body(null, 304, headers) : c.json(body, 200, headers);
 }
 
 /** Weak comparison (RFC 9110, section 13.1.2). */
-export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
 }
 
-/** The last state that was seen; undefined when none was. */
+/** The last state read; undefined if none was. */
 async function waitForChange(
-  face: JobsFace,
+  context: JobsContext,
   c: Context,
   id: string,
   waitSeconds: number,
   known: string | undefined,
 ): Promise<OperationRecord | undefined> {
-  return withBudget(waitSeconds, signalOf(face, c), async (signal) => {
+  return withBudget(waitSeconds, signalOf(context, c), async (signal) => {
     let record: OperationRecord | undefined;
-    const states = face.engine.watch(face.principalOf(c), id, { signal, progress: known !== undefined });
+    const states = context.engine.watch(context.principalOf(c), id, {
+      signal,
+      progress: known !== undefined,
+    });
     for await (record of states) {
       const isOver = isTerminal(record.status);
       const isAsking = record.status === 'input_required';
-      const isNew = known !== undefined && !matches(known, etagOf(jobOf(record)));
+      const isNew = known !== undefined && !matchesEtag(known, etagOf(renderJob(record)));
       if (isOver || (known === undefined ? isAsking : isNew)) break;
     }
     return record;

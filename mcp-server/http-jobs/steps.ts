@@ -1,12 +1,12 @@
-/** `GET /v1/jobs/{id}/logs`: links to the logs of a job: its own, and that of each step. */
+/** `GET /v1/jobs/{id}/logs`: links to the logs of a job and of each of its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
-import { assertKept, defined, jobPath } from './render.js';
+import { assertNotExpired, defined, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
@@ -24,15 +24,15 @@ const step = z
   })
   .openapi('Step');
 
-export function registerSteps(face: JobsFace): void {
-  const { app, engine, principalOf, rates } = face;
+export function registerSteps(context: JobsContext): void {
+  const { app, engine, principalOf, rates } = context;
   app.openapi(
     createRoute({
       method: 'get',
       path: '/v1/jobs/{id}/logs',
       operationId: 'listSteps',
       tags: ['Results'],
-      summary: 'The logs of a job: its own, and those of its steps',
+      summary: 'List the logs of a job and of its steps',
       description: 'Only pipelines have steps with logs.',
       middleware: [rates.limit('status')],
       request: { params: jobParams },
@@ -40,9 +40,9 @@ export function registerSteps(face: JobsFace): void {
         {
           200: json(
             z.object({
-              log_url: z.string().describe("The job's own log: lines of its workflows and activities."),
+              log_url: z.string().describe("The job's own log, written by its workflows and activities."),
               steps: z.array(step),
-              is_live: z.boolean().describe('False: no worker could be asked, so there may be other steps.'),
+              is_live: z.boolean().describe('False: no worker was available, so steps may be missing.'),
             }),
             'The logs.',
           ),
@@ -53,7 +53,7 @@ export function registerSteps(face: JobsFace): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertKept(await engine.readLive(principalOf(c), id));
+      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
       const logs = { log_url: logPath(record.token, OPERATION_LOG), steps: stepsIn(record), is_live: isLive };
       return c.json(logs, 200, { 'Cache-Control': 'no-cache' });

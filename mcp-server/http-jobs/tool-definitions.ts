@@ -35,13 +35,13 @@ interface Definition {
 
 const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
 
-/** What follows jobs. Tools of a project can't have such names. */
-const FOLLOWING: Definition[] = [
+/** Tools that poll, answer and cancel jobs. Their names are reserved: a project's tools can't use them. */
+const FOLLOW_UP_TOOLS: Definition[] = [
   {
     name: 'operation_get',
     description: [
-      'Says where a job stands: status, progress, input_required with its questions, and in the end its result or error.',
-      `Call it again until the status is succeeded, failed, canceled or timed_out; wait holds the answer until the job has ended or asks something, for ${LONGEST_WAIT_SECONDS} s at most.`,
+      "Returns a job's state: status, progress, input_required with its questions, and in the end its result or error.",
+      `Call it again until the status is succeeded, failed, canceled or timed_out; wait delays the answer until the job has ended or asks a question, for ${LONGEST_WAIT_SECONDS} s at most.`,
     ],
     parameters: {
       type: 'object',
@@ -78,7 +78,7 @@ const FOLLOWING: Definition[] = [
   },
   {
     name: 'operation_cancel',
-    description: ['Cancels a job for good. What is finished stays: partial result, logs and files.'],
+    description: ['Cancels a job for good. Its partial result, logs and files are kept.'],
     parameters: {
       type: 'object',
       properties: { job_id: jobId, reason: { type: 'string', minLength: 1, maxLength: 500 } },
@@ -89,12 +89,12 @@ const FOLLOWING: Definition[] = [
   },
 ];
 
-/** The tools, and those that follow their jobs, in a format; and for each name its call. */
+/** Definitions of the tools and of the follow-up tools in a format, and the call for each name. */
 export function toolDefinitions(
   tools: Tool[],
   format: DefinitionFormat,
 ): { format: DefinitionFormat; tools: object[]; calls: Record<string, Call> } {
-  const definitions = [...tools.map(definitionOf), ...FOLLOWING];
+  const definitions = [...tools.map(definitionOf), ...FOLLOW_UP_TOOLS];
   return {
     format,
     tools: definitions.map(format === 'openai' ? asOpenAi : asAnthropic),
@@ -105,12 +105,12 @@ export function toolDefinitions(
 function definitionOf(tool: Tool): Definition {
   const { name, wait, keepAliveSeconds, example, inputSchema, summary } = tool;
   const following = wait
-    ? 'Answers with the job: ended with its result, or, if it takes longer, still running, to be followed with operation_get and its job_id.'
-    : 'Answers at once with a job_id and status queued; the work goes on by itself. Follow it with operation_get until the status is final.';
+    ? 'Answers with the job: ended with its result, or, if it takes longer, still running; then poll operation_get with its job_id.'
+    : 'Answers at once with a job_id and status queued; the work continues in the background. Poll operation_get until the status is final.';
   const described = describeForProtocol(tool, {
     states: 'Statuses: queued, running; final: succeeded, failed, canceled, timed_out.',
-    following: `Results stay ${keepAliveSeconds} s. input_required in a job: operation_answer.`,
-    cancel: 'operation_cancel ends the work; what is finished stays. The end of a wait cancels nothing.',
+    following: `Results are kept ${keepAliveSeconds} s. input_required in a job: operation_answer.`,
+    cancel: 'operation_cancel ends the work; partial results are kept. The end of a wait cancels nothing.',
     idempotency:
       'The program that executes the call sends an Idempotency-Key, so a repeated request starts once.',
     rates: 'Beyond the rate limits a call answers 429 with Retry-After.',
@@ -125,7 +125,7 @@ function definitionOf(tool: Tool): Definition {
   };
 }
 
-/** A schema as both APIs take it: an object with properties, and no alternatives at the top. */
+/** Converts a schema to one that both APIs accept: an object with properties, without alternatives at the top level. */
 function acceptable(schema: JsonSchema): JsonSchema {
   const kept = Object.entries(schema).filter(([keyword]) => !REFUSED_AT_TOP.includes(keyword));
   return { ...Object.fromEntries(kept), type: 'object', properties: schema['properties'] ?? {} };
@@ -139,7 +139,7 @@ function asAnthropic({ name, description, parameters }: Definition): object {
   return { name, description: description.join('\n'), input_schema: parameters };
 }
 
-/** The first two lines, the first one cut if it must be, then each further line for which there is room. */
+/** The first two lines, the first truncated if necessary, then each further line that fits. */
 function shortened([first = '', second, ...others]: string[]): string {
   const room = OPENAI_DESCRIPTION_CHARACTERS - (second === undefined ? 0 : second.length + 1);
   const lines = [first.length > room ? `${first.slice(0, room - 1)}…` : first, ...(second ? [second] : [])];

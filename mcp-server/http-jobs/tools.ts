@@ -1,10 +1,10 @@
-/** `GET /v1/tools`, `GET /v1/tools/{tool}`: which tools there are, and everything that each publishes about itself. */
+/** `GET /v1/tools`, `GET /v1/tools/{tool}`: the list of tools, and the documentation of each. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool.js';
 import { withKeyProperty } from '../shared/idempotency-key.js';
 import { documentationOf, documentationText } from './documentation.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { RATE_HEADERS } from './rates.js';
 import { json, responses } from './schemas.js';
 import { DEFINITION_FORMATS, toolDefinitions } from './tool-definitions.js';
@@ -15,8 +15,8 @@ const toolSummary = z
   .object({
     name: z.string(),
     title: z.string(),
-    description: z.string().describe('What it does, when to use it, and what it gives.'),
-    is_short: z.boolean().describe('Is its work so short that a kickoff waits for it by default?'),
+    description: z.string().describe('What the tool does, when to use it, and what it returns.'),
+    is_short: z.boolean().describe('Whether a kickoff waits for the result by default.'),
     links: z.object({ self: path, kickoff: path }),
   })
   .openapi('ToolSummary');
@@ -29,33 +29,33 @@ const tool = toolSummary
     output_schema: schema.optional().describe('JSON Schema of the result.'),
     documentation: z
       .object(Object.fromEntries(Object.keys(ITEMS).map((item) => [item, z.unknown()])))
-      .describe(`All that callers need to know: ${Object.keys(ITEMS).join(', ')}.`),
+      .describe(`Documentation items: ${Object.keys(ITEMS).join(', ')}.`),
   })
   .openapi('Tool');
 
 const definitions = z
   .object({
     format: z.enum(DEFINITION_FORMATS),
-    tools: z.array(schema).describe("What the model API takes as its request's tools."),
+    tools: z.array(schema).describe("Value for the `tools` parameter of the model API's request."),
     calls: z
       .record(z.string(), z.object({ method: z.enum(['GET', 'POST']), path, query: z.array(z.string()) }))
       .describe(
-        'By name of the tool: the request that executes a call. Arguments named in path replace their braces, those in query go there, the others are the JSON body of a POST.',
+        'HTTP request that executes a call, keyed by tool name. Arguments named in path replace their braces, those in query become query parameters, the others are the JSON body of a POST.',
       ),
   })
   .openapi('ToolDefinitions');
 
-export function registerTools(face: JobsFace): void {
-  const { app, engine, rates } = face;
+export function registerTools(context: JobsContext): void {
+  const { app, engine, rates } = context;
   const limit = rates.limit('status');
   const list = createRoute({
     method: 'get',
     path: '/v1/tools',
     operationId: 'listTools',
     tags: ['Tools'],
-    summary: 'The tools',
+    summary: 'List the tools',
     description:
-      'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), those included that follow jobs.',
+      'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), including the tools that poll, answer and cancel jobs.',
     middleware: [limit],
     request: { query: z.strictObject({ format: z.enum(DEFINITION_FORMATS).optional() }) },
     responses: responses(
@@ -82,8 +82,8 @@ export function registerTools(face: JobsFace): void {
     path: '/v1/tools/{tool}',
     operationId: 'getTool',
     tags: ['Tools'],
-    summary: 'A tool and its whole documentation',
-    description: 'With Accept: text/markdown the documentation alone, for people.',
+    summary: 'Get a tool with its documentation',
+    description: 'With Accept: text/markdown only the documentation, as Markdown.',
     middleware: [limit],
     request: {
       params: z.object({ tool: z.string().openapi({ param: { name: 'tool', in: 'path' } }) }),
@@ -102,7 +102,7 @@ export function registerTools(face: JobsFace): void {
   });
   app.openapi(one, (c) => {
     const found = engine.tool(c.req.valid('param').tool);
-    const documentation = documentationOf(found, face.settings);
+    const documentation = documentationOf(found, context.settings);
     if (/\btext\/markdown\b/.test(c.req.header('accept') ?? ''))
       return c.body(`${documentationText(documentation)}\n`, 200, {
         'Content-Type': 'text/markdown; charset=utf-8',

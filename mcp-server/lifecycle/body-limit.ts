@@ -1,21 +1,22 @@
 /**
- * The limit of a request's body. Hono's own leaves the rest of a large body unread, and a client that still writes
- * then sees a broken connection instead of the answer; and it opens the body of every request to look at it.
+ * Body size limit. Unlike Hono's, it drains the rest of a large body, so that a client that is still writing gets the answer
+ * instead of a broken connection; and it doesn't read bodies whose declared length is within the limit.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** How much of a body that is refused is read and dropped, as a multiple of the limit. */
+/** Maximum size of a refused body that is drained, as a multiple of the limit. */
 const DRAIN_FACTOR = 16;
 
 /**
- * Refuses bodies over a limit, without holding them in memory.
+ * Middleware that refuses bodies over a limit without buffering them.
  *
- * @param refuse makes the answer; sent once the client has finished writing, or has written far too much
+ * @param refuse makes the response; sent once the client has finished writing, or has written {@link DRAIN_FACTOR} times
+ *   the limit
  */
 export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response): MiddlewareHandler {
   return async (c, next) => {
     const length = c.req.header('content-length');
-    // Node's parser holds a body to the length that it declares.
+    // Node's parser enforces the declared length.
     if (length !== undefined && Number(length) <= limitBytes) return next();
     const { body } = c.req.raw;
     if (body === null) return next();
@@ -30,7 +31,7 @@ export function bodyLimit(limitBytes: number, refuse: (c: Context) => Response):
       c.header('Connection', 'close');
       return refuse(c);
     }
-    // Also when nothing came: a body can be read once.
+    // Also for an empty body: a body can be read only once.
     c.req.raw = new Request(c.req.raw, { body: Buffer.concat(chunks) });
     return next();
   };

@@ -1,13 +1,14 @@
-/** How often whatever is quiet says that it is alive, in milliseconds. */
+/** Heartbeat interval of idle streams, in milliseconds. */
 export const HEARTBEAT_MS = 15_000;
 
 const listeners = new Set<() => void>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls the listener every {@link HEARTBEAT_MS}. One timer serves all of a process; while nobody listens there is none.
+ * Calls the listener every {@link HEARTBEAT_MS}. All listeners of a process share one timer, which runs only while there are
+ * listeners.
  *
- * @returns ends it
+ * @returns unsubscribes the listener
  */
 export function onHeartbeat(listener: () => void): () => void {
   listeners.add(listener);

@@ -1,18 +1,18 @@
 /**
- * Graceful shutdown of a server process: every wait ends with an answer that says so, and every request that has come is
- * answered before its connection is closed. Waits listen to the signal; the servers of each protocol track requests.
+ * Graceful shutdown of a server process: waits end with an answer that names the shutdown, and requests received before it
+ * are answered before their connections close. Waits listen to the signal; the servers of each protocol track requests.
  */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** How long requests get for their answers once the shutdown begins, in milliseconds. */
+/** Time for tracked requests to be answered once the shutdown begins, in milliseconds. */
 const LIMIT_MS = 3_000;
 
-/** Names the reason wherever the shutdown ends a wait or refuses a request. */
+/** Reason reported wherever the shutdown ends a wait or refuses a request. */
 export const SERVER_STOPPING = 'server_stopping';
 
-/** After how long a client shall try again, in seconds: by then a supervised server is back (bench/restart.ts). */
-export const BACK_AFTER_SECONDS = 4;
+/** When a client should try again, in seconds: by then a supervised server has restarted (bench/restart.ts). */
+export const RETRY_AFTER_SECONDS = 4;
 
 export class Shutdown {
   readonly #controller = new AbortController();
@@ -27,13 +27,13 @@ export class Shutdown {
     return this.signal.aborted;
   }
 
-  /** Tracks a request until it is answered: the shutdown waits for it. */
-  async during<T>(request: Promise<T>): Promise<T> {
+  /** Tracks a request until it is answered; {@link close} waits for it. */
+  async track<T>(request: Promise<T>): Promise<T> {
     this.#requests.add(request);
     return request.finally(() => this.#requests.delete(request));
   }
 
-  /** Begins the shutdown. Resolves once the tracked requests' answers are with their transports, or after 3 s. */
+  /** Begins the shutdown. Resolves once the answers to tracked requests have reached their transports, or after 3 s. */
   async close(): Promise<void> {
     this.#controller.abort();
     const limit = new AbortController();
@@ -42,7 +42,7 @@ export class Shutdown {
       delay(LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined),
     ]);
     limit.abort();
-    // From a request's end to its transport there are only promises, and these are through by the next turn.
+    // An answer reaches its transport through promises only, which settle by the next turn of the event loop.
     await nextTurn();
   }
 
@@ -55,18 +55,18 @@ export class Shutdown {
  * The JSON-RPC error of a request that the shutdown has ended or refused: -32603 with data `{kind, retryable,
  * retryAfterSeconds}`.
  *
- * @param howToContinue where the work stands, and what the client does next
+ * @param howToContinue state of the work, and what the client should do next
  * @param data further members of the error's data
  */
 export function serverStopping(howToContinue: string, data: object = {}): ProtocolError {
   return new ProtocolError(
     ProtocolErrorCode.InternalError,
     `${SERVER_STOPPING}: this server is stopping. ${howToContinue}`,
-    { kind: SERVER_STOPPING, retryable: true, retryAfterSeconds: BACK_AFTER_SECONDS, ...data },
+    { kind: SERVER_STOPPING, retryable: true, retryAfterSeconds: RETRY_AFTER_SECONDS, ...data },
   );
 }
 
-/** Refusal of a request that comes during the shutdown: nothing was done. */
+/** Error for a request received during the shutdown: nothing was done. */
 export function refusedByShutdown(): ProtocolError {
-  return serverStopping(`Nothing was done; send the request again in ${BACK_AFTER_SECONDS} s.`);
+  return serverStopping(`Nothing was done; send the request again in ${RETRY_AFTER_SECONDS} s.`);
 }

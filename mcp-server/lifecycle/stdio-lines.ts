@@ -1,6 +1,6 @@
 /**
- * Lines of standard input before the SDK's transport sees them: it would parse what holds the process for seconds, leave
- * requests that it can't read without an answer, and knows no batches, which 2025-03-26 has.
+ * Filters lines of standard input before the SDK's transport, which would parse JSON that blocks the process for seconds,
+ * leave invalid requests unanswered, and doesn't support the batches of 2025-03-26.
  */
 import { Transform } from 'node:stream';
 import {
@@ -14,7 +14,7 @@ import { asRpcError, JsonRefusal, parseJson } from '../shared/json.js';
 
 const NEWLINE = 0x0a;
 const OPENING_BRACKET = 0x5b;
-/** Longest line, in bytes: as long as the SDK lets a message be. */
+/** Longest line, in bytes: the SDK's limit for a message. */
 const LONGEST_LINE_BYTES = 10 * 1024 * 1024;
 
 const TOO_LONG = {
@@ -23,13 +23,13 @@ const TOO_LONG = {
 };
 
 export interface LineHandlers {
-  /** Takes a batch. */
+  /** Called with a line that is a batch. */
   onBatch: (line: string) => void;
-  /** Answers a message that isn't taken. */
+  /** Answers a refused message; `id` is null if it can't be read. */
   onRefusal: (id: string | number | null, error: { code: number; message: string }) => undefined;
 }
 
-/** Passes messages on, line by line; not batches, and not what is refused. */
+/** Passes valid messages through line by line; batches and refused messages go to the handlers. */
 export function checkedLines({ onBatch, onRefusal }: LineHandlers): Transform {
   let parts: Buffer[] = [];
   let bytes = 0;
@@ -64,7 +64,7 @@ export function checkedLines({ onBatch, onRefusal }: LineHandlers): Transform {
   });
 }
 
-/** Why a line isn't taken. Lines that are no JSON are the SDK's, which skips them. */
+/** Error for a line that must be refused. Lines that aren't JSON pass through: the SDK skips them. */
 function refusalOf(
   line: string,
 ): { id: string | number | null; error: { code: number; message: string } } | undefined {
@@ -86,7 +86,7 @@ function refusalOf(
     id: typeof id === 'string' || typeof id === 'number' ? id : null,
     error: {
       code: ProtocolErrorCode.InvalidRequest,
-      message: 'Invalid Request: expected a message of JSON-RPC 2.0, whose params are an object',
+      message: 'Invalid Request: expected a JSON-RPC 2.0 message with an object as params',
     },
   };
 }

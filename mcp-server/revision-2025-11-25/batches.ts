@@ -1,4 +1,4 @@
-/** JSON-RPC batches over standard input and output, which 2025-03-26 has and the SDK's transports don't know there. */
+/** JSON-RPC batches over stdio, which 2025-03-26 has and the SDK's stdio transport doesn't support. */
 import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
@@ -12,7 +12,7 @@ interface Batch {
   answers: JSONRPCMessage[];
 }
 
-/** The batches that aren't answered yet: their answers go out together. */
+/** Open batches: the answers to a batch are sent together. */
 export class Batches {
   readonly #open = new Set<Batch>();
 
@@ -23,7 +23,7 @@ export class Batches {
     if (open.size > 0) this.#open.add({ open, answers: [] });
   }
 
-  /** Sends a message, or keeps it until its batch is answered. */
+  /** Sends a message, or holds it until its batch is complete. */
   async pass(message: JSONRPCMessage): Promise<void> {
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
     const batch = isAnswer && message.id !== undefined ? this.#of(message.id) : undefined;
@@ -32,7 +32,7 @@ export class Batches {
     await this.settle((message as { id: RequestId }).id);
   }
 
-  /** A request is answered, or won't be. */
+  /** Marks a request as answered, or as one that won't be. */
   async settle(id: RequestId): Promise<void> {
     const batch = this.#of(id);
     batch?.open.delete(id);

@@ -1,20 +1,17 @@
-/** tools/list and tools/call: what each face needs to know of this era's calls. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+/** tools/call: selects the protocol of a call and passes it the parameters of this revision. */
 import { z } from 'zod';
-import type { Engine } from '../../engine/index.js';
-import type { Tool } from '../../operations/tool.js';
-import { plainTools } from '../plain/index.js';
-import { asyncTools, parseOperationField, startOperation, syncTool } from '../sep-1391/index.js';
+import { parseOperationField, startOperation } from '../sep-1391/index.js';
 import { startTask } from './tasks/handlers.js';
-import { parseKeepAlive, startJob, twoStageTools } from '../two-stage/index.js';
+import { parseKeepAlive, startJob } from '../two-stage/index.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
-import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';
-import { faceOf, isShown, listingFaceOf, type Client } from '../shared/select-protocol.js';
-import type { OlderEra } from './context.js';
-import { callLongTool, callOwnTool } from './plain-waits.js';
-import { featuresOf, jobsOf, operationsOf, tasksOf, type Session } from './session.js';
+import { faceOf } from '../shared/select-protocol.js';
+import { clientOf } from './client.js';
+import type { LegacyContext } from './context.js';
+import { listedNames } from './list.js';
+import { callLongTool, callBuiltinTool } from './plain-waits.js';
+import { jobScope, operationScope, taskScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -27,49 +24,13 @@ const callParams = z.looseObject({
   keep_alive_seconds: z.unknown().optional(),
 });
 
-/** What decides which face the session's calls get. */
-function clientOf(session: Session): Client {
-  const { asyncTools, twoStage, version } = session;
-  return featuresOf(version).tasks
-    ? { asyncTools, twoStage, tasks: 'field', needsTasks }
-    : { asyncTools, twoStage, tasks: 'none' };
-}
-
-/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
-function needsTasks({ name }: Tool): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
-}
-
-/** The tools, in the form of the session's face; that a call may become a task is said where the version has tasks. */
-export function listTools(engine: Engine, session: Session): object[] {
-  const client = clientOf(session);
-  const face = listingFaceOf(client);
-  const { tasks } = featuresOf(session.version);
-  const long = { operation: asyncTools, 'two-stage': twoStageTools, task: plainTools, plain: plainTools }[
-    face
-  ];
-  const about = [...builtinTools(engine).values()].map(renderBuiltinTool);
-  return [
-    ...(long(engine, 'notification') as { name: string }[]).flatMap((listed) => {
-      const tool = engine.tools.get(listed.name);
-      if (tool && !isShown(tool, client)) return [];
-      return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
-    }),
-    ...(face === 'operation' ? about.map(syncTool) : about),
-  ];
-}
-
-function namesFor(engine: Engine, session: Session): string[] {
-  return (listTools(engine, session) as { name: string }[]).map(({ name }) => name);
-}
-
 /**
- * Calls a tool by the face that the call gets.
+ * Calls a tool by the protocol selected for the call.
  *
  * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
  */
 export async function callTool(
-  era: OlderEra,
+  context: LegacyContext,
   session: Session,
   params: Record<string, unknown>,
   stream: CallStream,
@@ -78,43 +39,45 @@ export async function callTool(
   const { name, task, operation } = parsed;
   const { principal } = session;
   const { requestId, progressToken } = stream.position;
-  const own = builtinTools(era.engine).get(name);
-  const tool = own ? undefined : era.engine.tool(name, () => namesFor(era.engine, session));
+  const own = builtinTools(context.engine).get(name);
+  const tool = own ? undefined : context.engine.tool(name, () => listedNames(context.engine, session));
   const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
   const face = faceOf(tool, { operation, task }, clientOf(session));
   if (tool && face === 'operation') {
     const field = parseOperationField(operation);
-    const listed = operationsOf(session);
+    const listed = operationScope(session);
     const caller = {
       principal,
       session: listed,
       requestId,
       ...(progressToken === undefined ? {} : { progressToken }),
     };
-    return era.cancellations.during(listed, requestId, (started) =>
-      startOperation(era.engine, tool, args, field, caller, (token) => {
+    return context.cancellations.track(listed, requestId, (started) =>
+      startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
-        // The answer goes first: until then the client may not know the token.
-        setImmediate(() => era.news.started(listed, token));
+        // After the answer has been sent: before it the client may not know the token.
+        setImmediate(() => context.notifier.started(listed, token));
       }),
     );
   }
   if (tool && face === 'two-stage') {
-    const listed = jobsOf(session);
+    const listed = jobScope(session);
     const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
     const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
-    return startJob(era.engine, tool, args, options, caller, (jobId) => era.news.started(listed, jobId));
+    return startJob(context.engine, tool, args, options, caller, (jobId) =>
+      context.notifier.started(listed, jobId),
+    );
   }
-  return withCaller(era, session, stream, async (caller) => {
+  return withCaller(context, session, stream, async (caller) => {
     if (tool && face === 'task') {
-      const tasks = tasksOf(session);
+      const tasks = taskScope(session);
       const owner = { ...caller, session: tasks };
-      const created = await startTask(era.engine, tool, args, task, owner, session, progressToken);
-      era.news.started(tasks, created.task.taskId);
+      const created = await startTask(context.engine, tool, args, task, owner, session, progressToken);
+      context.notifier.started(tasks, created.task.taskId);
       return created;
     }
     return tool
-      ? await callLongTool(era.engine, tool, args, caller, stream)
-      : await callOwnTool(era.engine, own!, args, caller, stream);
+      ? await callLongTool(context.engine, tool, args, caller, stream)
+      : await callBuiltinTool(context.engine, own!, args, caller, stream);
   });
 }

@@ -1,4 +1,4 @@
-/** What all of the older era's code works with, one for each process. */
+/** Context shared by the code of this revision; one per process. */
 import type { Engine } from '../../engine/index.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
@@ -6,59 +6,59 @@ import type { Shutdown } from '../lifecycle/shutdown.js';
 import { Cancellations } from '../sep-1391/index.js';
 import type { Serving } from '../shared/serving.js';
 import { SessionNotifier } from '../shared/session-notifier.js';
-import type { EventPosition, OwnPosition } from './waits.js';
+import type { EventPosition, SessionStreamPosition } from './waits.js';
 import type { AskedQuestion } from './questions.js';
 import type { Session } from './session.js';
 
-/** How long a question isn't shown again. */
-export interface Rest {
-  /** By `performance.now()`, in milliseconds. */
+/** Back-off before a question is shown again. */
+export interface QuestionBackoff {
+  /** End of the current back-off, by `performance.now()`, in milliseconds. */
   until: number;
-  /** How long it rests the next time, in milliseconds. Default: as after the first. */
+  /** Next back-off, in milliseconds. Default: that after the first time. */
   nextMs?: number;
 }
 
-export interface OlderEra {
+export interface LegacyContext {
   engine: Engine;
   logger: Logger;
   sessions: Seal<Session>;
-  /** IDs of the requests that show questions to a client. */
+  /** Seals the IDs of elicitation requests. */
   questions: Seal<AskedQuestion>;
-  /** IDs of the events on the streams of calls. */
+  /** Seals the IDs of events on calls' streams. */
   events: Seal<EventPosition>;
-  /** IDs of the events on sessions' own streams. */
-  ownEvents: Seal<OwnPosition>;
-  /** Questions that are shown on a stream of this process: no other shows them too. */
-  shown: Set<string>;
-  /** Questions that were shown with a status, and when they may be again. */
-  rests: Map<string, Rest>;
-  news: SessionNotifier;
+  /** Seals the IDs of events on sessions' own streams. */
+  sessionEvents: Seal<SessionStreamPosition>;
+  /** Questions shown on a stream of this process, so that no other stream shows them too. */
+  shownQuestions: Set<string>;
+  /** Back-offs of the questions that were shown with a status. */
+  questionBackoffs: Map<string, QuestionBackoff>;
+  notifier: SessionNotifier;
   cancellations: Cancellations;
   serving: Serving;
   /** The shutdown of the process. */
-  closing: Shutdown;
+  shutdown: Shutdown;
 }
 
 /** @param secret the key that all servers of a home share */
-export function createOlderEra(
+export function createLegacyContext(
   engine: Engine,
   secret: Buffer,
   logger: Logger,
   serving: Serving,
-  closing: Shutdown,
-): OlderEra {
+  shutdown: Shutdown,
+): LegacyContext {
   return {
     engine,
     logger,
     sessions: sealOf<Session>(secret, 'session'),
     questions: sealOf<AskedQuestion>(secret, 'question'),
     events: sealOf<EventPosition>(secret, 'event'),
-    ownEvents: sealOf<OwnPosition>(secret, 'own event'),
-    shown: new Set(),
-    rests: new Map(),
-    news: new SessionNotifier(engine, logger),
+    sessionEvents: sealOf<SessionStreamPosition>(secret, 'own event'),
+    shownQuestions: new Set(),
+    questionBackoffs: new Map(),
+    notifier: new SessionNotifier(engine, logger),
     cancellations: new Cancellations(engine, logger),
     serving,
-    closing,
+    shutdown,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * One POST of this era: a Server and a transport of the SDK that live as long as its answer. The stream of a waiting call
- * carries event IDs, so that it can go on elsewhere.
+ * One POST: an SDK Server and transport that exist until it is answered. The stream of a waiting call has event IDs, so that
+ * any process can resume it.
  */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -13,21 +13,21 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { POLL_METHOD } from '../two-stage/index.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
-import type { OlderEra } from './context.js';
-import { createOlderServer } from './server.js';
+import type { LegacyContext } from './context.js';
+import { createLegacyServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition } from './waits.js';
 
 /**
- * After how long a client shall reconnect to a broken stream, in milliseconds (SSE's `retry`). Both official SDKs try
- * twice and then give up, so the second attempt, after twice this time, has to find a restarted server: the supervisor's
- * is back within 2 s (bench/restart.ts), and within 8 s also on a machine that is four times as slow.
+ * Reconnection time sent to clients (SSE's `retry`), in milliseconds. Both official SDKs try twice and then give up, so the
+ * second attempt, after twice this time, has to find a restarted server: a supervised one is back within 2 s
+ * (bench/restart.ts), and within 8 s on a machine that is four times as slow.
  */
 export const RETRY_MS = 4_000;
 
-/** Methods whose answers may take long: these get a stream that can go on elsewhere, most others one JSON object. */
+/** Methods that may wait: they are answered on a resumable stream, most others with one JSON object. */
 const WAITING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'tasks/result']);
-/** Questions may come before their answers, which are there at once. */
+/** Methods that are answered at once, but may send questions before the answer. */
 const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/async/status', POLL_METHOD]);
 
 export class Exchange {
@@ -37,13 +37,13 @@ export class Exchange {
   /** Requests that were neither answered nor cancelled. */
   readonly #open: Set<RequestId>;
   readonly #isStream: boolean;
-  readonly #marks: EventIdWriter;
-  /** Called once, as it ends. */
+  readonly #eventIdWriter: EventIdWriter;
+  /** Called once when the exchange ends. */
   onclose?: () => void;
 
-  /** @param messages of one POST, checked */
+  /** @param messages the validated messages of one POST */
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly session: Session,
     private readonly messages: JSONRPCMessage[],
   ) {
@@ -67,25 +67,26 @@ export class Exchange {
       enableJsonResponse: !this.#isStream,
       keepAliveMs: HEARTBEAT_MS,
       retryInterval: RETRY_MS,
-      // A stream that answers several requests is at no one position.
+      // A stream that answers several requests has no single position.
       ...(only && WAITING_METHODS.has(only.method) && !others.length
         ? { eventStore: this.#eventIds(only.id) }
         : {}),
     });
-    this.#server = createOlderServer(era, session, ({ requestId, signal }) =>
+    this.#server = createLegacyServer(context, session, ({ requestId, signal }) =>
       this.#streamOf(requestId, signal),
     );
     this.#server.onclose = () => this.onclose?.();
-    this.#server.onerror = ({ message }) => era.logger.debug({ reason: message }, 'a message was refused');
-    this.#marks = new EventIdWriter(() => void this.close());
+    this.#server.onerror = ({ message }) =>
+      context.logger.debug({ reason: message }, 'a message was refused');
+    this.#eventIdWriter = new EventIdWriter(() => void this.close());
   }
 
-  /** Handles the messages. The response ends when all requests are answered or cancelled, or the client has gone. */
+  /** Handles the messages. The response ends when all requests are answered or cancelled, or the client disconnects. */
   async respond(request: Request): Promise<Response> {
     await this.#server.connect(this.#transport);
     const send = this.#transport.send.bind(this.#transport);
     this.#transport.send = async (message, options) => {
-      // The official client reconnects after an error, too, unless the stream says that it is over.
+      // The official client reconnects even after an error response, unless the event ID marks the request as over.
       if (isJSONRPCErrorResponse(message)) this.#endPosition(message.id);
       await send(message, options);
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
@@ -94,13 +95,13 @@ export class Exchange {
     const response = await this.#transport.handleRequest(request, { parsedBody });
     if (!response.body || !response.headers.get('content-type')?.includes('text/event-stream'))
       return response;
-    return new Response(this.#marks.between(response.body), { headers: response.headers });
+    return new Response(this.#eventIdWriter.between(response.body), { headers: response.headers });
   }
 
-  /** Ends the wait for a request, if it is one of these, without an answer (specs: basic/utilities/cancellation). */
+  /** Ends the wait for a request of this POST without an answer (specs: 2025-11-25 basic/utilities/cancellation). */
   cancel(requestId: RequestId, reason: string | undefined): void {
     if (!this.#open.has(requestId)) return;
-    // A stream that ends without an answer is one to come back to, unless its last event says otherwise.
+    // Clients reconnect to a stream that ended without an answer unless its last event ID says that the request is over.
     this.#endPosition(requestId);
     this.#mark(requestId);
     this.#transport.onmessage?.({
@@ -111,7 +112,7 @@ export class Exchange {
     this.#settle(requestId);
   }
 
-  /** Ends all waits and the stream; what was waited for goes on. */
+  /** Ends all waits and the stream; the work continues. */
   async close(): Promise<void> {
     await this.#server.close();
   }
@@ -129,13 +130,13 @@ export class Exchange {
   #eventIds(requestId: RequestId) {
     return {
       storeEvent: async () => this.#positionId(requestId),
-      // Streams go on in `resume.ts`, with the operation's state and not with stored messages.
+      // streams.ts resumes streams from the operation's state, not from stored messages.
       replayEventsAfter: () => Promise.reject(new Error('no events are stored')),
     };
   }
 
   #positionId(requestId: RequestId): string {
-    return this.era.events.seal(this.#positions.get(requestId)!);
+    return this.context.events.seal(this.#positions.get(requestId)!);
   }
 
   #streamOf(requestId: RequestId, signal: AbortSignal): CallStream {
@@ -150,14 +151,14 @@ export class Exchange {
 
   #mark(requestId: RequestId): void {
     if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
-      this.#marks.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
+      this.#eventIdWriter.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
   }
 }
 
-/** Events of our own between those of the SDK, which sends none without data; and it says when the client goes. */
+/** Inserts events without data between the SDK's, which sends none, and reports when the client disconnects. */
 class EventIdWriter {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Written before the stream's first event, whose ID would be the later one. */
+  /** Events held back until the stream's first event was written, since that one has an earlier position. */
   #early: string[] = [];
   #hasBegun = false;
 

@@ -1,4 +1,4 @@
-/** The older era over HTTP: sessions, POST, the session's own stream, streams that go on (specs: 2025-11-25 basic/transports). */
+/** Streamable HTTP: sessions, POST, the session's own stream, resumed streams (specs: 2025-11-25 basic/transports). */
 import {
   InitializeRequestSchema,
   isJSONRPCErrorResponse,
@@ -11,19 +11,19 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { Exchange } from './exchange.js';
 import { asServed, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
-import { featuresOf, isOutlived, newSession, operationsOf, type Session } from './session.js';
+import { featuresOf, isStillNeeded, newSession, operationScope, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
-/** JSON-RPC codes that the SDK uses for HTTP's own refusals. */
+/** JSON-RPC codes that the SDK uses for requests refused with an HTTP status. */
 const BAD_REQUEST = -32000;
 const SESSION_NOT_FOUND = -32001;
 
-/** What refuses a request before it is one of JSON-RPC. */
+/** Refuses a request with an HTTP status before JSON-RPC dispatch. */
 class Refusal extends Error {
   constructor(
     readonly httpStatus: 400 | 404 | 405 | 406 | 415 | 503,
@@ -34,18 +34,18 @@ class Refusal extends Error {
   }
 }
 
-export class OlderHttp {
+export class LegacyHttp {
   readonly #exchanges = new Map<string, Set<Exchange>>();
   readonly #streams: OpenStreams;
 
-  constructor(private readonly era: OlderEra) {
-    this.#streams = new OpenStreams(era);
+  constructor(private readonly context: LegacyContext) {
+    this.#streams = new OpenStreams(context);
   }
 
   /**
    * Answers a POST.
    *
-   * @param body its JSON; undefined when it is none
+   * @param body the parsed JSON; undefined if it isn't JSON
    */
   async post(c: Context, principal: string, body: unknown): Promise<Response> {
     try {
@@ -55,7 +55,7 @@ export class OlderHttp {
     }
   }
 
-  /** Answers a GET of a session: its own stream, or one that broke off. */
+  /** Answers a GET: the session's own stream, or with Last-Event-ID a resumed one. */
   async get(c: Context, principal: string): Promise<Response> {
     try {
       const session = await this.#sessionOf(c, principal);
@@ -64,13 +64,13 @@ export class OlderHttp {
         throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
       const lastEventId = c.req.header('last-event-id');
       if (lastEventId === undefined) return this.#streams.listen(c, session);
-      const own = this.era.ownEvents.open(lastEventId);
+      const own = this.context.sessionEvents.open(lastEventId);
       if (own?.session === session.nonce) return this.#streams.listen(c, session, own);
-      const position = this.era.events.open(lastEventId);
+      const position = this.context.events.open(lastEventId);
       if (position?.session !== session.nonce)
-        throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID is of no stream of this session');
-      // There is no stream then (specs: basic/transports, "Listening for Messages from the Server"). With 204, which ends
-      // an EventSource for good, Claude Code asks for the session's own stream instead, again and again.
+        throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID does not belong to this session');
+      // 405 for no stream (specs: 2025-11-25 basic/transports, "Listening for Messages from the Server"). After 204, which
+      // ends an EventSource for good, Claude Code repeatedly requests the session's own stream instead.
       if (position.isOver)
         throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
       return this.#streams.resume(c, session, position);
@@ -79,12 +79,12 @@ export class OlderHttp {
     }
   }
 
-  /** Ends the streams that GETs have opened; what was waited for goes on, and clients can reconnect elsewhere. */
+  /** Ends the streams opened by GET; the work continues, and clients can reconnect to another process. */
   endStreams(): void {
     this.#streams.close();
   }
 
-  /** Cuts what is left. */
+  /** Ends all streams and open POSTs. */
   async close(): Promise<void> {
     this.endStreams();
     const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
@@ -97,7 +97,7 @@ export class OlderHttp {
     const messages = messagesOf(body);
     const initialize = initializeOf(messages);
     const session = initialize
-      ? await newSession(this.era.engine, principal, initialize)
+      ? await newSession(this.context.engine, principal, initialize)
       : await this.#sessionOf(c, principal);
     if (!initialize) assertVersion(c);
     if (Array.isArray(body) && !featuresOf(session.version).batches)
@@ -109,7 +109,7 @@ export class OlderHttp {
     const rest = await this.#take(session, messages);
     if (rest.length === 0) return c.body(null, 202);
     const exchange = new Exchange(
-      this.era,
+      this.context,
       session,
       rest.map((message) => asServed(session, message)),
     );
@@ -121,32 +121,36 @@ export class OlderHttp {
     };
     const response = await exchange.respond(c.req.raw);
     if (!response.body) await exchange.close();
-    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.era.sessions.seal(session));
+    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.context.sessions.seal(session));
     return response;
   }
 
   async #sessionOf(c: Context, principal: string): Promise<Session> {
     const id = c.req.header(SESSION_HEADER);
     if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
-    const session = this.era.sessions.open(id) ?? (await this.#outlived(id));
+    const session = this.context.sessions.open(id) ?? (await this.#openExpired(id));
     if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
     return session;
   }
 
-  /** A session whose time has passed, but not that of what it has started. */
-  async #outlived(id: string): Promise<Session | undefined> {
-    const session = this.era.sessions.open(id, 0);
-    return session && (await isOutlived(this.era.engine, session)) ? session : undefined;
+  /** Opens a session that has expired while operations that it started are still kept. */
+  async #openExpired(id: string): Promise<Session | undefined> {
+    const session = this.context.sessions.open(id, 0);
+    return session && (await isStillNeeded(this.context.engine, session)) ? session : undefined;
   }
 
-  /** Takes what a Server that lives for one POST can't: answers to questions, and cancellations of other POSTs. */
+  /** Handles what the Server of one POST can't, and returns the rest: answers to questions, cancellations of other POSTs. */
   async #take(session: Session, messages: JSONRPCMessage[]): Promise<JSONRPCMessage[]> {
     const rest: JSONRPCMessage[] = [];
     for (const message of messages) {
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-        const isOurs = await takeResponse(this.era, session, message);
+        const isOurs = await takeResponse(this.context, session, message);
         if (!isOurs && messages.length === 1)
-          throw new Refusal(400, BAD_REQUEST, 'Bad Request: the response answers no request of this session');
+          throw new Refusal(
+            400,
+            BAD_REQUEST,
+            'Bad Request: the response does not answer a request of this session',
+          );
       } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
         const { requestId, reason } = (message.params ?? {}) as {
           requestId?: string | number;
@@ -156,7 +160,7 @@ export class OlderHttp {
           for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
         if (requestId !== undefined) this.#streams.cancel(session, requestId);
         if (session.asyncTools)
-          await this.era.cancellations.take(session.principal, operationsOf(session), message.params);
+          await this.context.cancellations.take(session.principal, operationScope(session), message.params);
       } else rest.push(message);
     }
     return rest;
@@ -186,7 +190,7 @@ function initializeOf(messages: JSONRPCMessage[]) {
   );
 }
 
-/** @throws Refusal for a version that isn't spoken (specs: basic/transports, "Protocol Version Header") */
+/** @throws Refusal for an unsupported version (specs: 2025-11-25 basic/transports, "Protocol Version Header") */
 function assertVersion(c: Context): void {
   const version = c.req.header('mcp-protocol-version');
   if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) return;

@@ -1,10 +1,10 @@
-/** The form that links to resources take in a session's messages. */
+/** Renders resource links in the form that a session's client supports. */
 import { linksFor } from '../shared/links-as-text.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 
 export function linksOfSession(
-  { serving }: OlderEra,
+  { serving }: LegacyContext,
   { clientName, version }: Session,
 ): ReturnType<typeof linksFor> {
   return linksFor(serving.resourceLinks, clientName, featuresOf(version).resourceLinks);

@@ -1,4 +1,4 @@
-/** Messages as they come, and as the SDK's Server is to see them. */
+/** Parsing of messages, and their preparation for the SDK's Server. */
 import {
   isJSONRPCRequest,
   JSONRPCMessageSchema,
@@ -13,8 +13,8 @@ export function asServed(session: Session, message: JSONRPCMessage): JSONRPCMess
 }
 
 /**
- * Leaves out a request's `task` where it has no meaning: the SDK would refuse it, and it is to be ignored (specs:
- * 2025-11-25 basic/utilities/tasks, "Task Support and Handling").
+ * Removes a request's `task` where it must be ignored, since the SDK would refuse it (specs: 2025-11-25
+ * basic/utilities/tasks, "Task Support and Handling").
  */
 function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRPCMessage {
   if (!isJSONRPCRequest(message) || message.params?.['task'] === undefined) return message;
@@ -23,16 +23,16 @@ function withoutStrayTask({ version }: Session, message: JSONRPCMessage): JSONRP
   return { ...message, params };
 }
 
-/** Most messages of a batch. */
+/** Maximum messages of a batch. */
 const MAX_BATCH = 100;
 
-/** A message or a batch, or undefined for what is neither. */
+/** Parses a message or a batch; undefined if invalid. */
 export function parseMessages(body: unknown): JSONRPCMessage[] | undefined {
   const messages = Array.isArray(body) ? body : [body];
   return JSONRPCMessageSchema.array().min(1).max(MAX_BATCH).safeParse(messages).data;
 }
 
-/** The messages of a line that is a batch. */
+/** Parses a line that is a batch; undefined if invalid, or if it has an `initialize`. */
 export function parseBatch(line: string): JSONRPCMessage[] | undefined {
   try {
     const messages = parseMessages(parseJson(line));

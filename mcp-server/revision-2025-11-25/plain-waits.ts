@@ -1,6 +1,6 @@
 /**
- * Plain calls that wait. Each is started first and waited for then, under its token, so that a stream that breaks off can
- * go on in any process.
+ * Plain calls that wait. The operation is started first and then awaited by its token, so that any process can resume an
+ * interrupted stream.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
@@ -18,12 +18,12 @@ import { renderRefusal } from '../shared/results.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait } from './waits.js';
 
-/** Longest arguments of one of Longhaul's own tools that travel in event IDs, in characters of JSON. */
+/** Longest arguments of a built-in tool that are stored in event IDs, in characters of JSON. */
 const LONGEST_ARGUMENTS = 2_000;
-/** Shortest wait that can be asked for, in seconds: for budgets that have ended meanwhile. */
+/** Shortest valid wait, in seconds: used once the budget has ended. */
 const SHORTEST_WAIT_SECONDS = 0.001;
 
-/** Calls a tool of the project. */
+/** Calls one of the project's tools. */
 export async function callLongTool(
   engine: Engine,
   tool: Tool,
@@ -40,7 +40,7 @@ export async function callLongTool(
   return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(timeoutSeconds) }), caller);
 }
 
-/** A short tool has no say in whether its call waits. */
+/** Calls a short tool, which always waits. */
 function callShortTool(
   engine: Engine,
   tool: Tool,
@@ -56,8 +56,8 @@ function callShortTool(
   });
 }
 
-/** Calls one of Longhaul's own tools. */
-export function callOwnTool(
+/** Calls a built-in tool. */
+export function callBuiltinTool(
   engine: Engine,
   tool: BuiltinTool,
   args: Record<string, unknown>,
@@ -67,7 +67,7 @@ export function callOwnTool(
   return orRefusal(() => tool.call(engine, withContinuation(caller, stream), args));
 }
 
-/** The caller of a tool that may wait: its stream takes along how the call goes on. */
+/** A caller that stores in its stream's position how to repeat the call when the stream is resumed. */
 function withContinuation(caller: Caller, stream: CallStream): Caller {
   return {
     ...caller,
@@ -78,7 +78,7 @@ function withContinuation(caller: Caller, stream: CallStream): Caller {
   };
 }
 
-/** Waits, from the beginning or from where another process stopped. */
+/** Waits for an operation, from the start or after another process has stopped waiting. */
 export function waitOn(
   engine: Engine,
   wait: Exclude<Wait, { kind: 'task' }>,
@@ -108,7 +108,7 @@ export function waitOnTask(
   return taskResult(engine, taskId, caller, session, asCall);
 }
 
-/** Tells the client's stream what is waited for from now on. */
+/** Stores the wait in the stream's position and sends the new position to the client. */
 function placed<T extends Wait>(stream: CallStream, wait: T): T {
   stream.position.wait = wait;
   stream.mark();
@@ -128,8 +128,8 @@ async function orRefusal(call: () => Promise<PlainOutcome>): Promise<CallToolRes
   }
 }
 
-/** Calls that end with a question are those of another kind of caller. */
+/** @throws Error for an outcome with a question: callers of this revision get questions on their stream */
 function resultOf(outcome: PlainOutcome): CallToolResult {
-  if ('question' in outcome) throw new Error('a call of this era ended with a question');
+  if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;
 }

@@ -1,6 +1,6 @@
 /**
- * Questions to the person, as elicitation on a waiting call's stream (specs: 2025-11-25 client/elicitation). The ID of
- * each request is sealed and says which question it is, so any process can take the answer.
+ * Questions to the user, as elicitation requests on a waiting call's stream (specs: 2025-11-25 client/elicitation). The ID of
+ * each request is sealed and identifies the question, so any process can take the answer.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
@@ -8,60 +8,60 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/raw-call.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** What a request's ID carries. */
+/** Contents of a sealed request ID. */
 export interface AskedQuestion {
   token: string;
   key: string;
   principal: string;
-  /** Nonce of the session that was asked: nobody else's answer counts. */
+  /** Nonce of the session that was asked: only its answer is accepted. */
   session: string;
-  /** Does an operation of SEP-1391 ask? Then the answer has to carry its token. */
+  /** Whether an operation of SEP-1391 asks; then the answer must have its token. */
   isOperation?: true;
 }
 
-/** How long a session's own stream leaves it to a call to show a question of a task, in milliseconds. */
+/** Delay of a task's question on a session's own stream, in milliseconds, so that a waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;
-/** How long the same question rests before it is shown again on a stream, in milliseconds; doubled each time. */
+/** Back-off before the same question is shown again on a stream, in milliseconds; doubled each time. */
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
-/** For how long an answer is tried again while Temporal is out of reach, and how often, in milliseconds. */
+/** Time limit and interval of retries of an answer while Temporal can't be reached, in milliseconds. */
 const ANSWER_LIMIT_MS = 30_000;
 const ANSWER_RETRY_MS = 1_000;
 
-/** Names a question among all that this process shows. */
+/** Key of a question among all that this process shows. */
 export function questionId({ nonce }: Pick<Session, 'nonce'>, token: string, key: string): string {
   return JSON.stringify([nonce, token, key]);
 }
 
-/** What asks: a plain call, a task, an operation of SEP-1391, or a two-stage job. */
+/** Source of a question: a plain call, a task, an operation of SEP-1391, or a two-stage job. */
 export type AskedBy = 'call' | 'task' | 'operation' | 'job';
 
-/** Where questions are shown. */
+/** The stream on which questions are shown. */
 type QuestionStream = Pick<CallStream, 'send'>;
 
 /** Shows the questions of one operation on one stream. */
 export class Questions {
-  /** Keys that were shown, or rest until they are. */
+  /** Keys that were shown, or whose timer will show them. */
   readonly #resting = new Map<string, NodeJS.Timeout | undefined>();
-  /** How often each question was shown, whatever its key. */
+  /** How often each question was shown, under any key. */
   readonly #times = new Map<string, number>();
-  /** What no other stream shows meanwhile. */
+  /** Questions claimed by this stream in `shownQuestions`. */
   readonly #shown = new Set<string>();
 
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly session: Session,
     private readonly stream: QuestionStream,
     private readonly by: AskedBy,
-    /** Is it the session's own stream? */
+    /** Whether the stream is the session's own. */
     private readonly isListener = false,
   ) {}
 
-  /** Shows each open question once; one that comes again under a new key, after a rest. */
+  /** Shows each open question once; a question repeated under a new key, after a back-off. */
   async show({ token, inputRequests }: OperationRecord): Promise<void> {
     for (const [key, timer] of this.#resting) if (!(key in inputRequests)) clearTimeout(timer);
     for (const [key, asked] of Object.entries(inputRequests)) {
@@ -83,14 +83,14 @@ export class Questions {
     }
   }
 
-  /** No question is shown any more. */
+  /** Cancels pending questions and releases those that were shown. */
   close(): void {
     for (const timer of this.#resting.values()) clearTimeout(timer);
-    for (const question of this.#shown) this.era.shown.delete(question);
+    for (const question of this.#shown) this.context.shownQuestions.delete(question);
   }
 
   #restMs(times: number): number {
-    // Only of a task can a call show them too.
+    // Only questions of tasks can also be shown by a call.
     if (times === 0) return this.isListener && this.by === 'task' ? LISTENER_REST_MS : 0;
     return Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (times - 1));
   }
@@ -99,12 +99,12 @@ export class Questions {
     const { principal, nonce, version } = this.session;
     const { tasks } = featuresOf(version);
     const question = questionId(this.session, token, key);
-    if (this.era.shown.has(question)) return;
-    this.era.shown.add(question);
+    if (this.context.shownQuestions.has(question)) return;
+    this.context.shownQuestions.add(question);
     this.#shown.add(question);
     await this.stream.send({
       jsonrpc: '2.0',
-      id: this.era.questions.seal({
+      id: this.context.questions.seal({
         token,
         key,
         principal,
@@ -125,36 +125,37 @@ export class Questions {
 }
 
 /**
- * Takes a client's response. An answer that doesn't fit dismisses its question, which then comes again under a new
- * key, wherever the call waits.
+ * Takes a client's response. An invalid answer dismisses its question, which is asked again under a new key, in whichever
+ * process the call waits.
  *
- * @returns false when it answers nothing that this session was asked
- * @throws LonghaulError `unavailable` when Temporal stays out of reach; `invalid_answer` when it lacks the token of the
- *   operation that asks, whose question stays open
+ * @returns false if the response doesn't answer a question of this session
+ * @throws LonghaulError `unavailable` if Temporal can't be reached for 30 s; `invalid_answer` if the response lacks the
+ *   token of the operation that asks, whose question stays open
  */
 export async function takeResponse(
-  era: OlderEra,
+  context: LegacyContext,
   session: Session,
   response: JSONRPCResponse,
 ): Promise<boolean> {
-  const asked = typeof response.id === 'string' ? era.questions.open(response.id) : undefined;
+  const asked = typeof response.id === 'string' ? context.questions.open(response.id) : undefined;
   if (!asked || asked.session !== session.nonce || asked.principal !== session.principal) return false;
   const { token, key } = asked;
-  const log = era.logger.child({ token, key, client: session.clientName });
-  if (asked.isOperation) assertCarriesToken(era, asked, response);
+  const log = context.logger.child({ token, key, client: session.clientName });
+  if (asked.isOperation) assertCarriesToken(context, asked, response);
   if ('error' in response) {
     log.warn({ reason: response.error.message }, 'the client could not show a question; it stays open');
     return true;
   }
   const parsed = elicitResult.safeParse(response.result);
-  if (!parsed.success) log.warn('an answer was none of accept, decline and cancel; the question comes again');
+  if (!parsed.success)
+    log.warn('the action of an answer was not accept, decline or cancel; the question is asked again');
   try {
-    await answer(era, asked, parsed.data ?? { action: 'cancel' });
+    await answer(context, asked, parsed.data ?? { action: 'cancel' });
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     if (error.kind === 'invalid_answer') {
-      log.warn({ reason: error.message }, "an answer doesn't fit its question, which comes again");
-      await answer(era, asked, { action: 'cancel' }).catch(ignoreIfClosed);
+      log.warn({ reason: error.message }, "an answer doesn't fit its question, which is asked again");
+      await answer(context, asked, { action: 'cancel' }).catch(ignoreIfClosed);
     } else {
       ignoreIfClosed(error);
       log.debug({ reason: error.message }, 'an answer came too late');
@@ -165,7 +166,7 @@ export async function takeResponse(
 
 /** SEP-1391: "the client MUST respond with the same _operation.token". */
 function assertCarriesToken(
-  era: OlderEra,
+  context: LegacyContext,
   { token, key, session: nonce }: AskedQuestion,
   response: JSONRPCResponse,
 ): void {
@@ -173,23 +174,23 @@ function assertCarriesToken(
   const given = (response.result as Record<string, unknown>)['_operation'];
   if (operationTokenOf(response.result) === token) return;
   const question = questionId({ nonce }, token, key);
-  era.shown.delete(question);
-  era.rests.set(question, { until: 0 });
+  context.shownQuestions.delete(question);
+  context.questionBackoffs.set(question, { until: 0 });
   throw new LonghaulError(
     'invalid_answer',
     `result._operation.token: expected the token of the operation that asked; got ${JSON.stringify(given) ?? 'nothing'}`,
   );
 }
 
-/** The question was answered by somebody else, or its operation is closed: there is nothing to do. */
+/** Ignores errors of a question that was answered elsewhere or whose operation is closed. */
 function ignoreIfClosed(error: unknown): void {
   if (error instanceof LonghaulError && ['wrong_state', 'not_found', 'expired'].includes(error.kind)) return;
   throw error;
 }
 
-/** The client sends its answer once, so it is kept trying while Temporal is away. */
+/** Retries while Temporal can't be reached, since the client sends its answer only once. */
 async function answer(
-  { engine, closing }: OlderEra,
+  { engine, shutdown }: LegacyContext,
   { principal, token, key }: AskedQuestion,
   given: Answer,
 ): Promise<void> {
@@ -199,7 +200,7 @@ async function answer(
       await engine.answer(principal, token, key, given);
       return;
     } catch (error) {
-      const isLast = Date.now() > deadlineMs || closing.hasBegun;
+      const isLast = Date.now() > deadlineMs || shutdown.hasBegun;
       if (!(error instanceof LonghaulError && error.kind === 'unavailable') || isLast) throw error;
       await delay(ANSWER_RETRY_MS);
     }

@@ -1,4 +1,4 @@
-/** The verbs of this era. A Server of the SDK is made for each POST, or for a stdio connection; nothing sticks to it. */
+/** Method handlers. An SDK Server is created for each POST or stdio connection and keeps no state. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -18,12 +18,13 @@ import { parseParams, withoutIssues } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
-import { callTool, listTools } from './call.js';
-import type { OlderEra } from './context.js';
+import { callTool } from './call.js';
+import type { LegacyContext } from './context.js';
+import { listTools } from './list.js';
 import { waitOnTask } from './plain-waits.js';
 import { linksOfSession } from './links.js';
 import { featuresOf, type Session } from './session.js';
-import { showWithStatus } from './status-questions.js';
+import { showQuestionsWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
 import { withCaller } from './with-caller.js';
 
@@ -33,16 +34,16 @@ const RESOURCE_NOT_FOUND = -32002;
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 type Params = Record<string, unknown> & { _meta?: { progressToken?: string | number } };
 
-/** Making one costs more than a call. */
+/** Shared: creating a validator costs more than a call. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
-/** Prompts are answered for without the capability. */
-class OlderServer extends Server {
+/** Allows handlers of prompt methods without the capability. */
+class LegacyServer extends Server {
   protected override assertRequestHandlerCapability(method: string): void {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
 
-  /** The SDK checks tools/call before its handler, with a schema of its own. */
+  /** Shortens the errors of the SDK's own schema check, which it makes before the tools/call handler. */
   renderChecks(): void {
     const handlers = this['_requestHandlers'] as Map<string, (...args: unknown[]) => Promise<unknown>>;
     const call = handlers.get('tools/call')!;
@@ -55,34 +56,36 @@ class OlderServer extends Server {
 }
 
 /**
- * A server for one exchange or connection.
+ * Creates the server for one exchange or connection.
  *
- * @param streamOf where the messages of the request that is being handled go
+ * @param streamOf the stream for messages of the request being handled
  */
-export function createOlderServer(
-  era: OlderEra,
+export function createLegacyServer(
+  context: LegacyContext,
   session: Session,
   streamOf: (extra: Extra) => CallStream,
 ): Server {
-  const { engine } = era;
+  const { engine } = context;
   const { principal } = session;
   const features = featuresOf(session.version);
-  // Lists are for principals that can be told apart (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
+  // No tasks/list without identified principals (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
-  const server = new OlderServer(SERVER_INFO, {
+  const server = new LegacyServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
-  const withLinks = linksOfSession(era, session);
+  const withLinks = linksOfSession(context, session);
   const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
     // The SDK's own schemas would answer wrong params with -32603.
     server.setRequestHandler(
       z.looseObject({ method: z.literal(method), params: z.looseObject({}).optional() }),
       async (request, extra) => {
         try {
-          return withLinks(await era.closing.during(Promise.resolve(handle(request.params ?? {}, extra))));
+          return withLinks(
+            await context.shutdown.track(Promise.resolve(handle(request.params ?? {}, extra))),
+          );
         } catch (error) {
           throw renderError(error);
         }
@@ -90,14 +93,14 @@ export function createOlderServer(
     );
 
   on('tools/list', () => ({ tools: listTools(engine, session), ...problemsMeta(engine) }));
-  on('tools/call', (params, extra) => callTool(era, session, params, streamOf(extra)));
+  on('tools/call', (params, extra) => callTool(context, session, params, streamOf(extra)));
   server.renderChecks();
   on('resources/list', () => ({ resources: [] }));
   on('resources/templates/list', () => ({ resourceTemplates }));
   on('resources/read', async (params) => {
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
-      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[era.serving.transport]);
+      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[context.serving.transport]);
     } catch (error) {
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
@@ -110,7 +113,7 @@ export function createOlderServer(
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>
       operationStatus(engine, principal, params, (record) =>
-        showWithStatus(era, session, streamOf(extra), record, 'operation'),
+        showQuestionsWithStatus(context, session, streamOf(extra), record, 'operation'),
       ),
     );
     on('tools/async/result', (params) => operationResult(engine, principal, params));
@@ -119,7 +122,7 @@ export function createOlderServer(
     on(POLL_METHOD, (params, extra) =>
       pollResult(engine, principal, params, (record) => {
         const by = session.asyncTools && isOperation(record) ? 'operation' : 'job';
-        return showWithStatus(era, session, streamOf(extra), record, by);
+        return showQuestionsWithStatus(context, session, streamOf(extra), record, by);
       }),
     );
     on(CANCEL_METHOD, (params) => cancelJob(engine, principal, params));
@@ -135,7 +138,7 @@ export function createOlderServer(
     const stream = streamOf(extra);
     stream.position.wait = { kind: 'task', token: taskId };
     stream.mark();
-    const result = await withCaller(era, session, stream, (caller) =>
+    const result = await withCaller(context, session, stream, (caller) =>
       waitOnTask(engine, taskId, caller, session),
     );
     if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');

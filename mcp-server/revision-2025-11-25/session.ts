@@ -1,6 +1,6 @@
 /**
- * Sessions of the older era. What a server would have to remember of one is its ID, sealed: so any process serves it,
- * also after a restart, and there is no table of them.
+ * Stateless sessions: the session's state is sealed in its ID, so that any process can serve it, also after a restart,
+ * without a session table.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -19,17 +19,17 @@ import {
 export interface Session extends ExperimentalCapabilities {
   /** Negotiated protocol version. */
   version: string;
-  /** Can the client show forms? */
+  /** Whether the client can show forms. */
   elicitation: boolean;
   clientName: string;
   principal: string;
-  /** Tells sessions apart; operations are listed under it. */
+  /** Unique per session; base of the scopes under which its operations are listed. */
   nonce: string;
   /** Epoch milliseconds. */
   endsAt: number;
 }
 
-/** What a protocol version has. Versions are dates, so they compare as text. */
+/** Features of a protocol version. Versions are dates, so they compare as text. */
 export interface VersionFeatures {
   tasks: boolean;
   elicitation: boolean;
@@ -37,7 +37,7 @@ export interface VersionFeatures {
   batches: boolean;
   /** Links to resources in results. */
   resourceLinks: boolean;
-  /** Events without data, which only prime a client to come back. */
+  /** Events without data, which only give the client an ID to resume from. */
   emptyEvents: boolean;
 }
 
@@ -51,40 +51,40 @@ export function featuresOf(version: string): VersionFeatures {
   };
 }
 
-/** How long a session lasts beyond the namespace's retention, in seconds: for as long as people may leave work waiting. */
+/** Session lifetime beyond the namespace's retention, in seconds: long enough for work that waits for people. */
 const SESSION_SECONDS = 30 * 24 * 3600;
-/** The retention to reckon with while Temporal can't be asked, in seconds. */
+/** Retention assumed while Temporal can't be reached, in seconds. */
 const ASSUMED_RETENTION_SECONDS = 30 * 24 * 3600;
-/** How long `initialize` waits for what it asks Temporal, in milliseconds. */
+/** How long `initialize` waits for Temporal, in milliseconds. */
 const FACTS_LIMIT_MS = 500;
 const NONCE_BYTES = 16;
-/** How much of a client's name is kept, in characters. */
+/** Maximum stored length of a client's name, in characters. */
 const CLIENT_NAME_CHARACTERS = 64;
 
-/** What a session's tasks are listed under: its other operations are none, and it is told nothing of them. */
-export function tasksOf({ nonce }: Session): string {
+/** Scope of a session's tasks: separate from its other operations, which send no task notifications. */
+export function taskScope({ nonce }: Session): string {
   return `${nonce}.tasks`;
 }
 
-/** What those that it started with an operation token (SEP-1391) are listed under. */
-export function operationsOf({ nonce }: Session): string {
+/** Scope of the operations that a session started with an operation token (SEP-1391). */
+export function operationScope({ nonce }: Session): string {
   return `${nonce}.operations`;
 }
 
-/** What its two-stage jobs are listed under. */
-export function jobsOf({ nonce }: Session): string {
+/** Scope of a session's two-stage jobs. */
+export function jobScope({ nonce }: Session): string {
   return `${nonce}.jobs`;
 }
 
-/** Everything that operations of a session may be listed under. */
-export function listedUnder(session: Session): string[] {
-  return [session.nonce, tasksOf(session), operationsOf(session), jobsOf(session)];
+/** All scopes under which a session's operations are listed. */
+export function sessionScopes(session: Session): string[] {
+  return [session.nonce, taskScope(session), operationScope(session), jobScope(session)];
 }
 
 /**
- * A new session, as `initialize` makes it (specs: 2025-11-25 basic/lifecycle).
+ * Creates a session from `initialize` (specs: 2025-11-25 basic/lifecycle).
  *
- * @throws ProtocolError -32602 for an opt-in that is no object
+ * @throws ProtocolError -32602 for an opt-in that isn't an object
  */
 export async function newSession(
   engine: Engine,
@@ -95,7 +95,7 @@ export async function newSession(
   const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
     ? protocolVersion
     : LATEST_PROTOCOL_VERSION;
-  const { retentionSeconds } = await factsAtOnce(engine);
+  const { retentionSeconds } = await factsOrDefault(engine);
   return {
     version,
     elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
@@ -107,8 +107,8 @@ export async function newSession(
   };
 }
 
-/** `initialize` waits neither for a connection to Temporal nor for a Temporal that is slow. */
-async function factsAtOnce({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
+/** The namespace's facts, or defaults if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
+async function factsOrDefault({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
   if (!temporal.isConnected) return assumed;
   const facts = await withTimeout(
@@ -119,15 +119,15 @@ async function factsAtOnce({ temporal }: Engine): Promise<{ retentionSeconds: nu
 }
 
 /**
- * Is a session needed beyond its end, for what it has started and not collected (SEP-1391: "SHOULD NOT delete active
- * sessions until all operation.keepAlive durations have elapsed")? Work may wait for people for longer than any session.
+ * Whether an expired session has operations whose results are still kept (SEP-1391: "SHOULD NOT delete active sessions until
+ * all operation.keepAlive durations have elapsed"). Work may wait for people for longer than a session lasts.
  *
  * @throws LonghaulError `unavailable`
  */
-export async function isOutlived(engine: Engine, session: Session): Promise<boolean> {
+export async function isStillNeeded(engine: Engine, session: Session): Promise<boolean> {
   const listed = [
-    ...(session.asyncTools ? [operationsOf(session)] : []),
-    ...(session.twoStage ? [jobsOf(session)] : []),
+    ...(session.asyncTools ? [operationScope(session)] : []),
+    ...(session.twoStage ? [jobScope(session)] : []),
   ];
   if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
   for (const name of listed) {

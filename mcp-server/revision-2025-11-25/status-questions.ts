@@ -1,38 +1,38 @@
 /**
  * Questions of operations (SEP-1391) on the streams of tools/async/status, and of two-stage jobs on those of
- * tools/poll_result, for sessions that have no stream of their own.
- * A client asks for the status again and again, and its person needs time: the same question rests meanwhile. What this
- * process remembers of that is a courtesy: at another one a question may be shown again, and the first answer counts.
+ * tools/poll_result, for sessions without a stream of their own.
+ * A client polls repeatedly while its user needs time, so each question has a back-off. It is kept per process, best effort:
+ * another process may show the question again, and the first answer counts.
  */
 import type { OperationRecord } from '../../operations/record.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { questionId, Questions } from './questions.js';
-import { jobsOf, operationsOf, type Session } from './session.js';
+import { jobScope, operationScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** How long a question rests once it was shown, in milliseconds; doubled each time. */
+/** Back-off after a question was shown, in milliseconds; doubled each time. */
 const FIRST_REST_MS = 60_000;
 const LONGEST_REST_MS = 3_600_000;
-/** How many questions are remembered. */
+/** Maximum number of back-offs kept. */
 const REMEMBERED = 1_000;
 
-/** Shows the open questions of an operation or job that nothing else shows, and those whose answer was refused. */
-export async function showWithStatus(
-  era: OlderEra,
+/** Shows open questions of an operation or job that no other stream shows, and those whose answer was refused. */
+export async function showQuestionsWithStatus(
+  context: LegacyContext,
   session: Session,
   stream: CallStream,
   record: OperationRecord,
   by: 'operation' | 'job',
 ): Promise<void> {
   if (!session.elicitation) return;
-  const listed = by === 'operation' ? operationsOf(session) : jobsOf(session);
-  const isListening = era.news.isListening(listed);
+  const listed = by === 'operation' ? operationScope(session) : jobScope(session);
+  const isListening = context.notifier.isListening(listed);
   const due = Object.entries(record.inputRequests).filter(([key]) => {
-    const rest = era.rests.get(questionId(session, record.token, key));
+    const rest = context.questionBackoffs.get(questionId(session, record.token, key));
     return rest ? rest.until <= performance.now() : !isListening;
   });
-  for (const [key] of due) rest(era, questionId(session, record.token, key));
-  const questions = new Questions(era, session, stream, by);
+  for (const [key] of due) rest(context, questionId(session, record.token, key));
+  const questions = new Questions(context, session, stream, by);
   try {
     await questions.show({ ...record, inputRequests: Object.fromEntries(due) });
   } finally {
@@ -40,10 +40,13 @@ export async function showWithStatus(
   }
 }
 
-function rest({ rests }: OlderEra, question: string): void {
-  const restMs = rests.get(question)?.nextMs ?? FIRST_REST_MS;
-  // At the end of the map, which is in the order of insertion.
-  rests.delete(question);
-  rests.set(question, { until: performance.now() + restMs, nextMs: Math.min(LONGEST_REST_MS, restMs * 2) });
-  if (rests.size > REMEMBERED) rests.delete(rests.keys().next().value!);
+function rest({ questionBackoffs }: LegacyContext, question: string): void {
+  const restMs = questionBackoffs.get(question)?.nextMs ?? FIRST_REST_MS;
+  // Moved to the end: the map is in insertion order, and the oldest is evicted.
+  questionBackoffs.delete(question);
+  questionBackoffs.set(question, {
+    until: performance.now() + restMs,
+    nextMs: Math.min(LONGEST_REST_MS, restMs * 2),
+  });
+  if (questionBackoffs.size > REMEMBERED) questionBackoffs.delete(questionBackoffs.keys().next().value!);
 }

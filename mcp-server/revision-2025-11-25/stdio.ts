@@ -1,4 +1,4 @@
-/** The older era over standard input and output: one Server of the SDK for the connection, once the client initializes. */
+/** stdio: one SDK Server for the connection, created when the client sends `initialize`. */
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
@@ -15,25 +15,25 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { Batches } from './batches.js';
-import type { OlderEra } from './context.js';
-import { listen } from './listener.js';
+import type { LegacyContext } from './context.js';
+import { notifySession } from './session-notifications.js';
 import { asServed, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
-import { createOlderServer } from './server.js';
-import { featuresOf, newSession, operationsOf, type Session } from './session.js';
+import { createLegacyServer } from './server.js';
+import { featuresOf, newSession, operationScope, type Session } from './session.js';
 
-export class OlderStdio {
+export class LegacyStdio {
   readonly #gone = new AbortController();
   #session: Session | undefined;
   #server: Server | undefined;
   #transport: Transport | undefined;
-  /** Messages are handled in their order; what they start runs on. */
+  /** Tail of the queue: messages are dispatched in order, their work runs concurrently. */
   #last: Promise<void> = Promise.resolve();
   readonly #batches: Batches;
 
   /** @param sendOut writes a message, or a batch of them */
   constructor(
-    private readonly era: OlderEra,
+    private readonly context: LegacyContext,
     private readonly principal: string,
     private readonly sendOut: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>,
   ) {
@@ -44,7 +44,7 @@ export class OlderStdio {
     this.#enqueue(() => this.#receive(message));
   }
 
-  /** Takes a line that is a batch. */
+  /** Handles a line that is a batch. */
   receiveBatch(line: string): void {
     this.#enqueue(async () => {
       const messages =
@@ -53,7 +53,7 @@ export class OlderStdio {
         return this.#sendError(
           null,
           ProtocolErrorCode.InvalidRequest,
-          'Invalid Request: no batch that can be taken',
+          'Invalid Request: not a batch that can be accepted here',
         );
       }
       this.#batches.add(messages);
@@ -64,7 +64,7 @@ export class OlderStdio {
   #enqueue(work: () => Promise<void>): void {
     this.#last = this.#last
       .then(work)
-      .catch((error: unknown) => this.era.logger.error({ err: error }, 'a message could not be handled'));
+      .catch((error: unknown) => this.context.logger.error({ err: error }, 'a message could not be handled'));
   }
 
   readonly #send = (message: JSONRPCMessage): Promise<void> => this.#batches.pass(message);
@@ -80,8 +80,8 @@ export class OlderStdio {
       return;
     }
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-      // Whoever waits for this answer is behind it in no queue.
-      void takeResponse(this.era, this.#session, message).catch((error: unknown) => this.#refuse(error));
+      // Not queued: a queued request may be waiting for this answer.
+      void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
     this.#transport?.onmessage?.(asServed(this.#session, message));
@@ -90,22 +90,22 @@ export class OlderStdio {
       if (requestId !== undefined) await this.#batches.settle(requestId);
       const { principal, asyncTools } = this.#session;
       if (asyncTools)
-        void this.era.cancellations.take(principal, operationsOf(this.#session), message.params);
+        void this.context.cancellations.take(principal, operationScope(this.#session), message.params);
     }
   }
 
-  /** An answer that wasn't taken; a response has no response but an error without an ID. */
+  /** Reports an answer that wasn't accepted. A response has no response, so the error has no ID. */
   async #refuse(error: unknown): Promise<void> {
     if (error instanceof LonghaulError && error.kind === 'invalid_answer')
       await this.#sendError(null, ProtocolErrorCode.InvalidParams, error.message);
-    else this.era.logger.warn({ err: error }, 'an answer was lost; its question stays open');
+    else this.context.logger.warn({ err: error }, 'an answer was lost; its question stays open');
   }
 
   #sendError(id: RequestId | null, code: number, message: string): Promise<void> {
     return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
-  /** The first request has to be initialize; a ping may come before (specs: basic/lifecycle, "Initialization"). */
+  /** The first request must be initialize; pings may precede it (specs: 2025-11-25 basic/lifecycle, "Initialization"). */
   async #open(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
@@ -115,21 +115,21 @@ export class OlderStdio {
     const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
     if (problem !== undefined || !initialize.success)
       return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
-    const session = await newSession(this.era.engine, this.principal, initialize.data);
-    this.#server = createOlderServer(this.era, session, ({ requestId, signal, _meta }) => ({
+    const session = await newSession(this.context.engine, this.principal, initialize.data);
+    this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
       position: {
         requestId,
         ...(_meta?.progressToken === undefined ? {} : { progressToken: _meta.progressToken }),
       },
       send: this.#send,
-      // A stream over stdio ends with its process: there is nothing to come back to.
+      // A stdio stream ends with its process and can't be resumed.
       mark: () => undefined,
     }));
     this.#transport = { start: async () => undefined, close: async () => undefined, send: this.#send };
     await this.#server.connect(this.#transport);
     this.#session = session;
-    listen(this.era, session, this.#send, this.#gone.signal);
+    notifySession(this.context, session, this.#send, this.#gone.signal);
     this.#transport.onmessage?.(request);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The streams that a GET opens: a session's own, for news of what it has started, and one that goes on with a call's wait where
- * another broke off, whichever process held it (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
+ * The streams that a GET opens: a session's own, for its notifications, and the resumed stream of a waiting call, whichever
+ * process served it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
@@ -9,54 +9,54 @@ import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
 import { renderError } from './tasks/render.js';
 import { DeliveredJobs } from '../two-stage/index.js';
 import { onHeartbeat } from '../lifecycle/heartbeat.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { RETRY_MS } from './exchange.js';
 import { linksOfSession } from './links.js';
-import { listen } from './listener.js';
+import { notifySession } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
-import type { CallStream, EventPosition, OwnPosition } from './waits.js';
+import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
 import { withCaller } from './with-caller.js';
 
 interface OpenStream {
   session: string;
-  /** The request that it goes on with; missing for a session's own stream. */
+  /** The request whose stream is resumed; missing for a session's own stream. */
   requestId?: RequestId;
   end: AbortController;
-  /** Tells the client, before the end, that there is nothing to come back to. */
+  /** Sends a last event ID that marks the request as over, so that the client doesn't reconnect. */
   onCancel?: () => void;
 }
 
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
 
-  constructor(private readonly era: OlderEra) {}
+  constructor(private readonly context: LegacyContext) {}
 
   /**
-   * A session's own stream. A new one takes the place of an earlier one, which the client has lost. Its events have IDs
-   * where the session has two-stage jobs, of whose results each is told once.
+   * Opens a session's own stream. It replaces an earlier one, which the client has lost. Its events have IDs if the session
+   * uses two-stage returns, so that each result is sent once.
    *
-   * @param position of the earlier stream, if the client names it: what was told there is not told again
+   * @param position of the stream to resume, from Last-Event-ID: what it sent is not sent again
    */
-  listen(c: Context, session: Session, position?: OwnPosition): Response {
+  listen(c: Context, session: Session, position?: SessionStreamPosition): Response {
     for (const stream of this.#open)
       if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
     return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
-      const told = new DeliveredJobs(position?.jobs);
+      const delivered = new DeliveredJobs(position?.jobs);
       const id = () =>
         session.twoStage
-          ? { id: this.era.ownEvents.seal({ session: session.nonce, jobs: told.position }) }
+          ? { id: this.context.sessionEvents.seal({ session: session.nonce, jobs: delivered.position }) }
           : {};
       const send = (message: JSONRPCMessage) =>
         sse.writeSSE({ ...id(), event: 'message', data: JSON.stringify(message) });
       if (session.twoStage && featuresOf(session.version).emptyEvents)
         await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
-      listen(this.era, session, send, signal, told);
+      notifySession(this.context, session, send, signal, delivered);
       await ended(signal);
     });
   }
 
-  /** Goes on with a call's wait, and ends with the response to its request. */
+  /** Resumes a call's wait; the stream ends with the response to its request. */
   resume(c: Context, session: Session, position: EventPosition): Response {
     const { requestId } = position;
     const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
@@ -67,11 +67,11 @@ export class OpenStreams {
         stream.mark();
       };
       stream.mark();
-      await this.era.closing.during(this.#respond(session, stream));
+      await this.context.shutdown.track(this.#respond(session, stream));
     });
   }
 
-  /** Ends the waits for a request that were taken up here. */
+  /** Ends resumed waits for a request. */
   cancel(session: Session, requestId: RequestId): void {
     for (const stream of this.#open) {
       if (stream.session !== session.nonce || stream.requestId !== requestId) continue;
@@ -97,18 +97,21 @@ export class OpenStreams {
       if (!wait) {
         throw new ProtocolError(
           ProtocolErrorCode.InternalError,
-          'the connection broke before the server had said what became of the call; if it was started, operation_list shows it',
+          'the connection broke before the server could report the outcome of the call; if it was started, operation_list shows it',
         );
       }
-      const result = await withCaller(this.era, session, stream, async (caller) =>
+      const result = await withCaller(this.context, session, stream, async (caller) =>
         wait.kind === 'task'
-          ? waitOnTask(this.era.engine, wait.token, caller, session)
-          : waitOn(this.era.engine, wait, caller),
+          ? waitOnTask(this.context.engine, wait.token, caller, session)
+          : waitOn(this.context.engine, wait, caller),
       );
-      return result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.era, session)(result) };
+      return (
+        result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.context, session)(result) }
+      );
     } catch (error) {
       const known = renderError(error);
-      if (!(known instanceof ProtocolError)) this.era.logger.error({ err: error }, 'a wait could not go on');
+      if (!(known instanceof ProtocolError))
+        this.context.logger.error({ err: error }, 'a wait could not be resumed');
       const { code, message, data } =
         known instanceof ProtocolError
           ? known
@@ -127,7 +130,7 @@ export class OpenStreams {
     position: EventPosition,
     signal: AbortSignal,
   ): CallStream {
-    const id = () => this.era.events.seal(position);
+    const id = () => this.context.events.seal(position);
     return {
       signal,
       position,
@@ -149,7 +152,7 @@ export class OpenStreams {
       const { signal } = open.end;
       this.#open.add(open);
       sse.onAbort(() => open.end.abort());
-      // At once, so that a client or proxy sees that the stream is there.
+      // Sent at once, so that clients and proxies see an open stream.
       await sse.write(': open\n\n');
       const quiet = onHeartbeat(() => void sse.write(': heartbeat\n\n'));
       try {

@@ -1,14 +1,14 @@
-/** Waiting calls of this era, and what any process needs to go on with one. */
+/** Waiting calls, and the position by which any process can resume one. */
 import type { JSONRPCMessage, ProgressToken, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { JobsPosition } from '../two-stage/index.js';
 
-/** What a call waits for. */
+/** The target of a call's wait. */
 export type Wait =
   /** A tool's operation, as a plain call, until the budget ends (epoch milliseconds). */
   | { kind: 'plain'; token: string; budgetEndsAt: number }
   /** A task's result. */
   | { kind: 'task'; token: string }
-  /** One of Longhaul's own tools that was told to wait: it is called again for the rest of the time. */
+  /** A built-in tool that was called to wait: it is called again for the remaining time. */
   | {
       kind: 'own';
       tool: string;
@@ -17,36 +17,36 @@ export type Wait =
       budgetEndsAt: number;
     };
 
-/** What an event's ID carries: where its stream goes on. */
+/** Contents of the sealed event ID on a call's stream: the position to resume from. */
 export interface EventPosition {
-  /** Nonce of the session whose stream it is. */
+  /** Nonce of the stream's session. */
   session: string;
   /** The request that the stream's response is for. */
   requestId: RequestId;
-  /** Missing before it is known. */
+  /** Missing until the operation has been started. */
   wait?: Wait;
   progressToken?: ProgressToken;
-  /** The last progress that was sent: it only grows. */
+  /** The last progress that was sent; it never decreases. */
   progress?: number;
-  /** The request was cancelled, or answered with an error: there is nothing to come back to. */
+  /** The request was cancelled, or answered with an error: nothing is left to resume. */
   isOver?: true;
 }
 
-/** What the ID of an event on a session's own stream carries. */
-export interface OwnPosition {
+/** Contents of the sealed event ID on a session's own stream. */
+export interface SessionStreamPosition {
   /** Nonce of the session. */
   session: string;
-  /** What it was told of its two-stage jobs. */
+  /** What the stream has sent of the session's two-stage jobs. */
   jobs: JobsPosition;
 }
 
-/** Where one call's messages go. */
+/** The stream of one call's messages. */
 export interface CallStream {
-  /** Fires when the client has cancelled the call or is gone. */
+  /** Fires when the client cancels the call or disconnects. */
   signal: AbortSignal;
   send(message: JSONRPCMessage): Promise<void>;
-  /** The position from now on. */
+  /** The current position; mutable. */
   readonly position: Omit<EventPosition, 'session'>;
-  /** Tells the client the position, if it understands that. */
+  /** Sends the position to the client as an event ID, if its version allows events without data. */
   mark(): void;
 }

@@ -1,14 +1,14 @@
-/** Who makes a call, as the faces see it. */
+/** The {@link Caller} of a call on a stream of this revision. */
 import type { Progress } from '../../operations/record.js';
 import type { Caller } from '../shared/caller.js';
-import type { OlderEra } from './context.js';
+import type { LegacyContext } from './context.js';
 import { Questions } from './questions.js';
 import type { Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Makes the call, with progress and questions on its stream; both end with it. */
+/** Runs `call` with a caller whose progress and questions are sent on the stream until it ends. */
 export async function withCaller<T>(
-  era: OlderEra,
+  context: LegacyContext,
   session: Session,
   stream: CallStream,
   call: (caller: Caller) => Promise<T>,
@@ -17,7 +17,7 @@ export async function withCaller<T>(
   const { signal, position } = stream;
   const { progressToken } = position;
   const by = position.wait?.kind === 'task' ? 'task' : 'call';
-  const questions = elicitation ? new Questions(era, session, stream, by) : undefined;
+  const questions = elicitation ? new Questions(context, session, stream, by) : undefined;
   const onProgress = async (progress: Progress) => {
     if (progress.progress <= (position.progress ?? -1)) return;
     position.progress = progress.progress;
@@ -32,7 +32,7 @@ export async function withCaller<T>(
       principal,
       session: nonce,
       signal,
-      closing: era.closing,
+      closing: context.shutdown,
       clientName,
       ...(progressToken === undefined ? {} : { onProgress }),
       ...(questions ? { questions: { kind: 'stream', show: (record) => questions.show(record) } } : {}),

@@ -1,4 +1,4 @@
-/** tools/call: which face a call gets, questions before it starts, and questions that end a call that waits. */
+/** tools/call: selects the protocol of a call, asks questions before it starts, and ends waiting calls with questions. */
 import {
   inputRequired,
   type InputRequiredResult,
@@ -13,7 +13,7 @@ import type { Caller } from '../shared/caller.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
-import { startTask } from './tasks/call.js';
+import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
 import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
@@ -37,7 +37,7 @@ import { RequestStates, type CallState } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
 
-/** Fields of a call beside its name and arguments. */
+/** Fields of a call besides its name and arguments. */
 export interface CallOptions {
   /** SEP-1391. */
   operation?: unknown;
@@ -47,9 +47,9 @@ export interface CallOptions {
 
 const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
 
-/** A connection of one client that lasts beyond a request: its requests' IDs are unique (stdio). */
+/** A client's connection that outlives a request, so that request IDs are unique on it (stdio). */
 export interface Connection {
-  /** Names it among all that the process has. */
+  /** Unique among the connections of the process. */
   session: string;
   cancellations: Cancellations;
 }
@@ -62,20 +62,19 @@ export class Calls {
     private readonly principal: string,
     private readonly transport: Serving['transport'],
     secret: Buffer,
-    private readonly closing: Shutdown,
+    private readonly shutdown: Shutdown,
     private readonly connection?: Connection,
   ) {
     this.#states = new RequestStates(principal, secret);
   }
 
   /**
-   * Calls a tool by the face that the call gets; Longhaul's own tools and short ones answer for themselves on every
-   * face.
+   * Calls a tool by the protocol selected for the call; built-in and short tools answer directly in every protocol.
    *
-   * @param options as they came
+   * @param options unvalidated
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for a requestState that can't be taken and for a question before the
-   *   start that the person did not want to answer; what the face throws
+   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for an invalid requestState, and if the user
+   *   declined a question before the start; errors of the protocol
    */
   async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
     const own = builtinTools(this.engine).get(name);
@@ -83,10 +82,10 @@ export class Calls {
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
     try {
-      if (state?.at === 'waiting') return await this.#goOn(name, args, state, context);
+      if (state?.at === 'waiting') return await this.#resumeCall(name, args, state, context);
       const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
       const face = faceOf(tool, { operation: options.operation }, clientOf(context));
-      if (own) return await this.#callOwnTool(own, args, context, NOTHING_TAKEN);
+      if (own) return await this.#callBuiltinTool(own, args, context, NOTHING_TAKEN);
       return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
@@ -103,7 +102,7 @@ export class Calls {
     context: ServerContext,
   ): Promise<Result> {
     const { elicitation } = clientOf(context);
-    // Before the person is asked for anything.
+    // Validated before the user is asked for anything.
     const field = face === 'operation' ? parseOperationField(options.operation) : {};
     const keepAliveSeconds = face === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
@@ -118,7 +117,7 @@ export class Calls {
           startOperation(engine, tool, whole, field, { principal, requestId }, started);
         const { connection } = this;
         const result = connection
-          ? await connection.cancellations.during(connection.session, requestId, start)
+          ? await connection.cancellations.track(connection.session, requestId, start)
           : await start(() => undefined);
         return { ...result };
       }
@@ -135,7 +134,7 @@ export class Calls {
     }
   }
 
-  /** Before anything starts. What was given in an earlier round goes along. */
+  /** Asks for missing arguments before anything starts. requestState carries those given in earlier rounds. */
   #askFor(tool: Tool, missing: string[], args: Arguments, given: Arguments): InputRequiredResult {
     const inputRequests = argumentRequests(tool, missing);
     if (Object.keys(given).length === 0) return inputRequired({ inputRequests });
@@ -143,8 +142,8 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** The retry of a call that waited: takes the answers, and waits for that same operation. */
-  async #goOn(
+  /** Retry of a call that ended with questions: hands over the answers and waits for the same operation. */
+  async #resumeCall(
     name: string,
     args: Arguments,
     { token, keys }: CallState & { at: 'waiting' },
@@ -153,13 +152,13 @@ export class Calls {
     const { inputResponses } = context.mcpReq;
     const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
     const own = builtinTools(this.engine).get(name);
-    if (own) return this.#callOwnTool(own, args, context, taken);
+    if (own) return this.#callBuiltinTool(own, args, context, taken);
     const tool = this.engine.tool(name);
     const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
     return this.#resultOf(outcome, name, args, taken);
   }
 
-  async #callOwnTool(
+  async #callBuiltinTool(
     tool: BuiltinTool,
     args: Arguments,
     context: ServerContext,
@@ -178,7 +177,7 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** Names of the tools that the client is shown. */
+  /** Names of the tools listed for the client. */
   #listedFor(context: ServerContext): string[] {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }
@@ -192,7 +191,7 @@ export class Calls {
     return {
       principal: this.principal,
       signal: mcpReq.signal,
-      closing: this.closing,
+      closing: this.shutdown,
       isPerson: isPerson === true,
       ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined

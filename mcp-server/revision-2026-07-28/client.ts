@@ -1,4 +1,4 @@
-/** What the request that is being handled says of its client, as far as it decides what the client gets. */
+/** Client capabilities declared by the request being handled. */
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
 import { missingTasksCapability } from './tasks/render.js';
 import { declaredCapabilities } from './tasks/schemas.js';
@@ -6,11 +6,11 @@ import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.
 import type { Client } from '../shared/select-protocol.js';
 
 export interface CurrentClient extends Client {
-  /** Can it show forms? */
+  /** Whether the client can show forms. */
   elicitation: boolean;
 }
 
-/** @throws ProtocolError -32602 for an opt-in that is no object */
+/** @throws ProtocolError -32602 for an opt-in that isn't an object */
 export function clientOf({ mcpReq }: ServerContext): CurrentClient {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY];

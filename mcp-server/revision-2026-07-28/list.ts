@@ -1,4 +1,4 @@
-/** tools/list: which tools a client is shown, by what its request declares. Those it isn't shown can be called all the same. */
+/** tools/list: the tools listed for a client, by the capabilities of its request. Unlisted tools can still be called. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { plainTools } from '../plain/index.js';
@@ -11,15 +11,15 @@ import type { Serving } from '../shared/serving.js';
 import { isShown, listingFaceOf } from '../shared/select-protocol.js';
 import type { CurrentClient } from './client.js';
 
-/** Tools that do what tasks do by themselves, and when a client with tasks needs them all the same. */
-const INSTEAD_OF_TASKS: Record<string, string> = {
+/** Tools that duplicate task methods, with a note on when a client with tasks needs them. */
+const TASK_SUBSTITUTES: Record<string, string> = {
   operation_answer:
-    "Of a task the client asks by itself. Use this when it doesn't, or tasks/update can't be used; the token is the taskId.",
+    "The client itself asks the questions of a task. Use this if it doesn't, or if tasks/update can't be used; the token is the taskId.",
   operation_cancel:
-    "A task is cancelled with tasks/cancel. Use this when that can't be used, or for many; the token is the taskId.",
+    "A task is cancelled with tasks/cancel. Use this if that can't be used, or for many tasks; the token is the taskId.",
 };
 
-/** Tools that a face lists, without Longhaul's own. */
+/** The project's tools as each protocol lists them. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
 export function toolsFor(
@@ -36,16 +36,18 @@ export function toolsFor(
   });
   const tools = [
     ...long,
-    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? besideTasks(own) : own),
+    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? withTaskSubstitutes(own) : own),
   ];
   return tools as ListToolsResult['tools'];
 }
 
-/** The tools that tasks make superfluous come last, for clients whose tasks don't work. */
-function besideTasks(own: ReturnType<typeof renderBuiltinTool>[]): ReturnType<typeof renderBuiltinTool>[] {
-  const others = own.filter(({ name }) => !(name in INSTEAD_OF_TASKS));
+/** Puts the tools that duplicate task methods last, with their notes. */
+function withTaskSubstitutes(
+  own: ReturnType<typeof renderBuiltinTool>[],
+): ReturnType<typeof renderBuiltinTool>[] {
+  const others = own.filter(({ name }) => !(name in TASK_SUBSTITUTES));
   const instead = own.flatMap((tool) => {
-    const note = INSTEAD_OF_TASKS[tool.name];
+    const note = TASK_SUBSTITUTES[tool.name];
     return note === undefined ? [] : [{ ...tool, description: `${tool.description}\n${note}` }];
   });
   return [...others, ...instead];

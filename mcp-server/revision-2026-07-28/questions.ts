@@ -1,4 +1,4 @@
-/** Questions to the person, as input requests of a call that ends with them (specs: 2026-07-28 basic/patterns/mrtr). */
+/** Questions to the user, as input requests in a call's result (specs: 2026-07-28 basic/patterns/mrtr). */
 import {
   inputRequired,
   ProtocolError,
@@ -12,23 +12,23 @@ import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import { elicitResult } from '../shared/elicitation.js';
 
-/** What a client's answers to questions of a call came to. */
+/** Outcome of a client's answers to the questions of a call. */
 export interface Taken {
-  /** Keys whose questions needn't be asked again. */
+  /** Keys of answered questions. */
   answered: ReadonlySet<string>;
-  /** Why others have to be: key -> what was wrong with the answer. */
+  /** Questions to be asked again: key -> error in the answer. */
   problems: ReadonlyMap<string, string>;
 }
 
-/** Arguments that a tool asks the person for, when the call lacks them. */
+/** Missing arguments for which the tool asks the user. */
 export function missingArguments(tool: Tool, args: Record<string, unknown>): string[] {
   return Object.keys(tool.askFor).filter((argument) => args[argument] === undefined);
 }
 
 /**
- * Arguments that the person has given.
+ * Arguments that the user has given.
  *
- * @throws ProtocolError -32602 for a question that the person did not want to answer
+ * @throws ProtocolError -32602 if the user declined or cancelled a question
  */
 export function givenArguments(tool: Tool, responses: Record<string, unknown> = {}): Record<string, unknown> {
   const given: Record<string, unknown> = {};
@@ -45,7 +45,7 @@ export function givenArguments(tool: Tool, responses: Record<string, unknown> = 
   return given;
 }
 
-/** Questions for arguments, before anything starts. */
+/** Questions for missing arguments, asked before anything starts. */
 export function argumentRequests({ askFor, inputSchema }: Tool, missing: string[]): InputRequests {
   const properties = inputSchema['properties'] as Record<string, JsonSchema>;
   return Object.fromEntries(
@@ -60,7 +60,7 @@ export function argumentRequests({ askFor, inputSchema }: Tool, missing: string[
   );
 }
 
-/** The open questions of an operation, but for those that were answered; a refused answer is said with its question. */
+/** The operation's unanswered questions, with the error if the last answer was refused. */
 export function operationRequests(
   { inputRequests }: OperationRecord,
   { answered, problems }: Taken,
@@ -79,7 +79,7 @@ function form(message: string, requestedSchema: JsonSchema) {
   return inputRequired.elicit({ message, requestedSchema: requestedSchema as never });
 }
 
-/** Hands the person's answers to the operation: declined and cancelled ones too, which are answers like others. */
+/** Hands the user's answers to the operation, including decline and cancel. */
 export async function takeAnswers(
   engine: Engine,
   principal: string,
@@ -100,7 +100,7 @@ export async function takeAnswers(
       answered.add(key);
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
-      // Somebody else has answered it, or the work has ended: the wait shows which.
+      // Answered elsewhere, or the work has ended: the wait finds out which.
       if (error.kind === 'wrong_state') answered.add(key);
       else if (error.kind === 'not_found') throw error;
       else problems.set(key, error.message);

@@ -1,26 +1,25 @@
 /**
- * requestState: what the server would have to remember between a call that ends with a question and its retry (specs:
- * 2026-07-28 basic/patterns/mrtr, "Server Requirements"). It is sealed, and good only for the same call by the same
- * principal.
+ * requestState: the state between a call that ends with a question and its retry (specs: 2026-07-28 basic/patterns/mrtr,
+ * "Server Requirements"). It is sealed, and valid only for the same call by the same principal.
  */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { digestOf } from '../../operations/token.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 
-/** For how long a retry is taken, in milliseconds: a day, as people answer when they come to it. */
+/** Validity, in milliseconds: a day, since people may take long to answer. */
 const VALID_MS = 24 * 3600 * 1000;
 
-/** Where a call was when it ended with a question. */
+/** Stage of a call that ended with a question. */
 export type CallState =
-  /** Nothing has started; arguments that the person has given so far. */
+  /** Nothing has started; `given` are the arguments that the user has given so far. */
   | { at: 'asking'; given: Record<string, unknown> }
-  /** The operation that the call waits for, and the keys of what was asked. */
+  /** The call waits for an operation; `keys` are those of the questions asked. */
   | { at: 'waiting'; token: string; keys: string[] };
 
 interface Sealed {
   principal: string;
   argumentsDigest: string;
-  /** Epoch milliseconds. It is looked at only once the seal is open, so that the error can name the token. */
+  /** Epoch milliseconds. Checked after unsealing, so that the error can name the token. */
   validUntil: number;
   state: CallState;
 }
@@ -44,14 +43,14 @@ export class RequestStates {
     });
   }
 
-  /** @throws ProtocolError -32602 for a state that isn't of this call, was changed, or is outdated */
+  /** @throws ProtocolError -32602 for a state that belongs to another call, was changed, or has expired */
   read(name: string, args: Record<string, unknown>, text: unknown): CallState {
     const sealed = typeof text === 'string' ? this.#seal.open(text) : undefined;
     const isOfCall =
       sealed?.principal === this.principal && sealed.argumentsDigest === digestOf(name, args, this.secret);
     if (!sealed || !isOfCall) {
       throw invalid(
-        'Invalid requestState: expected the one that this same call was answered with, unchanged, with the same arguments',
+        'Invalid requestState: expected the unchanged requestState from the answer to this call, with the same arguments',
       );
     }
     if (sealed.validUntil < Date.now()) throw outdated(sealed.state);
@@ -61,11 +60,11 @@ export class RequestStates {
 
 function outdated(state: CallState): ProtocolError {
   if (state.at === 'asking')
-    return invalid('Outdated requestState: make the call anew. Nothing was started.');
+    return invalid('Outdated requestState: repeat the call without it. Nothing was started.');
   const { token } = state;
   return invalid(
-    `Outdated requestState. The operation goes on under the token ${token}: ` +
-      `look at it with operation_get ${JSON.stringify({ token })}, and answer it with operation_answer.`,
+    `Outdated requestState. The operation continues under the token ${token}: ` +
+      `read it with operation_get ${JSON.stringify({ token })}, and answer it with operation_answer.`,
     { token },
   );
 }

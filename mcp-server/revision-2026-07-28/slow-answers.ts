@@ -1,18 +1,18 @@
 /**
- * Answers that are slow in coming: an HTTP client, or a proxy before it, gives up on a connection on which nothing
- * arrives. The SDK opens a stream only with the first message, and a wait without progress has none.
+ * Heartbeats for slow responses: HTTP clients and proxies close idle connections, and the SDK opens a stream only with the
+ * first message, which a wait without progress doesn't send.
  */
 import { withTimeout } from '../shared/budget.js';
 import { HEARTBEAT_MS, onHeartbeat } from '../lifecycle/heartbeat.js';
 
-/** Longest first line of a stream that isn't the answer itself: a comment (WHATWG HTML, "Server-sent events"). */
+/** A comment of an event stream (WHATWG HTML, "Server-sent events"). */
 const COMMENT = ': heartbeat\n\n';
 
 /**
- * Gives the answer as it is when it comes before the first heartbeat is due, else a stream of comments that ends with
+ * Returns the response unchanged if it is ready before the first heartbeat is due, else a stream of comments that ends with
  * it.
  *
- * @param request whose answer it is; one that takes no streams gets none
+ * @param request the request; without `text/event-stream` in `Accept` its response is never streamed
  */
 export async function streamWhenSlow(request: Request, answer: Promise<Response>): Promise<Response> {
   if (!request.headers.get('accept')?.includes('text/event-stream')) return answer;
@@ -44,7 +44,7 @@ async function pass(answer: Promise<Response>, writable: WritableStream<Uint8Arr
     await write(`event: message\ndata: ${await response.text()}\n\n`);
     await writer.close();
   } catch {
-    // The client has gone, or the exchange was closed without an answer: there is nobody, or nothing, to tell.
+    // The client has disconnected, or the exchange was closed without a response.
     await writer.abort().catch(() => undefined);
   }
 }

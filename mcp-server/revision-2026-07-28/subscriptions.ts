@@ -1,6 +1,6 @@
 /**
- * subscriptions/listen: the core's filters, the tasks extension's `taskIds` and two-stage returns' `jobIds` in one router,
- * for any transport (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
+ * subscriptions/listen for any transport: the core filters, `taskIds` of the tasks extension and `jobIds` of two-stage returns
+ * (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -23,25 +23,25 @@ import { followJob } from '../two-stage/index.js';
 import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
-import { listenParams } from './listen-params.js';
+import { listenParams } from './schemas.js';
 
-/** Where a subscription's messages go. */
+/** Receiver of a subscription's messages. */
 export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
-  /** Fires when the client cancels the subscription or is gone. */
+  /** Fires when the client cancels the subscription or disconnects. */
   signal: AbortSignal;
 }
 
-/** What a subscription follows, as it is acknowledged. */
+/** What a subscription follows: the filters of its acknowledgment. */
 interface Followed {
   taskIds?: string[];
   jobIds?: string[];
   resourceSubscriptions?: string[];
 }
 
-/** The revision whose subscriptions these are. */
+/** The only revision that has subscriptions/listen. */
 const PROTOCOL_VERSION = '2026-07-28';
-/** Most subscriptions that one process holds open. */
+/** Maximum open subscriptions of one process. */
 const MAX_SUBSCRIPTIONS = 1024;
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -51,7 +51,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Over stdio nobody else looks at it, and over HTTP the SDK leaves it to its handler. */
+/** Checks the requested revision, which the SDK checks neither over stdio nor, for this method, over HTTP. */
 function assertRevision({ params }: JSONRPCRequest): void {
   const requested = params?._meta?.[PROTOCOL_VERSION_META_KEY];
   if (requested === PROTOCOL_VERSION) return;
@@ -84,7 +84,7 @@ export class Subscriptions {
   /**
    * Checks a request and opens its subscription.
    *
-   * @returns what serves it, until the client or the server ends it
+   * @returns a function that serves the subscription until the client or the server ends it
    * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
    *   without the opt-in, -32022 for another revision
    */
@@ -111,7 +111,7 @@ export class Subscriptions {
     return (subscriber) => this.#serve(request, followed, capabilities.elicitation, subscriber);
   }
 
-  /** The tasks or jobs that exist for this principal: the others are left out of the acknowledgment. */
+  /** The tasks or jobs that exist for this principal; the acknowledgment omits the others. */
   async #known(tokens: string[]): Promise<string[]> {
     const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(this.principal, token)));
     return tokens.filter((_token, index) => {
@@ -122,7 +122,7 @@ export class Subscriptions {
     });
   }
 
-  /** The resources that can be followed: the others are left out in the same way. */
+  /** The resources that can be followed; the acknowledgment omits the others. */
   async #readable(uris: string[]): Promise<string[]> {
     try {
       const can = await Promise.all(uris.map((uri) => canFollow(this.engine, this.principal, uri)));
@@ -163,7 +163,7 @@ export class Subscriptions {
         params: { uri, _meta },
       });
     try {
-      // An edited pipeline is noticed when tools are next listed, so that toolsListChanged can't be honoured.
+      // toolsListChanged isn't supported: an edited pipeline is noticed only at the next tools/list.
       await subscriber.send({
         jsonrpc: '2.0',
         method: 'notifications/subscriptions/acknowledged',
@@ -176,7 +176,7 @@ export class Subscriptions {
         ...resourceSubscriptions.map((uri) => this.#followResource(uri, signal, tell)),
       ]);
       const end = aborted(signal);
-      // The end waits for no read that is under way: with Temporal down it takes long.
+      // Doesn't wait for a pending read, which takes long while Temporal is down.
       await Promise.race([end, followed.then(() => end)]);
       if (!subscriber.signal.aborted) {
         await subscriber.send({ jsonrpc: '2.0', id: request.id, result: { resultType: 'complete', _meta } });
@@ -196,12 +196,12 @@ export class Subscriptions {
       for await (const read of this.engine.watch(this.principal, taskId, { signal, progress: true }))
         await notify(read);
     } catch (error) {
-      // Purged while it was watched: there is nothing more to tell, and the other tasks go on.
+      // Purged while it was watched: nothing more to send, and the other tasks are still followed.
       if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
     }
   }
 
-  /** Of a job that has ended it tells the result at once: so a client that comes back has missed nothing. */
+  /** Sends the result of a job that has already ended at once, so that a client that reconnects misses nothing. */
   async #followJob(
     jobId: string,
     signal: AbortSignal,
@@ -232,7 +232,7 @@ export class Subscriptions {
     }
   }
 
-  /** Ends all subscriptions in good order. */
+  /** Ends all subscriptions with a response. */
   close(): void {
     this.#isClosed = true;
     for (const one of this.#open) one.abort();

@@ -1,12 +1,12 @@
 /**
- * Mcp-Name on tasks/* requests. The tasks extension obliges clients to send it (specs: ext-tasks, "Streamable HTTP"), and
- * the SDK refuses requests without it, but clients that leave it out exist, and the body names the task in any case.
+ * Mcp-Name on tasks/* requests. The tasks extension requires it of clients (specs: ext-tasks, "Streamable HTTP: Routing
+ * Headers"), and the SDK refuses requests without it, but some clients omit it, and the body names the task in any case.
  */
 const TASK_METHODS: ReadonlySet<unknown> = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
 /**
- * Adds the header to a tasks/* request that lacks it, from `params.taskId`. A header that is present stays as it is, for
- * the SDK to compare with the body; so do requests of other methods.
+ * Adds the header to a tasks/* request that lacks it, from `params.taskId`. A present header is left unchanged for the SDK to
+ * compare with the body, as are requests of other methods.
  *
  * @param request the HTTP request; its body may have been read
  * @param body the request's parsed body, as received
@@ -22,7 +22,7 @@ export function withTaskName(request: Request, body: unknown): Request {
   return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
-/** The Base64 sentinel format, which holds any text (specs: 2026-07-28 streamable-http, "Value Encoding"). */
+/** The Base64 sentinel format, which encodes any text (specs: 2026-07-28 streamable-http, "Value Encoding"). */
 function encoded(value: string): string {
   return `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }

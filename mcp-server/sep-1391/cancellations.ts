@@ -1,7 +1,7 @@
 /**
- * notifications/cancelled for the call that started an operation: it cancels the operation, also long after the call was
- * answered. The call's ID is stored with the start and found in Temporal's lists, which lag by seconds; a process remembers
- * its own latest calls, so that it needn't look there.
+ * notifications/cancelled for the call that started an operation cancels the operation, even long after the call was
+ * answered. The call's ID is stored with the operation and looked up in Temporal's lists, which lag by seconds; each process
+ * also remembers its own latest calls.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
@@ -12,27 +12,27 @@ import { isOperation } from './render.js';
 
 type RequestId = string | number;
 
-/** How many calls a process remembers. */
-const REMEMBERED = 1_000;
-/** When an operation that isn't listed yet is looked for again, in milliseconds after the look before. */
-const LOOKS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
-/** Operations on one page of the session's list, and most pages. */
+/** Maximum calls that a process remembers. */
+const MAX_REMEMBERED_CALLS = 1_000;
+/** Delays between searches for an operation that isn't listed yet, in milliseconds. */
+const SEARCH_DELAYS_MS = [0, 500, 1_000, 2_000, 4_000, 8_000, 15_000];
+/** Page size of a search in the session's list, and maximum pages. */
 const PAGE_OPERATIONS = 100;
 const MAX_PAGES = 20;
 
 export class Cancellations {
-  /** The token of each call; undefined for one that started nothing. */
+  /** Token by call; resolves to undefined for a call that started nothing. */
   readonly #calls = new Map<string, Promise<string | undefined>>();
 
   constructor(
     private readonly engine: Engine,
     private readonly logger: Logger,
-    /** Are calls' IDs stored with what they start, to be found by other processes? Default: true. */
+    /** Whether call IDs are stored with operations, so that other processes can find them. Default: true. */
     private readonly areStored = true,
   ) {}
 
-  /** Remembers a call while it starts an operation, and after. */
-  during<T>(
+  /** Remembers a call from before it starts an operation. */
+  track<T>(
     session: string,
     requestId: RequestId,
     start: (started: (token: string) => void) => Promise<T>,
@@ -40,15 +40,15 @@ export class Cancellations {
     let settle: (token: string | undefined) => void = () => undefined;
     const known = new Promise<string | undefined>((resolve) => (settle = resolve));
     this.#calls.set(keyOf(session, requestId), known);
-    if (this.#calls.size > REMEMBERED) this.#calls.delete(this.#calls.keys().next().value!);
+    if (this.#calls.size > MAX_REMEMBERED_CALLS) this.#calls.delete(this.#calls.keys().next().value!);
     return start(settle).finally(() => settle(undefined));
   }
 
   /**
-   * Takes the notification. An operation that this process knows is cancelled when it resolves; another one as soon as
-   * it is found.
+   * Handles the notification. An operation known to this process is cancelled when the promise resolves; another one as soon
+   * as it is found.
    *
-   * @param session what the client's operations are listed under; without one the token has to be there
+   * @param session scope of the client's operations; if undefined, `params` must have the token
    * @param params of the notification
    */
   async take(principal: string, session: string | undefined, params: unknown): Promise<void> {
@@ -71,7 +71,7 @@ export class Cancellations {
     void this.#cancelListed(principal, session, requestId, why).catch((error: unknown) => this.#log(error));
   }
 
-  /** Only what this protocol started, and only by the call that started it: a token alone is in many messages. */
+  /** Cancels only an operation of this protocol, and if a request ID is given, only with that of the call that started it. */
   async #cancelCalled(
     principal: string,
     token: string,
@@ -84,9 +84,9 @@ export class Cancellations {
   }
 
   async #cancelListed(principal: string, session: string, requestId: RequestId, why: string): Promise<void> {
-    for (const pauseMs of LOOKS_MS) {
+    for (const pauseMs of SEARCH_DELAYS_MS) {
       await delay(pauseMs, undefined, { ref: false });
-      // The notification may have overtaken its call within this process.
+      // The notification may have been handled before its call.
       const token =
         (await this.#calls.get(keyOf(session, requestId))) ??
         (this.areStored ? await this.#find(principal, session, requestId) : undefined);
@@ -114,7 +114,10 @@ export class Cancellations {
   #log(error: unknown): void {
     const isKnown = error instanceof LonghaulError;
     if (isKnown && error.kind === 'not_found') return;
-    this.logger.warn({ reason: (error as Error).message }, 'a cancelled call could not be looked for');
+    this.logger.warn(
+      { reason: (error as Error).message },
+      'the operation of a cancelled call could not be looked up',
+    );
   }
 }
 

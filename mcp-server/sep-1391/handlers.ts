@@ -1,4 +1,4 @@
-/** The verbs of this face: calls that start operations, tools/async/status, tools/async/result. */
+/** Handlers of calls that start operations, tools/async/status and tools/async/result. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
@@ -9,35 +9,35 @@ import { renderFailure, renderRefusal, renderResult } from '../shared/results.js
 import {
   asyncStatus,
   noResult,
-  ofOperation,
+  association,
   renderError,
   renderStarted,
   renderStatus,
-  type OfOperation,
+  type Association,
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
 
-/** Who starts an operation. */
+/** The caller that starts an operation. */
 export interface OperationCaller {
   principal: string;
-  /** What the operation is listed under; missing in an era without sessions. */
+  /** Scope under which the operation is listed; missing in revisions without sessions. */
   session?: string;
-  /** ID of the call: notifications/cancelled names it. */
+  /** ID of the call, which notifications/cancelled refers to. */
   requestId: string | number;
-  /** What notifications of its progress shall be marked with. */
+  /** Token for the operation's progress notifications. */
   progressToken?: string | number;
 }
 
 /**
- * Starts a call as an operation under the client's token, or under one that is made. Wrong arguments of the tool are a
- * result that says so, as in any call, and nothing starts then. With a token and an idempotency key, the same call again
- * gives the operation that is there.
+ * Starts a call as an operation under the client's token or a generated one. Invalid arguments of the tool give an error
+ * result, as in any call, and start nothing. Repeating a call with a token and an idempotency key returns the existing
+ * operation.
  *
- * @param field the call's `operation`, checked
- * @param started told of the token as soon as the operation is durable
- * @throws ProtocolError -32602 for a token that was used before, and for a token beside a key that is in use under another
- *   one; -32603
+ * @param field the call's validated `operation`
+ * @param started called with the token as soon as the operation is durable
+ * @throws ProtocolError -32602 for a token that was used before, and for an idempotency key in use under another token;
+ *   -32603
  */
 export async function startOperation(
   engine: Engine,
@@ -51,7 +51,7 @@ export async function startOperation(
   try {
     const { args, idempotencyKey } = takeIdempotencyKey(given);
     if (token !== undefined && idempotencyKey !== undefined)
-      await assertKeyIsFree(engine, principal, tool, idempotencyKey, token);
+      await assertKeyUnused(engine, principal, tool, idempotencyKey, token);
     record = await engine.start(principal, tool.name, args, {
       ...caller,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -59,25 +59,25 @@ export async function startOperation(
       ...(keepAlive === undefined ? {} : { keepAliveSeconds: keepAlive }),
     });
   } catch (error) {
-    const ofArguments = token === undefined ? [...OF_ARGUMENTS, ...OF_KEY] : OF_ARGUMENTS;
-    if (error instanceof LonghaulError && ofArguments.includes(error.kind)) return renderRefusal(error);
+    const resultKinds = token === undefined ? [...ARGUMENT_ERRORS, ...KEY_ERRORS] : ARGUMENT_ERRORS;
+    if (error instanceof LonghaulError && resultKinds.includes(error.kind)) return renderRefusal(error);
     throw renderError(error);
   }
   started(record.token);
   return renderStarted(record, tool);
 }
 
-/** Errors of the arguments, and those of an idempotency key that no token of the client's own stands beside. */
-const OF_ARGUMENTS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
-const OF_KEY: readonly ErrorKind[] = ['conflict', 'expired'];
+/** Errors rendered as results: of the arguments, and, in calls without a client's token, of the idempotency key. */
+const ARGUMENT_ERRORS: readonly ErrorKind[] = ['invalid_arguments', 'too_large'];
+const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
 
 /**
- * Refuses a key that has started an operation under another token. The operation is looked up in Temporal's lists, which
- * lag: of calls within about a second of each other, with one key and several tokens, each starts an operation.
+ * Refuses a key that has started an operation under another token. Temporal's lists lag, so calls within about a second of
+ * each other, with one key and several tokens, each start an operation.
  *
  * @throws ProtocolError -32602 that names the operation
  */
-async function assertKeyIsFree(
+async function assertKeyUnused(
   engine: Engine,
   principal: string,
   { name }: Tool,
@@ -104,7 +104,7 @@ async function assertKeyIsFree(
 /**
  * tools/async/status.
  *
- * @param show brings the open questions of a record to the person
+ * @param show shows the open questions of a record to the user
  * @throws ProtocolError -32602 for an unknown token or another principal's, -32603
  */
 export async function operationStatus(
@@ -119,11 +119,11 @@ export async function operationStatus(
     record = await engine.read(principal, token);
   } catch (error) {
     if (error instanceof LonghaulError && error.kind !== 'internal') throw renderError(error);
-    // It is there, but what it has come to can't be read.
+    // The operation exists, but its state can't be read.
     return {
       status: 'unknown',
       statusMessage: `the operation can't be read: ${(error as Error).message}`,
-      ...ofOperation(token),
+      ...association(token),
     };
   }
   const status = renderStatus(record);
@@ -132,17 +132,18 @@ export async function operationStatus(
 }
 
 /**
- * tools/async/result: what the call would have given, also of work that failed; again and again until it expires.
+ * tools/async/result: the result that the call would have returned, also for failed operations. It can be read repeatedly
+ * until it expires.
  *
- * @param asResult the result as the client's version has it. Default: unchanged
- * @throws ProtocolError -32602 for an operation that has no result, or none any more; -32603
+ * @param asResult converts the result to the client's revision. Default: unchanged
+ * @throws ProtocolError -32602 for an operation without a result, or whose result has expired; -32603
  */
 export async function operationResult(
   engine: Engine,
   principal: string,
   params: unknown,
   asResult: (result: CallToolResult) => CallToolResult = (result) => result,
-): Promise<{ result: CallToolResult } & OfOperation> {
+): Promise<{ result: CallToolResult } & Association> {
   const token = parseToken(params);
   let record: OperationRecord;
   try {
@@ -154,6 +155,6 @@ export async function operationResult(
   if (record.status === 'expired' || (status !== 'completed' && status !== 'failed')) throw noResult(record);
   const result =
     status === 'completed' ? renderResult(record, engine.tools.get(record.tool)) : renderFailure(record);
-  const associated = ofOperation(token);
+  const associated = association(token);
   return { result: { ...asResult(result), ...associated }, ...associated };
 }

@@ -1,4 +1,4 @@
-/** Tools as clients with operation tokens are told of them (SEP-1391, "Enhanced Tool Definitions"). */
+/** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
 import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
@@ -10,22 +10,22 @@ import type { RequestCancellation } from '../shared/serving.js';
 const CANCEL: Record<RequestCancellation, string> = {
   notification:
     'operation_cancel, or notifications/cancelled for the call, ends the work; what is finished stays. The end of the connection cancels nothing.',
-  // The call is answered at once: there is no stream left to close.
+  // The call is answered at once, so no stream is left to close.
   'closed stream':
     'operation_cancel ends the work; what is finished stays. The end of a stream or connection cancels nothing.',
 };
 
-/** The project's tools, without Longhaul's own. */
+/** The project's tools, without built-in ones. */
 export function asyncTools(engine: Engine, cancelledBy: RequestCancellation): object[] {
   return engine.tools.values().map((tool) => {
     if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
-    // Without its output schema: the call's immediate reply would have to match it (specs: server/tools, "Output Schema").
+    // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").
     const { outputSchema: _outputSchema, ...listed } = listedTool(tool, linesOf(tool, cancelledBy));
     return { ...listed, invocationMode: 'async' };
   });
 }
 
-/** A tool whose every call is answered with its result. */
+/** Marks a tool whose calls are always answered with the result. */
 export function syncTool(tool: object): object {
   return { ...tool, invocationMode: 'sync' };
 }
@@ -34,7 +34,7 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
   return {
     states:
       'Operation tokens (experimental.asyncTools). Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',
-    following: `Answers at once and goes on by itself; the result comes later: tools/async/status after pollFrequency, then tools/async/result. It can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
+    following: `Answers at once and continues in the background; the result comes later: tools/async/status after pollFrequency, then tools/async/result. It can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
     cancel: CANCEL[cancelledBy],
     idempotency: `operation.token is used once: a second use is refused and starts nothing. ${KEY_LINE}`,
     rates: 'No rate limits.',

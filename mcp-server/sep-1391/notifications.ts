@@ -1,16 +1,16 @@
-/** What a session is told of its operations on its own stream: progress, if the call asked for it, and questions. */
+/** Notifications of operations on a session's own stream: progress, if the call has a progress token, and questions. */
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { increasing } from '../shared/increasing.js';
 import type { Follower } from '../shared/session-notifier.js';
-import { ofOperation } from './render.js';
+import { association } from './render.js';
 
 export interface OperationListener {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Makes what shows one operation's questions; missing for a client without elicitation. */
+  /** Creates the object that shows an operation's questions; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
-/** Tells a listener of one operation until it has ended, or is being cancelled. */
+/** Sends a listener the changes of one operation until it has ended or is being cancelled. */
 export function followOperation({ send, questions: make }: OperationListener): Follower {
   const questions = make?.();
   const isHigher = increasing();
@@ -22,7 +22,7 @@ export function followOperation({ send, questions: make }: OperationListener): F
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',
-          params: { progressToken, ...progress, ...ofOperation(token) },
+          params: { progressToken, ...progress, ...association(token) },
         });
       await questions?.show(record);
       return false;

@@ -1,4 +1,4 @@
-/** The record as this face's statuses, results and errors (SEP-1391). */
+/** Renders records as statuses, results and errors of SEP-1391. */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration, pollIntervalMs } from '../../operations/budgets.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -11,50 +11,50 @@ import { asProtocolError } from '../shared/protocol-error.js';
 export const EXPIRED = 'Operation has expired';
 const NOT_FOUND = 'Operation not found';
 
-/** What every message that belongs to an operation carries. */
-export interface OfOperation {
+/** Field of every message that belongs to an operation. */
+export interface Association {
   _operation: { token: string };
 }
 
-/** GetOperationStatusResult, with what a client can show beside it. */
-export interface StatusResult extends OfOperation {
+/** GetOperationStatusResult, with additional fields that a client can show. */
+export interface StatusResult extends Association {
   status: AsyncStatus;
-  /** Why it failed. */
+  /** Message of the failure. */
   error?: string;
-  /** One short line for people. */
+  /** One short line for users. */
   statusMessage?: string;
   progress?: Progress;
-  /** What is asked: key -> question. */
+  /** Open questions: key -> question. */
   inputRequests?: Record<string, Pick<InputRequest, 'message' | 'schema'>>;
 }
 
-export function ofOperation(token: string): OfOperation {
+export function association(token: string): Association {
   return { _operation: { token } };
 }
 
-/** The fields that associate a message of another protocol with its operation; none for work that is no operation here. */
-export function associationOf(record: OperationRecord): OfOperation | Record<string, never> {
-  return isOperation(record) ? ofOperation(record.token) : {};
+/** Fields that associate another protocol's message with its operation; empty if the record isn't one of this protocol. */
+export function associationOf(record: OperationRecord): Association | Record<string, never> {
+  return isOperation(record) ? association(record.token) : {};
 }
 
-/** Was it started by a call of this protocol? Its messages carry the token then. */
+/** Whether a call of this protocol started the operation; then its messages carry the token. */
 export function isOperation({ requestId }: OperationRecord): boolean {
   return requestId !== undefined;
 }
 
-/** From the moment a cancel is taken the operation is canceled for good, whatever the work still does. */
+/** Once a cancel has been requested the operation is `canceled`, also while its work still cleans up. */
 export function asyncStatus(record: OperationRecord): AsyncStatus {
   return STATUS_NAMES[statusOnceCanceled(record)].sep1391;
 }
 
-/** The immediate reply to the call. Its text is for the model, which goes on with it. */
-export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult & OfOperation {
+/** The immediate reply to the call. Its text is for the model. */
+export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult & Association {
   const { token, keepAliveSeconds, estimateSeconds } = record;
   const takes =
     estimateSeconds === undefined ? '' : `It usually takes about ${humanDuration(estimateSeconds)}. `;
   const text =
-    `${tool.title} has started and goes on by itself, whether or not anybody waits, as the operation ${token}. ` +
-    `${takes}Its result comes later: go on with other work, and don't start it again.`;
+    `${tool.title} has started as the operation ${token} and continues whether or not a client waits. ` +
+    `${takes}Its result comes later: continue with other work, and don't start it again.`;
   return {
     content: [{ type: 'text', text }],
     operation: {
@@ -63,7 +63,7 @@ export function renderStarted(record: OperationRecord, tool: Tool): CallToolResu
       pollFrequency: pollIntervalMs(estimateSeconds) / 1000,
       status: asyncStatus(record),
     },
-    ...ofOperation(token),
+    ...association(token),
   };
 }
 
@@ -84,7 +84,7 @@ export function renderStatus(record: OperationRecord): StatusResult {
           ),
         }
       : {}),
-    ...ofOperation(token),
+    ...association(token),
   };
 }
 
@@ -97,7 +97,7 @@ function howToAnswer({ token, inputRequests }: OperationRecord): string {
   return questionText(token, key, asked?.message ?? '');
 }
 
-/** Why tools/async/result has no result, with the status in words and as data. */
+/** Error of tools/async/result for an operation without a result, with the status in the message and as data. */
 export function noResult(record: OperationRecord): ProtocolError {
   const status = asyncStatus(record);
   const why =
@@ -109,7 +109,7 @@ export function noResult(record: OperationRecord): ProtocolError {
   return retrievalError(why, { status });
 }
 
-/** Errors of the engine's verbs as this face's errors (SEP-1391, "Error Handling"). */
+/** Maps the engine's errors to protocol errors (SEP-1391, "Error Handling"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
   const { kind, retryable } = error;

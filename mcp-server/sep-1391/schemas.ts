@@ -1,4 +1,4 @@
-/** What requests of this face look like. */
+/** Schemas of SEP-1391 requests. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
@@ -7,8 +7,8 @@ import { expected, keepAliveSchema, parseParams } from '../shared/params.js';
 import { operationTokenOf } from '../shared/raw-call.js';
 
 /**
- * A call's `operation` (SEP-1391, "Modified Tool Call Request"). Its keepAlive is in seconds; null is for as long as possible.
- * Strict, unlike other params: with a misspelt `token` the work would start under another one.
+ * A call's `operation` (SEP-1391, "Modified Tool Call Request"). keepAlive is in seconds; null means as long as possible.
+ * Strict, unlike other params: with a misspelt `token` the work would start under a generated one.
  */
 const operationField = z.strictObject(
   {
@@ -26,8 +26,8 @@ const tokenParams = z.looseObject({
 export type OperationField = z.output<typeof operationField>;
 
 /**
- * @param field undefined for a call without one: its token is made
- * @throws ProtocolError -32602 that names the field: of another form than documented, or unknown
+ * @param field undefined for a call without one: its token is generated
+ * @throws ProtocolError -32602 that names the malformed or unknown field
  */
 export function parseOperationField(field: unknown): OperationField {
   const parsed = parseParams(operationField, field === undefined ? {} : field, 'params.operation');

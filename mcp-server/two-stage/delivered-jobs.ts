@@ -1,63 +1,63 @@
 /**
- * What one stream has told of its session's jobs. It travels in the stream's event IDs, so that any process goes on where
- * another stopped: no result is told twice, and none is left out.
+ * What one stream has delivered of its session's jobs. It is stored in the stream's event IDs, so that any process can resume
+ * the stream without repeating or omitting a result.
  */
 import { createHash } from 'node:crypto';
 
-/** As it is sealed. Small: clients send it back in a header. */
+/** Sealed form. Small, since clients send it back in a header. */
 export interface JobsPosition {
-  /** Epoch milliseconds; what ended before was told. */
+  /** Epoch milliseconds; results of jobs that ended before it were delivered. */
   since: number;
-  /** Short hash of a job's ID -> its furthest progress, from 0 to 1, or true once its result was told. */
+  /** Short hash of a job's ID -> highest delivered progress, from 0 to 1, or true once its result was delivered. */
   jobs: Record<string, number | true>;
 }
 
-/** How long an end may take until it is told, in milliseconds: what is older is not remembered one by one. */
-const REMEMBERED_MS = 300_000;
-/** Most jobs that an ID remembers. */
+/** Longest delay from a job's end to its delivery, in milliseconds: older results aren't tracked individually. */
+const TRACKED_MS = 300_000;
+/** Maximum jobs in an event ID. */
 const MAX_JOBS = 150;
 
-interface Told {
+interface Delivery {
   at: number;
   what: number | true;
 }
 
 export class DeliveredJobs {
-  readonly #jobs = new Map<string, Told>();
+  readonly #jobs = new Map<string, Delivery>();
   readonly #openedAt = Date.now();
   #since: number;
 
-  /** @param position of an earlier stream; without one nothing was told yet */
+  /** @param position of the stream to resume. Default: nothing delivered */
   constructor(position: JobsPosition = { since: 0, jobs: {} }) {
     this.#since = position.since;
     for (const [hash, what] of Object.entries(position.jobs))
       this.#jobs.set(hash, { at: this.#openedAt, what });
   }
 
-  /** Ends from then on are news. */
+  /** Jobs that ended from this time on may not have been delivered. */
   get since(): Date {
     return new Date(this.#since);
   }
 
-  /** The furthest progress that was told of a job, from 0 to 1; true once its result was. */
-  of(jobId: string): number | true | undefined {
+  /** Highest delivered progress of a job, from 0 to 1; true once its result was delivered. */
+  progressOf(jobId: string): number | true | undefined {
     return this.#jobs.get(hashOf(jobId))?.what;
   }
 
-  /** Was this end told? */
-  isEndTold(jobId: string, closedAt: string): boolean {
-    return this.of(jobId) === true || Date.parse(closedAt) <= this.#since;
+  /** Whether the job's result was delivered. @param closedAt ISO 8601 */
+  isResultDelivered(jobId: string, closedAt: string): boolean {
+    return this.progressOf(jobId) === true || Date.parse(closedAt) <= this.#since;
   }
 
-  tell(jobId: string, what: number | true): void {
+  markDelivered(jobId: string, what: number | true): void {
     const hash = hashOf(jobId);
     this.#jobs.delete(hash);
     this.#jobs.set(hash, { at: Date.now(), what });
   }
 
-  /** Where the stream is now. A stream that has been open for long has told all ends but the latest. */
+  /** Current position. A stream that has been open for long has delivered all results but the latest. */
   get position(): JobsPosition {
-    const before = Date.now() - REMEMBERED_MS;
+    const before = Date.now() - TRACKED_MS;
     if (this.#openedAt < before) {
       this.#since = Math.max(this.#since, before);
       for (const [hash, { at, what }] of this.#jobs)
@@ -71,7 +71,7 @@ export class DeliveredJobs {
   }
 }
 
-/** Rounded down: what was told is never behind what is remembered. */
+/** Rounds down, so that the stored progress never exceeds what was delivered. */
 function short(what: number | true): number | true {
   return what === true ? true : Math.floor(what * 1000) / 1000;
 }

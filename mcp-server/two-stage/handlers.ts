@@ -1,4 +1,4 @@
-/** The verbs of this face: calls that become jobs, tools/poll_result, tools/cancel_job. */
+/** Handlers of calls that become jobs, tools/poll_result and tools/cancel_job. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -17,25 +17,25 @@ import {
 import { isAsking } from './questions.js';
 import { cancellationOf, jobIdOf } from './schemas.js';
 
-/** Who starts a job. */
+/** The caller that starts a job. */
 export interface JobCaller {
   principal: string;
-  /** What the job is listed under; missing in an era without sessions. */
+  /** Scope under which the job is listed; missing in revisions without sessions. */
   session?: string;
-  /** What MCP's own notifications of progress are marked with, if the call gave one. */
+  /** Token for MCP's progress notifications, if the call has one. */
   progressToken?: string | number;
 }
 
-/** What a call asks for beside its arguments. */
+/** Options of a call besides its arguments. */
 export interface JobOptions {
-  /** How long after the end the result shall be readable, in seconds; null for as long as possible. Default: the tool's. */
+  /** How long to keep the result after the end, in seconds; null for as long as possible. Default: the tool's. */
   keepAliveSeconds: number | null | undefined;
 }
 
 /**
- * tools/call. What is wrong with the call is a result that says so, and nothing starts then.
+ * tools/call. An error of the call is a result, and nothing starts.
  *
- * @param started told of the job's ID as soon as it is durable
+ * @param started called with the job's ID once the job is durable and the answer has been sent
  */
 export async function startJob(
   engine: Engine,
@@ -53,7 +53,7 @@ export async function startJob(
       ...(session === undefined ? {} : { session }),
       ...(progressToken === undefined ? {} : { progressToken }),
     });
-    // The answer goes first: until then the client knows no job of this ID.
+    // After the answer has been sent: before it the client doesn't know the job's ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);
   } catch (error) {
@@ -65,8 +65,8 @@ export async function startJob(
 /**
  * tools/poll_result. Reading changes nothing: a result can be read until it expires.
  *
- * @param show brings the open questions of a record to the person
- * @throws ProtocolError -32602 for params of another form, -32603 while Temporal can't be reached
+ * @param show shows the open questions of a record to the user
+ * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
 export async function pollResult(
   engine: Engine,
@@ -75,7 +75,7 @@ export async function pollResult(
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<Result> {
   const jobId = jobIdOf(params);
-  return ofFound(jobId, async () => {
+  return orNotFound(jobId, async () => {
     const record = await engine.read(principal, jobId);
     if (isAsking(record)) await show?.(record);
     return { record, result: renderPolled(record, engine.tools.get(record.tool)) };
@@ -83,10 +83,10 @@ export async function pollResult(
 }
 
 /**
- * tools/cancel_job: requests cancellation. A job that is being cancelled, or was, answers alike; one that ended in another
- * way stays as it is, and the answer is no success.
+ * tools/cancel_job: requests cancellation; idempotent. A job that has ended in another way is unchanged, and the answer has
+ * `success: false`.
  *
- * @throws ProtocolError -32602 for params of another form, -32603 while Temporal can't be reached
+ * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
 export async function cancelJob(
   engine: Engine,
@@ -94,15 +94,15 @@ export async function cancelJob(
   params: Record<string, unknown>,
 ): Promise<Result> {
   const { jobId, reason } = cancellationOf(params);
-  return ofFound(jobId, async () => {
+  return orNotFound(jobId, async () => {
     const wasOpen = await engine.cancel(principal, jobId, reason);
     const record = await engine.read(principal, jobId);
     return { record, result: renderCancelled(record, wasOpen) };
   });
 }
 
-/** The result for a job, or the one for a job that isn't there or has expired. */
-async function ofFound(
+/** The result for a job, or that for a job that doesn't exist or has expired. */
+async function orNotFound(
   jobId: string,
   find: () => Promise<{ record: OperationRecord; result: Result }>,
 ): Promise<Result> {

@@ -1,4 +1,4 @@
-/** Long tools as clients with two-stage returns are told of them. */
+/** Tools as listed for clients with two-stage returns. */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
 import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
@@ -7,7 +7,7 @@ import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
 import { jobSchema } from './schemas.js';
 
-/** The project's tools, without Longhaul's own. */
+/** The project's tools, without built-in ones. */
 export function twoStageTools(engine: Engine): object[] {
   return engine.tools.values().map((tool) =>
     tool.taskSupport === 'forbidden'
@@ -24,8 +24,8 @@ function linesOf({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
   return {
     states:
       'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',
-    following: `Answers at once with a job_id and how long it will take; the work goes on whether or not anybody waits, and its result follows, or is asked for with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers what it asks. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
-    cancel: 'operation_cancel ends the work, again and again alike; what is finished stays.',
+    following: `Answers at once with a job_id and an estimate; the work continues whether or not a client waits, and its result is sent as a notification or read with tools/poll_result. operation_get with the job_id as token shows more, operation_answer answers its questions. Its result can be read for up to ${humanDuration(keepAliveSeconds)} after the end.`,
+    cancel: 'operation_cancel ends the work, idempotently; what is finished stays.',
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${shownResult(example)}}}}.`,

@@ -18,23 +18,22 @@ export interface JobNotification {
 export interface JobListener {
   engine: Engine;
   send: (notification: JobNotification) => Promise<void>;
-  /** What its stream has told already. Default: nothing. */
-  told?: DeliveredJobs;
-  /** Makes what shows one job's questions as forms; missing for a client without elicitation. */
+  /** What the stream has delivered already. Default: nothing. */
+  delivered?: DeliveredJobs;
+  /** Creates the object that shows a job's questions as forms; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
-  /** More fields of a job's notifications. Default: none. */
+  /** Additional fields of a job's notifications. Default: none. */
   fields?: (record: OperationRecord) => object;
 }
 
 /**
- * Tells a listener of one job: of its progress, at most once a second and never going back, with the questions that are
- * open; and of its result, once.
- * What comes too soon after the last is told when its time has come, unless something newer has come by then.
+ * Sends a listener the progress of one job with its open questions, at most once a second and never decreasing, and its
+ * result, once. Progress within a second of the last notification is delayed, and superseded by newer progress.
  */
 export function followJob({
   engine,
   send,
-  told = new DeliveredJobs(),
+  delivered = new DeliveredJobs(),
   questions: makeQuestions,
   fields = () => ({}),
 }: JobListener): Follower {
@@ -49,17 +48,18 @@ export function followJob({
     waiting = undefined;
   };
   const sendProgress = async (record: OperationRecord): Promise<void> => {
-    const toldBefore = told.of(record.token);
-    const before = toldBefore === true ? 1 : toldBefore;
+    const deliveredBefore = delivered.progressOf(record.token);
+    const before = deliveredBefore === true ? 1 : deliveredBefore;
     const progress = Math.max(progressShare(record), before ?? 0);
     const message = progressText(record);
     const open = questionsField(record);
-    const saying = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
-    if (saying === last) return;
-    last = saying;
+    const fingerprint = JSON.stringify([progress, message, open.questions?.map(({ key }) => key)]);
+    if (fingerprint === last) return;
+    last = fingerprint;
     lastAt = Date.now();
-    told.tell(record.token, progress);
-    // MCP's own notification of this name needs the token, and a number above the last; without them it is this document's.
+    delivered.markDelivered(record.token, progress);
+    // MCP's notification of this name requires a progress token and an increasing number; without them this is the one of
+    // two-stage returns.
     const progressToken = progress > (before ?? -1) ? record.progressToken : undefined;
     await send({
       jsonrpc: '2.0',
@@ -75,7 +75,7 @@ export function followJob({
       },
     });
   };
-  const tellProgress = async (record: OperationRecord): Promise<void> => {
+  const throttleProgress = async (record: OperationRecord): Promise<void> => {
     const pauseMs = lastAt + PROGRESS_INTERVAL_MS - Date.now();
     if (pauseMs <= 0 && !timer) return sendProgress(record);
     waiting = record;
@@ -88,14 +88,14 @@ export function followJob({
   return {
     async tell(record) {
       if (!isTerminal(record.status)) {
-        await tellProgress(record);
+        await throttleProgress(record);
         if (isAsking(record)) await questions?.show(record);
         return false;
       }
       stop();
       const { token, closedAt = record.updatedAt } = record;
-      if (record.status === 'expired' || told.isEndTold(token, closedAt)) return true;
-      told.tell(token, true);
+      if (record.status === 'expired' || delivered.isResultDelivered(token, closedAt)) return true;
+      delivered.markDelivered(token, true);
       await send({
         jsonrpc: '2.0',
         method: 'notifications/tool_result',

@@ -1,4 +1,4 @@
-/** The questions that a job waits for, as fields of its messages. */
+/** A job's open questions, as fields of its messages. */
 import type { OperationRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 
@@ -7,21 +7,21 @@ export interface Question {
   message: string;
   /** JSON Schema of the answer's content. */
   schema: JsonSchema;
-  /** ISO 8601; when the job goes on without an answer. */
+  /** ISO 8601; when the job continues without an answer. */
   expires_at?: string;
-  /** The request that answers it, once `content` is among its arguments. */
+  /** Request that answers the question, once `content` is added to its arguments. */
   answer_with: {
     method: 'tools/call';
     params: { name: 'operation_answer'; arguments: { token: string; key: string } };
   };
 }
 
-/** Can its questions be answered? Not once it is being cancelled. */
+/** Whether the job's questions can be answered: not once it is being cancelled. */
 export function isAsking({ status, cancelRequestedAt }: OperationRecord): boolean {
   return status === 'input_required' && cancelRequestedAt === undefined;
 }
 
-/** The field `questions`, with all that are open; missing when none is. */
+/** The field `questions` with all open ones; missing if there are none. */
 export function questionsField(record: OperationRecord): { questions?: Question[] } {
   const { token, inputRequests } = record;
   const open = isAsking(record) ? Object.entries(inputRequests) : [];

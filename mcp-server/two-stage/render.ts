@@ -1,6 +1,6 @@
 /**
- * The record as this face's results. Each has `success`, `data` and `messages`; what stands for a tool's call has beside
- * them what makes it a CallToolResult of MCP too, so that clients which know only that can show it.
+ * Renders records as results with `success`, `data` and `messages`. Results of tool calls are also valid CallToolResults, so
+ * that other MCP clients can show them.
  */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration } from '../../operations/budgets.js';
@@ -18,7 +18,7 @@ export interface Message {
   text: string;
 }
 
-/** A result with the document's fields. */
+/** A result with the fields of two-stage returns. */
 export interface Result {
   success: boolean;
   data: unknown;
@@ -27,7 +27,7 @@ export interface Result {
   estimated_runtime_seconds?: number;
 }
 
-/** The first stage, as tools/call gives it. A repeated call may find its job complete. */
+/** First stage: the answer to tools/call. A repeated call may find its job complete. */
 export function renderStarted(record: OperationRecord, tool: Tool): Result & CallToolResult {
   const polled = renderPolled(record, tool);
   const { progress: _progress, ...job } = polled.data;
@@ -52,16 +52,16 @@ interface PolledData extends Record<string, unknown> {
   job_id: string;
   status: TwoStageStatus;
   progress?: number;
-  /** What it waits for; missing when nothing is asked. */
+  /** Open questions; missing if there are none. */
   questions?: Question[];
-  /** Only true: the job is being cancelled. */
+  /** True if the job is being cancelled, else missing. */
   cancel_requested?: true;
   result?: Result & CallToolResult;
 }
 
-/** The job as tools/poll_result gives it: where it stands, or its result. */
+/** The answer to tools/poll_result: the job's state, or its result. */
 export function renderPolled(record: OperationRecord, tool: Tool | undefined): Result & { data: PolledData } {
-  const job = ofJob(record);
+  const job = jobFields(record);
   if (isTerminal(record.status)) {
     const result = renderJobResult(record, tool);
     return {
@@ -88,10 +88,10 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
 /**
  * The answer to tools/cancel_job.
  *
- * @param wasOpen was the job open when the cancel was requested?
+ * @param wasOpen whether the job was open when the cancel was requested
  */
 export function renderCancelled(record: OperationRecord, wasOpen: boolean): Result {
-  const job = ofJob(record);
+  const job = jobFields(record);
   const { token } = record;
   const status = STATUS_NAMES[record.status].twoStage;
   if (!wasOpen && record.status !== 'canceled') {
@@ -111,7 +111,7 @@ export function renderCancelled(record: OperationRecord, wasOpen: boolean): Resu
   };
 }
 
-/** The second stage: what the work has come to. */
+/** Second stage: the outcome of the job. */
 export function renderJobResult(record: OperationRecord, tool: Tool | undefined): Result & CallToolResult {
   const { status, error, partial } = record;
   const tookMs = Date.parse(record.closedAt ?? record.updatedAt) - Date.parse(record.createdAt);
@@ -120,7 +120,7 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
       success: true,
       data: dataOf(record),
       messages: [{ type: 'info', text: `${record.tool} completed after ${humanDuration(tookMs / 1000)}.` }],
-      ...ofJob(record),
+      ...jobFields(record),
       ...renderResult(record, tool),
     };
   }
@@ -132,12 +132,12 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
       ...(partial === undefined ? {} : { partial }),
     },
     messages: [{ type: 'error', text: message }],
-    ...ofJob(record),
+    ...jobFields(record),
     ...renderFailure(record),
   };
 }
 
-/** What is wrong with a call, when nothing was started. */
+/** Error of a call that started nothing. */
 export function renderRefused(error: LonghaulError): Result & CallToolResult {
   const { kind, message, retryable } = error;
   return {
@@ -148,7 +148,7 @@ export function renderRefused(error: LonghaulError): Result & CallToolResult {
   };
 }
 
-/** Never was, another's, purged or expired: all alike. */
+/** The same result for an unknown, foreign, purged or expired job. */
 export function renderNotFound(jobId: string): Result {
   return {
     success: false,
@@ -157,23 +157,23 @@ export function renderNotFound(jobId: string): Result {
   };
 }
 
-/** Errors that are no results: of the server, not of the job. */
+/** Errors of the server rather than of the job. */
 export function renderError(error: LonghaulError): ProtocolError {
   const { kind, message, retryable } = error;
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { kind, retryable });
 }
 
-/** A share has four digits, rounded down: 1 is for work that is done. */
+/** Progress has four decimals, rounded down, so that 1 means completed. */
 const SHARE_STEPS = 10_000;
 
-/** How much is done, from 0 to 1; 0 while nobody knows how much there is. */
+/** Progress from 0 to 1; 0 while the total is unknown. */
 export function progressShare({ progress }: OperationRecord): number {
   if (!progress?.total || progress.total <= 0) return 0;
   const share = Math.min(1, Math.max(0, progress.progress / progress.total));
   return Math.floor(share * SHARE_STEPS) / SHARE_STEPS;
 }
 
-/** One line on where it stands: what its work says, what it waits for, or what is amiss. */
+/** One line about the job's state: its question, status message or stage. */
 export function progressText(record: OperationRecord): string {
   const { status, statusMessage, stage, progress, inputRequests, token } = record;
   const [key, asked] = Object.entries(inputRequests)[0] ?? [];
@@ -187,18 +187,18 @@ export function progressText(record: OperationRecord): string {
 function startedText({ token, status, estimateSeconds }: OperationRecord, { title }: Tool): string {
   const estimate =
     estimateSeconds === undefined ? '' : ` Estimated runtime: ${humanDuration(estimateSeconds)}.`;
-  return `${title} is ${STATUS_NAMES[status].twoStage} as job ${token}.${estimate} Its result follows; go on with other work.`;
+  return `${title} is ${STATUS_NAMES[status].twoStage} as job ${token}.${estimate} Its result follows; continue with other work.`;
 }
 
-/** What every result says of its job. */
-function ofJob({ token, estimateSeconds }: OperationRecord) {
+/** Fields of every result that belongs to a job. */
+function jobFields({ token, estimateSeconds }: OperationRecord) {
   return {
     job_id: token,
     ...(estimateSeconds === undefined ? {} : { estimated_runtime_seconds: estimateSeconds }),
   };
 }
 
-/** A large result is linked to, here as in the content. */
+/** The result, or a link to a large one, as in `content`. */
 function dataOf(record: OperationRecord): unknown {
   const link = resultLink(record);
   return link ? { result_uri: link.uri, bytes: link.size } : (record.result ?? null);

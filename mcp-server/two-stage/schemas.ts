@@ -1,9 +1,9 @@
-/** What requests of this face look like; unknown fields are let through, and wrong ones are -32602. */
+/** Schemas of two-stage requests. Unknown fields are ignored; malformed ones are -32602. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../operations/schema.js';
 import { keepAliveSchema, parseParams } from '../shared/params.js';
 
-/** The methods that poll and cancel, as the first reply names them. */
+/** Methods that poll and cancel; the first reply names them. */
 export const POLL_METHOD = 'tools/poll_result';
 export const CANCEL_METHOD = 'tools/cancel_job';
 
@@ -37,7 +37,7 @@ export function parseKeepAlive(given: unknown): number | null | undefined {
 
 const message = z.object({ type: z.enum(['info', 'error']), text: z.string() });
 
-/** What a call answers with, as structured content. */
+/** Structured content of the answer to a call. */
 export const jobSchema: JsonSchema = toJsonSchema(
   z.looseObject({
     success: z.boolean().describe('False when nothing was started.'),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { linksFor } from '../../mcp-server/shared/links-as-text.js';
-import { OlderClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { LegacyClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
@@ -88,7 +88,7 @@ const CURRENT: Record<string, Run> = {
 
 const older = (version: string): Record<string, Run> => ({
   async plain(name, tool, args) {
-    const client = await OlderClient.open(parts.client.url, version, {}, name);
+    const client = await LegacyClient.open(parts.client.url, version, {}, name);
     const { result } = await client.call(tool, { ...args, wait: true });
     const { token } = result.structuredContent;
     const views = [];
@@ -97,7 +97,7 @@ const older = (version: string): Record<string, Run> => ({
     return { results: [result, ...views], all: [result, views] };
   },
   async 'SEP-1391'(name, tool, args) {
-    const client = await OlderClient.open(parts.client.url, version, OPTED_IN.asyncTools, name);
+    const client = await LegacyClient.open(parts.client.url, version, OPTED_IN.asyncTools, name);
     const { token } = (await client.call(tool, args)).result.operation;
     const answer = await eventually('there is a result', async () => {
       const { result } = await client.request('tools/async/result', { token });
@@ -106,7 +106,7 @@ const older = (version: string): Record<string, Run> => ({
     return { results: [answer.result], all: answer };
   },
   async 'two-stage returns'(name, tool, args) {
-    const client = await OlderClient.open(parts.client.url, version, OPTED_IN.twoStage, name);
+    const client = await LegacyClient.open(parts.client.url, version, OPTED_IN.twoStage, name);
     const stream = await client.listen();
     const { job_id } = (await client.call(tool, args)).result.data;
     const notified = await eventually('the end is notified', () => stream.messages().find(isEnd));
@@ -117,7 +117,7 @@ const older = (version: string): Record<string, Run> => ({
   ...(version === '2025-11-25'
     ? {
         async tasks(name: string, tool: string, args: object) {
-          const client = await OlderClient.open(parts.client.url, version, {}, name);
+          const client = await LegacyClient.open(parts.client.url, version, {}, name);
           const { taskId } = await client.task(tool, args);
           const { result } = await client.request('tasks/result', { taskId });
           return { results: [result], all: result };
@@ -201,7 +201,7 @@ test('an address that another one begins with is a different one', () => {
 });
 
 test('a wait that goes on where its stream broke ends without links too', async () => {
-  const client = await OlderClient.open(parts.client.url, '2025-11-25', {}, UNKNOWN);
+  const client = await LegacyClient.open(parts.client.url, '2025-11-25', {}, UNKNOWN);
   const { token } = (await client.call('analyze_dataset', { ...CALL, wait: true })).result.structuredContent;
   const stream = await client.stream(
     client.message('tools/call', { name: 'operation_get', arguments: { token, view: 'result', wait: true } }),
@@ -222,7 +222,7 @@ test.each([
   parts.environment['LONGHAUL_RESOURCE_LINKS'] = setting;
   const { url, part } = await secondServer(parts);
   try {
-    const client = await OlderClient.open(url, '2025-11-25', {}, name);
+    const client = await LegacyClient.open(url, '2025-11-25', {}, name);
     const { result } = await client.call('analyze_dataset', { ...CALL, wait: true });
     expect(linksOf(result)).toHaveLength(links);
   } finally {

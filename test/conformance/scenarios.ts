@@ -1,8 +1,8 @@
-/** What of the official suite applies to Longhaul. A scenario that is in none of these lists makes the test fail. */
+/** Scenarios of the official suite that apply to Longhaul, and those that don't. An unlisted scenario makes the test fail. */
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
 
-/** Scenarios that are to pass, each in every revision that it is for. */
+/** Scenarios that must pass, in every revision that they are for. */
 export const APPLIES: ReadonlySet<string> = new Set([
   'server-initialize',
   'server-session-lifecycle',
@@ -47,15 +47,17 @@ const TEXT_ONLY =
 const NO_PROMPTS = 'Longhaul has no prompts.';
 const NO_SAMPLING = 'Longhaul never asks the client for a model.';
 const OWN_RESOURCES =
-  'Resources are the logs, artifacts and results of operations; a server serves no other, and not the one that the scenario reads.';
+  'Resources are the logs, artifacts and results of operations; a server has no others, and not the one that the scenario reads.';
 const OWN_FORM =
   'A question before the start asks for an argument, by the name of the argument; the scenario answers a field of another name.';
 const NO_SKILLS = 'Longhaul does not declare the skills extension.';
 
-/** Scenario -> why it does not apply. */
+/** Scenarios that do not apply -> reason. */
 export const DOES_NOT_APPLY: Readonly<Record<string, string>> = {
-  'logging-set-level': 'Longhaul sends no log messages: what a step says is in its log, which is read.',
-  'tools-call-with-logging': 'Longhaul sends no log messages: what a step says is in its log, which is read.',
+  'logging-set-level':
+    'Longhaul sends no log messages: the output of a step is in its log, which clients read.',
+  'tools-call-with-logging':
+    'Longhaul sends no log messages: the output of a step is in its log, which clients read.',
   'completion-complete': 'Longhaul has no prompts and no templates with arguments to complete.',
   'tools-call-image': TEXT_ONLY,
   'tools-call-audio': TEXT_ONLY,
@@ -74,37 +76,37 @@ export const DOES_NOT_APPLY: Readonly<Record<string, string>> = {
   'resources-read-binary': OWN_RESOURCES,
   'resources-templates-read': OWN_RESOURCES,
   'resources-subscribe':
-    'The older era does not declare resources.subscribe: a subscription would stick to a process.',
+    'In 2025-11-25 Longhaul does not declare resources.subscribe: a subscription would be bound to a process.',
   'resources-unsubscribe':
-    'The older era does not declare resources.subscribe: a subscription would stick to a process.',
+    'In 2025-11-25 Longhaul does not declare resources.subscribe: a subscription would be bound to a process.',
   'prompts-get-simple': NO_PROMPTS,
   'prompts-get-with-args': NO_PROMPTS,
   'prompts-get-embedded-resource': NO_PROMPTS,
   'prompts-get-with-image': NO_PROMPTS,
   'http-custom-header-server-validation': 'No tool puts an argument into a header (`x-mcp-header`).',
-  'tasks-status-notifications': 'The suite itself skips what it has here.',
+  'tasks-status-notifications': 'The suite itself skips its checks here.',
   'sep-2640-skills-directory': NO_SKILLS,
   'sep-2640-skills-enumeration': NO_SKILLS,
   'sep-2640-skills-manifest': NO_SKILLS,
 };
 
 const NO_LIST_CHANGES =
-  'Longhaul declares no listChanged: an edited pipeline is noticed when tools are next listed. The suite itself skips it.';
+  'Longhaul declares no listChanged: an edited pipeline is noticed at the next tools/list. The suite itself skips it.';
 
 const NO_DELETE =
-  'A session is in its ID and in no table, so it can not be ended: DELETE is answered 405, as the specification allows. The suite itself skips it.';
+  'A session is sealed in its ID and in no table, so it can not be deleted: DELETE is answered 405, as the specification allows. The suite itself skips it.';
 
-/** Scenario -> check -> why it does not apply, where the rest of the scenario does. */
+/** Checks that do not apply, of scenarios that do: scenario -> check -> reason. */
 export const CHECKS_THAT_DO_NOT_APPLY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'server-session-lifecycle': {
     'server-session-delete-accepted': NO_DELETE,
     'server-session-terminated-returns-404': NO_DELETE,
   },
   'server-stateless': {
-    'sep-2575-server-rejects-undeclared-capability': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
-    'sep-2575-missing-capability-http-400': `${NO_SAMPLING} The refusal for want of the tasks extension is in tasks-required-task-error.`,
+    'sep-2575-server-rejects-undeclared-capability': `${NO_SAMPLING} The refusal without the tasks extension is tested by tasks-required-task-error.`,
+    'sep-2575-missing-capability-http-400': `${NO_SAMPLING} The refusal without the tasks extension is tested by tasks-required-task-error.`,
     'sep-2575-server-declares-prompts-in-discover':
-      'There are no prompts to declare: prompts/list is answered with an empty list for clients that ask without the capability, and the check takes that for support.',
+      'There are no prompts to declare: prompts/list is answered with an empty list for clients that ask without the capability, and the check treats that as support.',
     'sep-2575-server-sends-prompts-list-changed-on-subscription': NO_LIST_CHANGES,
     'sep-2575-server-sends-tools-list-changed-on-subscription': NO_LIST_CHANGES,
   },

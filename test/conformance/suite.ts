@@ -1,4 +1,4 @@
-/** The official conformance suite as a command; it needs a newer Node than Longhaul does. */
+/** Runs the official conformance suite, which needs a newer Node than Longhaul does. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const main = join(folder, 'node_modules/@modelcontextprotocol/conformance/dist/i
 
 export interface Scenario {
   name: string;
-  /** Revisions that it is for; none for an extension's. */
+  /** Revisions that the scenario is for; empty for extensions. */
   revisions: string[];
 }
 
@@ -23,7 +23,7 @@ export interface Check {
   errorMessage?: string;
 }
 
-/** Installs the suite where that has not been done. */
+/** Installs the suite unless it is installed. */
 export async function installSuite(): Promise<void> {
   if (!existsSync(node)) await run('npm', ['ci'], { cwd: folder });
 }
@@ -32,7 +32,7 @@ function suite(args: string[]) {
   return run(node, [main, ...args], { env: { ...process.env, NODE_OPTIONS: '' } });
 }
 
-/** All of its scenarios for servers. */
+/** Lists the suite's scenarios for servers. */
 export async function serverScenarios(): Promise<Scenario[]> {
   const { stdout } = await suite(['list', '--server']);
   return [...stdout.matchAll(/^ {2}- (\S+) \[(.*)\]$/gm)].map(([, name, revisions]) => ({
@@ -44,8 +44,8 @@ export async function serverScenarios(): Promise<Scenario[]> {
 /**
  * Runs a scenario against a server.
  *
- * @param revision on whose wire; the suite's own choice for an extension's scenario
- * @returns its checks, with how each ended
+ * @param revision protocol revision; the suite chooses it for scenarios of extensions
+ * @returns the checks with their outcomes
  */
 export async function runScenario(url: string, name: string, revision?: string): Promise<Check[]> {
   const results = mkdtempSync(join(tmpdir(), 'longhaul-conformance-'));

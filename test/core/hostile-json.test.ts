@@ -5,7 +5,7 @@ import { check } from '../../operations/schema.js';
 import type { JsonRefusal } from '../../mcp-server/shared/json.js';
 import { parseJson } from '../../mcp-server/shared/json.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import {
@@ -35,7 +35,7 @@ const current: Send = async (method, params) => {
 };
 
 const older: Send = async (method, params) => {
-  const client = await OlderClient.open(parts.client.url, '2025-11-25', {});
+  const client = await LegacyClient.open(parts.client.url, '2025-11-25', {});
   const response = await client.post(bodyOf(method, params));
   const text = await response.text();
   const isStream = response.headers.get('content-type')?.includes('event-stream');
@@ -66,7 +66,7 @@ test('subscriptions/listen and batches are refused in the same way', async () =>
       status: 400,
       error: { code: -32600, message: expect.stringContaining(message) },
     });
-    const client = await OlderClient.open(parts.client.url, '2025-03-26', {});
+    const client = await LegacyClient.open(parts.client.url, '2025-03-26', {});
     const batch = await client.post(`[${bodyOf('tools/list', `"x":${json}`)}]`);
     expect(await batch.json()).toMatchObject({
       error: { code: -32600, message: expect.stringMatching(/^message: expected at most/) },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(120_000);
@@ -23,7 +23,7 @@ test('2026-07-28 lists no prompts, with caching hints and without the capability
 });
 
 test.each(VERSIONS)('%s lists no prompts, without the capability, and gets none', async (version) => {
-  const client = new OlderClient(parts.client.url, version);
+  const client = new LegacyClient(parts.client.url, version);
   expect((await client.initialize()).capabilities).not.toHaveProperty('prompts');
   expect((await client.request('prompts/list')).result).toEqual({ prompts: [] });
   expect((await client.request('prompts/get', { name: 'summary' })).error).toMatchObject(UNKNOWN);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -43,7 +43,7 @@ test('is followed, collected and deleted under its token on every protocol', asy
     await start(token);
     const done = await parts.client.with(TASKS).until(token, 'completed');
     expect(done.taskId).toBe(token);
-    const client = await OlderClient.open(parts.client.url, '2025-11-25', TOKENS);
+    const client = await LegacyClient.open(parts.client.url, '2025-11-25', TOKENS);
     expect((await client.request('tools/async/result', { token })).result._operation).toEqual({ token });
     const uri = `longhaul://operations/${encodeURIComponent(token)}/result`;
     const { result } = await parts.client.request('resources/read', { uri });

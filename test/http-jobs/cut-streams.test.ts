@@ -1,4 +1,4 @@
-/** A reader of events whose connection breaks every second, from a server that is killed twice, misses and repeats nothing. */
+/** Events are neither lost nor repeated when the connection breaks every second and the server is killed twice. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import type { Part } from '../support/test-stack.js';
-import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
+import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { JobsClient } from '../support/jobs.js';
 
 /** How long a connection lasts, in milliseconds. */
 const CUT_MS = 1_000;
 
-/** Two jobs side by side that write until they are told to stop, a question, and a step that writes much at once. */
+/** Two parallel jobs that write until they are stopped, a question, and a step with a large log. */
 const PIPELINE = `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -47,7 +47,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => project?.stop());
 
-/** kill -9; then another process, at another address. */
+/** Kills the server with SIGKILL and starts another one at another port. */
 async function killAndReplace(): Promise<void> {
   await server.end('SIGKILL');
   const port = await freePort();
@@ -55,7 +55,7 @@ async function killAndReplace(): Promise<void> {
   base = `http://127.0.0.1:${port}`;
 }
 
-/** Reads to the end, over as many connections as it takes. */
+/** Reads to the end, over as many connections as necessary. */
 class Reader {
   readonly events: ReadEvent[] = [];
   connections = 0;
@@ -70,7 +70,7 @@ class Reader {
       const lastId = this.events.findLast(({ id }) => id !== undefined)?.id;
       const stream = await openEvents(base, this.jobId, lastId).catch(() => undefined);
       if (!stream || stream.response.status !== 200) {
-        // The server is on its way.
+        // The server is still starting.
         if (stream) expect(stream.response.status).toBe(503);
         await delay(100);
         continue;
@@ -84,7 +84,7 @@ class Reader {
   }
 
   count(step: string): number {
-    return toldLines(this.events)[step]?.length ?? 0;
+    return loggedLines(this.events)[step]?.length ?? 0;
   }
 }
 
@@ -119,9 +119,9 @@ test('every event comes once, in order', async () => {
   expect(events.filter(({ event }) => event === 'result')).toHaveLength(1);
   expect(events.at(-1)).toMatchObject({ event: 'result', data: { status: 'succeeded' } });
   const whole = await allEvents(base, jobId);
-  expect(toldStates(events)).toEqual(toldStates(whole));
-  const told = toldLines(events);
-  expect(told).toEqual(toldLines(whole));
+  expect(stateEvents(events)).toEqual(stateEvents(whole));
+  const told = loggedLines(events);
+  expect(told).toEqual(loggedLines(whole));
   for (const [step, text] of [
     ['one/1', 'one'],
     ['one/2', 'then'],

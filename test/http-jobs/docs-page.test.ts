@@ -1,4 +1,4 @@
-/** docs/http-jobs.md does what it says: its commands are run as they stand. `LONGHAUL_RECORD=1` writes its table anew. */
+/** Runs the commands of docs/http-jobs.md as written. `LONGHAUL_RECORD=1` regenerates its table. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -64,10 +64,10 @@ function messageOf(text: string): Message {
   };
 }
 
-/** Follow past runs, which other readers have not had. */
+/** Estimates depend on past runs, so they differ between readers. */
 const ESTIMATES = new Set(['estimated_duration_seconds']);
 
-/** The same value, where it is the same for every reader: not IDs and times, nor how far the job has come meanwhile. */
+/** Matcher for a value of the page; IDs, times and progress, which differ between readers, match any. */
 function like(value: unknown): any {
   if (Array.isArray(value)) return value.map(like);
   if (typeof value === 'object' && value !== null)
@@ -98,7 +98,7 @@ describe('the table of problems', () => {
     const line = (cells: string[]) => `| ${cells.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`;
     return [line(all[0]!), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
   };
-  /** Before, between and behind the marks. */
+  /** Text before, between and after the markers. */
   const parts = () => {
     const text = page();
     const [from, to] = [text.indexOf(BEGIN) + BEGIN.length, text.indexOf(END)];

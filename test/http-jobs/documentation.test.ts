@@ -1,4 +1,4 @@
-/** What tools publish about themselves: the ten things that callers plan by, wherever they are read; and what lint misses. */
+/** The ten documentation items of a tool in every form, and the lint check for missing ones. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -31,7 +31,7 @@ async function descriptions(capabilities: object): Promise<Record<string, string
 }
 
 describe('the description that a model reads', () => {
-  /** What tells each of the ten, to clients without tasks and with them. */
+  /** Patterns for each of the ten items, for clients without and with tasks. */
   const ON = {
     plain: {
       parameters: /^Arguments: .*\bstring\b|^Arguments: .*\barray\b/m,
@@ -65,7 +65,7 @@ describe('the description that a model reads', () => {
   ] as const)('tells all ten to clients of %s', async (face, capabilities) => {
     const told = await descriptions(capabilities);
     for (const name of SHIPPED) {
-      // The first of the ten is the tool's name and the beginning of its description.
+      // The first item is the tool's name and the beginning of its description.
       expect(told[name]).toMatch(/^[A-Z].{20}/);
       for (const [item, expression] of Object.entries(ON[face]))
         expect({ name, item, description: told[name] }).toEqual({
@@ -81,7 +81,7 @@ describe('the description that a model reads', () => {
     const summaries = Object.fromEntries(body.tools.map((tool: any) => [tool.name, tool.description]));
     for (const capabilities of [{}, TASKS]) {
       const told = await descriptions(capabilities);
-      // Four characters are about a token.
+      // About four characters per token.
       for (const name of SHIPPED) expect(told[name]!.length - summaries[name].length).toBeLessThan(1_450);
     }
   });

@@ -1,4 +1,4 @@
-/** Requests without a body, in every way that HTTP/1.1 has of sending none: `curl -X POST` sends no Content-Length. */
+/** Requests without a body, in every form of HTTP/1.1: e.g. `curl -X POST` sends no Content-Length. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-/** Sends a POST byte for byte, as no client library would. */
+/** Sends a POST over a raw socket, since client libraries would change its headers. */
 async function post(
   path: string,
   headers: string[],
@@ -44,7 +44,7 @@ test.each(WAYS)(
     const isJson = headers.includes(JSON_TYPE);
     const id = await jobs.start('slow_compute', { seconds: 600 });
     const cancelled = await post(`/v1/jobs/${id}:cancel`, headers, body);
-    // An empty text is no JSON, and a request that says it sends JSON is held to it.
+    // An empty body isn't JSON, so a request with Content-Type application/json is refused.
     expect(cancelled).toMatchObject({ status: isJson ? 400 : 202 });
     if (isJson) await jobs.post(`/v1/jobs/${id}:cancel`);
     else await jobs.until(id, 'canceled');

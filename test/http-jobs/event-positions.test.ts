@@ -1,4 +1,4 @@
-/** Positions of streams of events travel in a header, so that they have to stay short however large the pipeline is. */
+/** Event stream positions are sent in a header, so they must stay short for pipelines of any size. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ test('of a part with most steps among most parts: it still opens', async () => {
     if (told && !next.value.isBehind) break;
   }
   expect(lines).toBe(200 * 500);
-  // As large as numbers of a log may become.
+  // The largest numbers that a log can have.
   position.logs.at[4_800] = position.logs.at[4_800]!.map((number, index) =>
     index % 2 ? 2 ** 28 : number + 9e5,
   );

@@ -1,4 +1,4 @@
-/** `GET /v1/jobs/{id}/events`: what happens in a job, each thing once and in order, whoever tells it. */
+/** `GET /v1/jobs/{id}/events`: each event once and in order, from any server. */
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,11 +12,11 @@ import { HEARTBEAT_MS } from '../../mcp-server/lifecycle/heartbeat.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { rawSession } from '../proxy/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { allEvents, openEvents, toldLines, toldStates, type ReadEvent } from './sse.js';
+import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
 
-/** Lines of the large log: more than a connection's buffers hold. */
+/** Lines of the large log: more than a connection buffers. */
 const MANY_LINES = 240_000;
 
 const PIPELINES = {
@@ -79,7 +79,7 @@ describe('the events of a pipeline', () => {
       key: 'input-1',
       message: 'publish / Publish: Publish?',
     });
-    expect(toldLines(stream.events)['each[0]/1']?.[0]).toEqual({ number: 1, text: 'a 1' });
+    expect(loggedLines(stream.events)['each[0]/1']?.[0]).toEqual({ number: 1, text: 'a 1' });
     const answer = await jobs.post(`/v1/jobs/${closed}/input`, { key: 'input-1', value: { approve: true } });
     expect(answer.status).toBeLessThan(300);
     expect(await stream.ended).toBe(true);
@@ -92,18 +92,18 @@ describe('the events of a pipeline', () => {
     );
     const last = stream.events.at(-1)!;
     expect(last).toMatchObject({ event: 'result', data: { job_id: closed, status: 'succeeded' } });
-    const states = toldStates(stream.events) as { status?: string; stage?: string }[];
+    const states = stateEvents(stream.events) as { status?: string; stage?: string }[];
     expect(states.at(-1)).toMatchObject({ event: 'status', status: 'succeeded' });
     expect(states.map(({ stage }) => stage)).toContain('publish / Publish');
 
     all = await allEvents(jobs.base, closed);
-    expect(toldStates(all)).toEqual(states);
-    expect(toldLines(all)).toEqual(toldLines(stream.events));
+    expect(stateEvents(all)).toEqual(states);
+    expect(loggedLines(all)).toEqual(loggedLines(stream.events));
   }, 120_000);
 
   test('have every line of every step once, whole', () => {
     const lines = Object.fromEntries(
-      Object.entries(toldLines(all)).map(([step, told]) => [step, told.map(({ text }) => text)]),
+      Object.entries(loggedLines(all)).map(([step, told]) => [step, told.map(({ text }) => text)]),
     );
     const ofItem = (item: string, index: number) => ({
       [`each[${index}]/1`]: [1, 2, 3].map((number) => `${item} ${number}`),
@@ -215,7 +215,7 @@ describe('a reader', () => {
     await jobs.until(id, 'succeeded');
     const { text, isWhole } = await readSlowly(`${jobs.base}/v1/jobs/${id}/events`);
     expect(isWhole).toBe(false);
-    // What the connection itself holds can be some MB; the log has more than 20.
+    // The connection itself can buffer some MB; the log has more than 20.
     expect(text.length).toBeLessThan(16 * 1024 * 1024);
     const events = text.split('\n\n').slice(0, -1);
     const lastId = events
@@ -228,13 +228,13 @@ describe('a reader', () => {
 
     const rest = await openEvents(jobs.base, id, lastId);
     expect(await rest.ended).toBe(true);
-    const numbers = [...before, ...(toldLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
+    const numbers = [...before, ...(loggedLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
     expect(numbers).toHaveLength(MANY_LINES);
     expect(numbers.every((number, index) => number === index + 1)).toBe(true);
   }, 180_000);
 });
 
-/** Takes the beginning of an answer, then nothing for longer than is waited for, then whatever is left. */
+/** Reads the beginning of a response, then nothing for longer than the slow-reader limit, then the rest. */
 async function readSlowly(url: string): Promise<{ text: string; isWhole: boolean }> {
   const asked = request(url);
   asked.end();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
@@ -126,7 +126,7 @@ test('results are kept for a day at least, whatever the caller asks', async () =
 
 test('a job whose result is kept no longer is gone: 410, and in no list', async () => {
   // Only MCP's clients may ask for less than a day.
-  const mcp = await OlderClient.open(`${parts.base}/mcp`);
+  const mcp = await LegacyClient.open(`${parts.base}/mcp`);
   const { taskId: id } = await mcp.task('large_values', {}, { ttl: 1_000 });
   await jobs.until(id, 'succeeded').catch(() => undefined);
   const gone = await eventually('it has expired', async () => {
@@ -145,7 +145,7 @@ test('a job whose result is kept no longer is gone: 410, and in no list', async 
 test('a job can be found by session, also by that of an MCP client', async () => {
   const session = `s-${randomUUID()}`;
   const id = await jobs.start('large_values', {}, { 'longhaul-session': session });
-  const mcp = await OlderClient.open(`${parts.base}/mcp`);
+  const mcp = await LegacyClient.open(`${parts.base}/mcp`);
   const inMcp = await jobs.start('large_values', {}, { 'mcp-session-id': mcp.session });
   const byMcp = await mcp.call('large_values', { wait: false });
   for (const [name, wanted] of [

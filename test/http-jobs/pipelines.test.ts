@@ -59,7 +59,7 @@ test('a log is read in pages of JSON, and goes on with its cursor', async () => 
   expect(second.body.lines).toEqual([{ number: 13, text: 'line 13' }]);
   const link = /^<([^>]+)>; rel="next"$/.exec(first.headers.get('link')!)![1]!;
   expect((await jobs.get(link)).body.lines[0]).toEqual({ number: 13, text: 'line 13' });
-  // The slash needn't be encoded.
+  // The slash may be unencoded.
   expect((await jobs.get(`${failed.links.logs}/build/1?tail=1`)).body.lines).toEqual([
     { number: 300, text: 'line 300' },
   ]);
@@ -119,7 +119,7 @@ test('a failed pipeline is resumed as a new job, the same one each time', async 
   expect(again.body.job_id).toBe(resumed.body.job_id);
   await jobs.until(resumed.body.job_id, 'succeeded');
   expectProblem(await jobs.post(failed.links.resume, { from: 'build/1' }), 'wrong-state', 409);
-  // Its finished steps' files and logs are the earlier job's.
+  // The files and logs of its finished steps belong to the earlier job.
   const { body } = await jobs.get(resumed.body.links.artifacts);
   expect((await jobs.get(body.artifacts[0].url)).status).toBe(200);
   const { body: log } = await jobs.get(`${resumed.body.links.logs}/build%2F1?limit=1`);

@@ -7,10 +7,10 @@ import { TestStack } from '../support/test-stack.js';
 import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
 
 const PROJECT = resolve('test/http-jobs/project');
-/** For each operation. */
+/** Examples for each operation. */
 const EXAMPLES = 75;
 const MOST_MS = 480_000;
-/** How much of a report is shown: it repeats requests, and those are long. */
+/** Maximum length of a report in the output: it repeats long requests. */
 const SHOWN_CHARACTERS = 20_000;
 
 const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
@@ -19,7 +19,7 @@ let schemathesis: string;
 beforeAll(async () => {
   schemathesis = await installSchemathesis();
   writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
-  // It cancels and deletes whatever it finds in the lists of a namespace.
+  // Schemathesis cancels and deletes everything that it finds in the namespace's lists.
   parts = await TestStack.start({
     TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
     LONGHAUL_PROJECT: PROJECT,

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-/** Another server of the same parts, with settings of its own. */
+/** Starts another server of the same stack with other settings. */
 async function server(environment: Record<string, string>): Promise<{ client: JobsClient; part: Part }> {
   const port = await freePort();
   const part = parts.server({ LONGHAUL_PORT: String(port), ...environment });
@@ -51,7 +51,7 @@ test('kickoffs and looks are limited, and say what is left', async () => {
   for (let call = 0; call < 6; call += 1) looks.push(await jobs.get(UNKNOWN));
   expect(looks.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
   expect(looks[0]!.headers.get('ratelimit-policy')).toBe('"status";q=5;w=60');
-  // To cancel is never too often.
+  // Cancelling is not rate-limited.
   expectProblem(await jobs.request('DELETE', UNKNOWN), 'job-not-found', 404);
   const { body } = await jobs.get('/openapi.json');
   expect(body['x-rate-limits']).toEqual({
@@ -96,7 +96,7 @@ describe('CORS', () => {
     expect(answer.headers.get('access-control-expose-headers')).toContain('Retry-After');
     for (const origin of ['http://app.example.com', 'https://app.example.com:8443', 'https://evil.example'])
       expectProblem(await open.get(UNKNOWN, { origin }), 'forbidden', 403);
-    // What may call jobs may not call MCP.
+    // An origin that may call jobs may not call MCP.
     expect((await open.post('/mcp', {}, { origin: PAGE })).status).toBe(403);
   });
 });
@@ -108,7 +108,7 @@ test('the document is OpenAPI 3.1, with each tool, its arguments and rules, and 
   const { post } = body.paths['/v1/tools/json_schema_2020_12_tool/jobs'];
   expect(post['x-longhaul']).toEqual(expect.any(Object));
   const { $ref } = post.requestBody.content['application/json'].schema;
-  // References within a tool's own schema lead to where they stand now.
+  // References within a tool's own schema resolve in the document.
   const at = (pointer: string) =>
     pointer
       .split('/')

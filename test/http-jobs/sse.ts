@@ -1,4 +1,4 @@
-/** Reading a job's events as an ordinary client does: over HTTP, coming back with the last ID that it has. */
+/** Reads a job's events as an ordinary SSE client, with Last-Event-ID on reconnection. */
 export interface ReadEvent {
   id?: string;
   event: string;
@@ -9,7 +9,7 @@ export interface ReadStream {
   response: Response;
   events: ReadEvent[];
   comments: string[];
-  /** Resolves when the stream has ended or was cut off: was it ended in good order? */
+  /** Resolves when the stream has ended or was cut off: whether it ended in good order. */
   ended: Promise<boolean>;
   lastId(): string | undefined;
   close(): void;
@@ -29,7 +29,7 @@ export async function openEvents(base: string, jobId: string, lastEventId?: stri
     const decoder = new TextDecoder();
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
       const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
-      // What isn't whole doesn't count (WHATWG HTML, 9.2.6).
+      // Incomplete events are discarded (WHATWG HTML, 9.2.6).
       rest = blocks.pop() ?? '';
       for (const block of blocks) take(block, events, comments);
     }
@@ -61,22 +61,22 @@ function take(block: string, events: ReadEvent[], comments: string[]): void {
   if (read.event !== undefined) events.push(read as ReadEvent);
 }
 
-/** All events of a job, in one go, once it has ended. */
+/** All events of a job that has ended, read at once. */
 export async function allEvents(base: string, jobId: string): Promise<ReadEvent[]> {
   const stream = await openEvents(base, jobId);
   await stream.ended;
   return stream.events;
 }
 
-/** What the states were, without what differs from one look to another. */
-export function toldStates(events: ReadEvent[]): object[] {
+/** Status events, without fields that differ between reads. */
+export function stateEvents(events: ReadEvent[]): object[] {
   return events
     .filter(({ event }) => event === 'status' || event === 'input_required')
     .map(({ event, data }) => ({ event, ...data }));
 }
 
-/** Lines of each step's log, as they came. */
-export function toldLines(events: ReadEvent[]): Record<string, { number: number; text: string }[]> {
+/** Lines of each step's log, in order of arrival. */
+export function loggedLines(events: ReadEvent[]): Record<string, { number: number; text: string }[]> {
   const lines: Record<string, { number: number; text: string }[]> = {};
   for (const { event, data } of events) if (event === 'log') (lines[data.step] ??= []).push(...data.lines);
   return lines;

@@ -1,8 +1,8 @@
-/** What the tests of the HTTP jobs API expect of its answers. */
+/** Assertions for responses of the HTTP jobs API. */
 import { expect } from '@jest/globals';
 import type { Answer } from '../support/jobs.js';
 
-/** Expects a problem document of a type, whole. */
+/** Expects a complete problem document of a type. */
 export function expectProblem({ status, headers, body }: Answer, type: string, wanted: number): void {
   expect({ type: body.type, status, detail: body.detail }).toEqual({
     type: `/problems/${type}`,

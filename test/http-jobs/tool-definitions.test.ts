@@ -97,7 +97,7 @@ test("the page's loop executes calls: it starts a job, answers its question, and
     readFileSync('docs/http-jobs.md', 'utf8'),
   )!;
   writeFileSync(join(folder, 'agent-loop.mjs'), code!);
-  // The calls of a model, one after the other: each sees what those before it gave.
+  // Calls of a model in sequence: each uses results of the earlier ones.
   writeFileSync(
     join(folder, 'model.mjs'),
     `import { execute } from './agent-loop.mjs';

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
-import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
@@ -76,7 +76,7 @@ function older(
   handleOf: Protocol['handleOf'],
   fields: object = {},
 ): Protocol {
-  const open = () => OlderClient.open(parts.client.url, version, capabilities);
+  const open = () => LegacyClient.open(parts.client.url, version, capabilities);
   return {
     name: `${version} ${name}`,
     list: async () => (await (await open()).request('tools/list')).result.tools,

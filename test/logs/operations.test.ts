@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run, start as startCommand } from '../cli/commands.js';
-import { openEvents, toldLines } from '../http-jobs/sse.js';
+import { openEvents, loggedLines } from '../http-jobs/sse.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
@@ -226,7 +226,7 @@ describe('the log of an operation', () => {
     );
 
     expect(await events.ended).toBe(true);
-    expect(toldLines(events.events)['operation']!.map((line) => line.text)).toEqual(lines);
+    expect(loggedLines(events.events)['operation']!.map((line) => line.text)).toEqual(lines);
     expect(events.events.at(-1)!.event).toBe('result');
     const listed = (await jobs.get(`/v1/jobs/${token}/logs`)).body;
     expect(listed).toEqual({ log_url: `/v1/jobs/${token}/logs/operation`, steps: [], is_live: true });
@@ -248,13 +248,13 @@ describe('the log of an operation', () => {
     const gate = newGate();
     const token = await caller.start('chatter', { lines: 300, gate });
     const first = await openEvents(parts.base, token);
-    await eventually('some are told', () => toldLines(first.events)['operation']);
+    await eventually('some are told', () => loggedLines(first.events)['operation']);
     first.close();
     const second = await openEvents(parts.base, token, first.lastId());
     open(gate);
     await second.ended;
     const told = [...first.events, ...second.events];
-    expect(toldLines(told)['operation']!.map(({ number }) => number)).toEqual(
+    expect(loggedLines(told)['operation']!.map(({ number }) => number)).toEqual(
       Array.from({ length: 304 }, (_, index) => index + 1),
     );
   });
@@ -326,7 +326,7 @@ describe('several workers', () => {
     // Both have taken part.
     expect(new Set(spoken.map((line) => /"process":(\d+)/.exec(line)![1])).size).toBe(2);
     await events.ended;
-    expect(toldLines(events.events)['operation']!.map(({ text }) => text)).toEqual(lines);
+    expect(loggedLines(events.events)['operation']!.map(({ text }) => text)).toEqual(lines);
     // By time, but for the moment for which each worker collects lines.
     const times = lines.map((line) => Date.parse(line.slice(0, 24)));
     let latest = 0;

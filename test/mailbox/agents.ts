@@ -6,7 +6,7 @@ import {
   StreamableHTTPClientTransport as CurrentHttp,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as CurrentStdio } from '@modelcontextprotocol/client/stdio';
-import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
@@ -116,7 +116,7 @@ async function connectCurrent(transport: CurrentHttp | CurrentStdio): Promise<Co
 }
 
 async function connectOlder(transport: OlderHttp | OlderStdio): Promise<Connection> {
-  const client = new OlderClient(CLIENT_INFO, { capabilities: {} });
+  const client = new LegacyClient(CLIENT_INFO, { capabilities: {} });
   await client.connect(transport);
   return {
     callTool: (params, options) =>

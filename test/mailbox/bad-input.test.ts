@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
@@ -222,10 +222,10 @@ describe('the tools', () => {
     const listed = [
       namesIn(await current.request('tools/list')),
       namesIn(await current.with(TASKS_AND_FORMS).request('tools/list')),
-      namesIn(await (await OlderClient.open(parts.client.url)).request('tools/list')),
+      namesIn(await (await LegacyClient.open(parts.client.url)).request('tools/list')),
     ];
     for (const names of listed) expect(names).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
-    const older = await OlderClient.open(url);
+    const older = await LegacyClient.open(url);
     expect(namesIn(await older.request('tools/list')).filter((name) => isOfMailbox(name))).toEqual([]);
     expect((await older.call('check_status')).error).toMatchObject({
       message: expect.stringContaining('unknown tool "check_status"'),

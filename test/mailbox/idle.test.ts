@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { encode } from 'gpt-tokenizer';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { MAILBOX, SOON } from './agents.js';
@@ -62,7 +62,7 @@ async function idleCycles(count: number): Promise<Cycle[]> {
 
 /** What comes on the streams of calls that wait for 32 s, in both eras, with and without a progress token. */
 async function quietStreams(): Promise<{ withProgress: string[]; without: string[] }> {
-  const older = await OlderClient.open(parts.client.url);
+  const older = await LegacyClient.open(parts.client.url);
   const both = async (more: object) => {
     const params = async () => ({
       name: 'wait',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RETRY_MS } from '../../mcp-server/revision-2025-11-25/exchange.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
 import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';
@@ -82,7 +82,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: notifications/cancelled in another POST ends the wait and its stream', async () => {
     const { agent, params } = await looker();
-    const client = await OlderClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(`${home.url}/mcp`);
     const message = client.message('tools/call', params);
     const stream = await client.stream(message);
     await client.post({
@@ -100,7 +100,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: so does one for a wait that was taken up again', async () => {
     const { agent, params } = await looker();
-    const client = await OlderClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(`${home.url}/mcp`);
     const message = client.message('tools/call', params);
     const first = await client.stream(message);
     const id = await eventually('it has an event ID', () => first.events.findLast((event) => event.id)?.id);
@@ -119,7 +119,7 @@ describe('on the wire', () => {
 
   test('2025-11-25 over HTTP: a closed connection ends the wait, which its last event ID takes up again', async () => {
     const { agent, params } = await looker();
-    const client = await OlderClient.open(`${home.url}/mcp`);
+    const client = await LegacyClient.open(`${home.url}/mcp`);
     const message = client.message('tools/call', params);
     const stream = await client.stream(message);
     const id = await eventually('it has an event ID', () => stream.events.findLast((event) => event.id)?.id);

@@ -17,7 +17,7 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
 import { TASKS, WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { Caller, textOf } from './support.js';
 
 const PROJECT = resolve('test/operation-tools/project');
@@ -109,7 +109,7 @@ test('a deleted operation is not found on any protocol, by any server process', 
   expect(result.structuredContent).toEqual({ token, deleted: true });
 
   expect(await keysOf(token)).toEqual([]);
-  const older = await OlderClient.open(`${second}/mcp`, '2025-11-25', { tasks: {} });
+  const older = await LegacyClient.open(`${second}/mcp`, '2025-11-25', { tasks: {} });
   for (const [index, base] of [parts.base, second].entries()) {
     const client = new WireClient(`${base}/mcp`);
     for (const name of ['operation_get', 'operation_cancel', 'operation_resume', 'operation_delete'])

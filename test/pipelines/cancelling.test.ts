@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from '../cli/commands.js';
-import { OlderClient } from '../revision-2025-11-25/wire.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
 import { PipelineProject, textOf } from './support.js';
@@ -164,7 +164,7 @@ test('HTTP jobs: running with cancel_requested; wait and resume last until the e
 }, 180_000);
 
 test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result waits for the end', async () => {
-  const client = await OlderClient.open(`${project.parts.base}/mcp`);
+  const client = await LegacyClient.open(`${project.parts.base}/mcp`);
   const { taskId } = await client.task('stubborn', { ledger: join(project.ledgers, 'older') });
   await running('older');
   const blocked = client.request('tasks/result', { taskId });

@@ -16,7 +16,7 @@ afterAll(() => parts?.stop());
 
 const http = () => new StreamableHTTPClientTransport(new URL(parts.client.url));
 
-/** Calls a tool as the client does it, its check against the published schema included. */
+/** Calls a tool with the client's own validation against the published schema. */
 async function call(client: Client, name: string, args: object): Promise<any> {
   const { structuredContent } = await client.callTool({ name, arguments: { ...args } });
   return structuredContent;

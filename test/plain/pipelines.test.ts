@@ -49,7 +49,7 @@ test.each([
       async () => {
         const { structuredContent } = await call(client, next.tool, next.args);
         const seen = statusesAt(structuredContent, next.status_path);
-        // What a client takes for the end is the end.
+        // Clients stop polling when all are terminal, so none may change afterwards.
         if (!seen.every(isTerminal)) return undefined;
         expect(seen.length).toBeGreaterThan(0);
         return structuredContent;

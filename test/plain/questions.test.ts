@@ -25,7 +25,7 @@ afterAll(() => parts?.stop());
 const ADA = { name: 'Ada', town: 'Bath' };
 const accept = (content: object) => ({ action: 'accept', content });
 
-/** Calls until the question in the middle, and gives what the retry needs. */
+/** Calls until the question in the middle, and returns the fields that the retry needs. */
 async function callUntilAsked(args: object = ADA) {
   const asked = await call(forms, 'interview', args);
   expect(asked).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });

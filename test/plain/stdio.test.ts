@@ -48,7 +48,7 @@ test('a cancelled request ends its wait alone, and one that has been answered is
   const args = { seconds: 3, idempotency_key: 'once' };
   const { token } = await call('start', 'slow_compute', { ...args, wait: false });
   send('wait', 'slow_compute', { ...args, wait: true });
-  // Messages are taken in order.
+  // Messages are handled in order.
   expect(await call('look', 'operation_get', { token })).toMatchObject({ token });
   cancelRequest('wait');
   cancelRequest('start');

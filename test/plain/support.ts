@@ -1,10 +1,10 @@
-/** Calls of plain tools, as a client of 2026-07-28 makes them. */
+/** Helpers to call plain tools as a client of 2026-07-28. */
 import type { WireClient } from '../support/mcp.js';
 import { eventually } from '../stack/cli-process.js';
 
 export const FORMS = { elicitation: {} };
 
-/** The result of a call; fails on a JSON-RPC error. */
+/** Returns the result of a call; fails on a JSON-RPC error. */
 export async function call(
   client: WireClient,
   name: string,
@@ -16,12 +16,12 @@ export async function call(
   return result;
 }
 
-/** Starts the work without waiting, and gives the envelope. */
+/** Starts the work without waiting and returns the envelope. */
 export async function start(client: WireClient, name: string, args: object = {}): Promise<any> {
   return (await call(client, name, { ...args, wait: false })).structuredContent;
 }
 
-/** Follows next_action until the envelope is as wanted, without its pauses. */
+/** Follows next_action, without its delays, until the envelope is as expected. */
 export async function follow(client: WireClient, token: string, wanted: string): Promise<any> {
   return eventually(
     `it is ${wanted}`,

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Sends a call and gives its stream as it comes, heartbeats and all. */
+/** Sends a call and returns the raw response stream, including heartbeats. */
 async function rawCall(name: string, args: object, signal?: AbortSignal): Promise<Response> {
   const params = { name, arguments: args };
   return client.post(

@@ -14,7 +14,7 @@ import { FIXTURES } from '../support/test-stack.js';
 
 jest.setTimeout(180_000);
 
-/** The SDK's own client of the older era, as hosts use it. */
+/** Connects version 1 of the official client, as hosts use it. */
 let home: TestHome;
 beforeAll(async () => {
   home = await TestHome.create();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, OlderClient, secondServer, VERSIONS } from './wire.js';
+import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 let parts: TestStack;
 beforeAll(async () => {
@@ -9,11 +9,11 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 const open = (version?: string, capabilities?: object) =>
-  OlderClient.open(parts.client.url, version, capabilities);
+  LegacyClient.open(parts.client.url, version, capabilities);
 
 describe.each(VERSIONS)('a client of %s', (version) => {
   test('initializes, is told what there is, and has a session', async () => {
-    const client = new OlderClient(parts.client.url, version);
+    const client = new LegacyClient(parts.client.url, version);
     const result = await client.initialize();
     expect(result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'longhaul' } });
     expect(result.capabilities).not.toHaveProperty('logging');
@@ -154,7 +154,7 @@ describe('batches', () => {
 });
 
 describe('a question to a waiting call', () => {
-  const asking = async (client: OlderClient, more: object = {}) => {
+  const asking = async (client: LegacyClient, more: object = {}) => {
     const stream = await client.stream(
       client.message('tools/call', {
         name: 'confirm_delete',
@@ -247,7 +247,7 @@ describe('a question to a waiting call', () => {
     expect((await look).result.structuredContent).toMatchObject({ token, status: 'input_required' });
     const { url, part } = await secondServer(parts);
     try {
-      const elsewhere = new OlderClient(url, client.version, client.capabilities);
+      const elsewhere = new LegacyClient(url, client.version, client.capabilities);
       elsewhere.session = client.session;
       const answer = await elsewhere.respond(asked.id, { action: 'accept', content: { confirm: true } });
       expect(answer.status).toBe(202);

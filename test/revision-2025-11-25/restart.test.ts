@@ -16,7 +16,7 @@ afterAll(() => home?.remove());
 
 const LIMIT_MS = 120_000;
 
-/** The SDK's own client, with its own ways of coming back to a broken stream: two attempts, as far apart as `retry` says. */
+/** Connects the official client, which makes two attempts to resume a broken stream, at the interval of `retry`. */
 async function connect(): Promise<Client> {
   const client = new Client({ name: 'longhaul-tests', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`)));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-import { FORMS, OlderClient, secondServer, VERSIONS } from './wire.js';
+import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 const secret = randomBytes(32);
 let parts: TestStack;
@@ -14,9 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 const open = (version?: string, capabilities?: object, url = parts.client.url) =>
-  OlderClient.open(url, version, capabilities);
+  LegacyClient.open(url, version, capabilities);
 
-/** A server that a test may kill. */
+/** Starts a server that a test may kill. */
 async function victim(): Promise<{ url: string; kill: () => Promise<void> }> {
   const { url, part } = await secondServer(parts);
   return { url, kill: () => killed(part) };
@@ -97,7 +97,7 @@ describe('a session', () => {
 
 describe('the endpoint refuses', () => {
   test('an initialize that is none, and gives no session for it', async () => {
-    const client = new OlderClient(parts.client.url);
+    const client = new LegacyClient(parts.client.url);
     const response = await client.post(client.message('initialize', { protocolVersion: '2025-11-25' }));
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([400, null]);
     expect(await response.json()).toMatchObject({ error: { code: -32602 } });
@@ -109,7 +109,7 @@ describe('the endpoint refuses', () => {
       const response = await client.post(client.message('ping'), { 'mcp-protocol-version': version });
       expect(response.status).toBe(400);
     }
-    const odd = new OlderClient(parts.client.url, '1999-01-01');
+    const odd = new LegacyClient(parts.client.url, '1999-01-01');
     expect(await odd.initialize()).toMatchObject({ protocolVersion: '2025-11-25' });
   });
 

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: ++lastId, method, params });
 const send = (what: unknown) => void run.process.stdin!.write(`${JSON.stringify(what)}\n`);
-/** Whole lines that have come; a batch of answers is one. */
+/** Complete lines received; a batch of answers is one line. */
 const received = (): any[] =>
   run
     .stdout()
@@ -135,7 +135,7 @@ test('batches of 2025-03-26 are answered together; other versions have none', as
   expect((await request('ping')).result).toEqual({});
 });
 
-test('a client that asks for the current era gets it, and a client that then initializes the older one', async () => {
+test('a client that asks for the current revision gets it, and one that initializes after server/discover gets 2025-11-25', async () => {
   const discover = { ...http.envelope('server/discover'), id: ++lastId };
   send(discover);
   expect((await answerTo(discover.id)).result).toHaveProperty('supportedVersions');

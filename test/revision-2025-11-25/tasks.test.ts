@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, OlderClient, RELATED_TASK, secondServer, VERSIONS } from './wire.js';
+import { FORMS, LegacyClient, RELATED_TASK, secondServer, VERSIONS } from './wire.js';
 
-/** Every MUST of specs: 2025-11-25 basic/utilities/tasks that is the receiver's. */
+/** Every MUST for receivers (specs: 2025-11-25 basic/utilities/tasks). */
 let parts: TestStack;
-let client: OlderClient;
+let client: LegacyClient;
 beforeAll(async () => {
   parts = await TestStack.start();
-  client = await OlderClient.open(parts.client.url, '2025-11-25', FORMS);
+  client = await LegacyClient.open(parts.client.url, '2025-11-25', FORMS);
 });
 afterAll(() => parts?.stop());
 const open = (version?: string, capabilities?: object) =>
-  OlderClient.open(parts.client.url, version, capabilities);
+  LegacyClient.open(parts.client.url, version, capabilities);
 const result = async (taskId: string, who = client) => who.request('tasks/result', { taskId });
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
@@ -229,7 +229,7 @@ describe("a session's own stream", () => {
     const mine = await open();
     const stream = await mine.listen();
     const { url, part } = await secondServer(parts);
-    const elsewhere = new OlderClient(url);
+    const elsewhere = new LegacyClient(url);
     elsewhere.session = mine.session;
     const { taskId } = await elsewhere.task(
       'slow_compute',

@@ -1,4 +1,4 @@
-/** A client of the older era that shows the wire as it is. */
+/** A raw client of the revisions up to 2025-11-25, which exposes messages and events as sent. */
 import { eventually, freePort } from '../stack/cli-process.js';
 import type { Part, TestStack } from '../support/test-stack.js';
 
@@ -14,15 +14,15 @@ export interface SseEvent {
 
 export interface Stream {
   response: Response;
-  /** All events; those without data too. */
+  /** All events, including those without data. */
   events: SseEvent[];
-  /** What the events' data says. */
+  /** The parsed data of the events. */
   messages(): any[];
   close(): void;
   ended: Promise<void>;
 }
 
-export class OlderClient {
+export class LegacyClient {
   #id = 0;
   session = '';
 
@@ -30,18 +30,18 @@ export class OlderClient {
     public url: string,
     readonly version: string = '2025-11-25',
     readonly capabilities: object = {},
-    /** Its clientInfo.name. */
+    /** clientInfo.name. */
     readonly name = 'longhaul-tests',
   ) {}
 
-  /** A client with a session. */
+  /** Initializes a session. */
   static async open(
     url: string,
     version?: string,
     capabilities?: object,
     name?: string,
-  ): Promise<OlderClient> {
-    const client = new OlderClient(url, version, capabilities, name);
+  ): Promise<LegacyClient> {
+    const client = new LegacyClient(url, version, capabilities, name);
     await client.initialize();
     return client;
   }
@@ -90,7 +90,7 @@ export class OlderClient {
     });
   }
 
-  /** Sends a request; gives its answer, and what came before it on its stream. */
+  /** Sends a request and returns its answer, with the messages before it on the stream. */
   async request(method: string, params: object = {}): Promise<any> {
     const message = this.message(method, params);
     const response = await this.post(message);
@@ -113,13 +113,13 @@ export class OlderClient {
     return result.task;
   }
 
-  /** Sends a request and leaves its stream open. */
+  /** Sends a request and returns its open stream. */
   async stream(message: object): Promise<Stream> {
     const gone = new AbortController();
     return follow(await this.post(message, {}, gone.signal), gone);
   }
 
-  /** Opens the session's own stream, or goes on with one that broke off. */
+  /** Opens the session's own stream, or resumes an interrupted stream. */
   async listen(lastEventId?: string, url = this.url): Promise<Stream> {
     const gone = new AbortController();
     const headers = this.headers(lastEventId === undefined ? {} : { 'last-event-id': lastEventId });
@@ -167,7 +167,7 @@ function follow(response: Response, gone: AbortController): Stream {
   };
 }
 
-/** Events of a stream; comments are left out. */
+/** Parses the events of a stream, without comments. */
 function parseEvents(text: string): SseEvent[] {
   return text
     .split('\n\n')
@@ -185,7 +185,7 @@ function parseEvents(text: string): SseEvent[] {
     });
 }
 
-/** Another server process on the same home and Temporal. */
+/** Starts another server process on the same home and Temporal. */
 export async function secondServer(parts: TestStack): Promise<{ url: string; part: Part }> {
   const port = await freePort();
   const part = parts.server({ LONGHAUL_PORT: String(port) });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { JsonSchema } from '../../operations/schema.js';
 import { rebaseReferences, recursiveReferences } from '../../operations/schema-references.js';
 import { run } from '../cli/commands.js';
-import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
@@ -47,7 +47,7 @@ async function listings(of: TestStack): Promise<[string, any[]][]> {
     const { result } = await of.client.with(capabilities).request('tools/list');
     found.push([`2026-07-28 ${protocol}`, result.tools]);
     for (const version of VERSIONS) {
-      const client = await OlderClient.open(of.client.url, version, capabilities);
+      const client = await LegacyClient.open(of.client.url, version, capabilities);
       found.push([`${version} ${protocol}`, (await client.request('tools/list')).result.tools]);
     }
   }

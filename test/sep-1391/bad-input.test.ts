@@ -1,4 +1,4 @@
-/** What opted-in clients, and others, get wrong. */
+/** Invalid requests of clients with and without the opt-in. */
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -15,12 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-const ERAS: [string, (capabilities?: object) => Promise<Wire>][] = [
-  ['older era', (capabilities) => connectSession(url, capabilities)],
+const REVISIONS: [string, (capabilities?: object) => Promise<Wire>][] = [
+  ['2025-11-25', (capabilities) => connectSession(url, capabilities)],
   ['2026-07-28', async (capabilities) => connectStateless(url, capabilities)],
 ];
 
-describe.each(ERAS)('in the %s', (_era, connect) => {
+describe.each(REVISIONS)('in %s', (_revision, connect) => {
   const opted = async () => new AsyncClient(await connect());
 
   test.each([

@@ -1,10 +1,10 @@
-/** A client with both opt-ins: its operations (SEP-1391) are notified as two-stage jobs are. */
+/** A client with both opt-ins: its operations (SEP-1391) send the notifications of two-stage jobs. */
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, toldOf } from '../two-stage/client.js';
+import { HttpClient, notificationsOf } from '../two-stage/client.js';
 import { AsyncClient, connectStateless, connectStdio } from './client.js';
 
 jest.setTimeout(180_000);
@@ -41,7 +41,7 @@ async function start(
 }
 
 const resultOf = (client: HttpClient, token: string) =>
-  eventually(`the result of ${token}`, () => toldOf(client, token).results[0]);
+  eventually(`the result of ${token}`, () => notificationsOf(client, token).results[0]);
 const questionsOf = (client: Pick<HttpClient, 'notifications'>) =>
   client.notifications.filter(({ method }) => method === 'elicitation/create');
 
@@ -59,12 +59,12 @@ describe("on the session's own stream, an operation", () => {
     const { result, _operation } = await resultOf(client, token);
     expect(_operation).toEqual({ token });
     expect(result).toMatchObject({ success: true, job_id: token, data: { dataset: 'a', rows: 512 } });
-    const { progress, results } = toldOf(client, token);
+    const { progress, results } = notificationsOf(client, token);
     expect(results).toHaveLength(1);
     expect(progress.length).toBeGreaterThan(0);
     for (const params of progress) expect(params).toMatchObject({ _operation: { token } });
     expect(progress[0]).toMatchObject({ progressToken: 'p', total: 1 });
-    // Each is told once, and not in the words of either opt-in apart.
+    // Each is notified once, and only in the combined form of both opt-ins.
     const all = client.notifications.filter(({ method }) => method === 'notifications/progress');
     expect(all).toHaveLength(progress.length);
     const collected = await client.request('tools/async/result', { token });
@@ -88,13 +88,13 @@ describe("on the session's own stream, an operation", () => {
   test('that ended while nobody listened is notified to the client that comes back, at another server', async () => {
     const client = await listening();
     const token = await start(client, 'expensive_analysis', { dataset: 'a', seconds: 2 });
-    await eventually('there is progress', () => toldOf(client, token).progress[0]);
+    await eventually('there is progress', () => notificationsOf(client, token).progress[0]);
     client.drop();
     await eventually('it has ended', async () => {
       const { result } = await client.request('tools/async/status', { token });
       return result.status === 'completed';
     });
-    expect(toldOf(client, token).results).toEqual([]);
+    expect(notificationsOf(client, token).results).toEqual([]);
     client.url = other;
     await client.listen();
     await resultOf(client, token);
@@ -102,7 +102,7 @@ describe("on the session's own stream, an operation", () => {
     await client.listen();
     const later = await start(client, 'deep_analysis', {});
     await resultOf(client, later);
-    for (const one of [token, later]) expect(toldOf(client, one).results).toHaveLength(1);
+    for (const one of [token, later]) expect(notificationsOf(client, one).results).toHaveLength(1);
     await client.close();
   });
 
@@ -140,7 +140,7 @@ test('over standard output the result comes after the answer to the call', async
   await home.up(environment);
   const { process: child } = home.run(['stdio'], environment);
   try {
-    const wire = await connectStdio(child, 'older', BOTH);
+    const wire = await connectStdio(child, 'legacy', BOTH);
     const { token } = await new AsyncClient(wire).start('deep_analysis', {});
     const isOurs = ({ params }: any) => params?.job_id === token;
     const told = await eventually('the result', () =>

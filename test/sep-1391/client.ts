@@ -1,6 +1,6 @@
 /**
- * A client of SEP-1391, written from the document alone: JSON over HTTP and over standard input and output. Below it lies
- * no more than what MCP itself asks of a connection, in three forms.
+ * A client of SEP-1391, written from the document alone: JSON over HTTP and stdio. Below it are three minimal MCP
+ * connections.
  */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,18 +8,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface Answer {
   result?: any;
   error?: { code: number; message: string; data?: any };
-  /** What the server sent before the answer on the same stream. */
+  /** Messages before the answer on the same stream. */
   before: any[];
   id: number;
 }
 
-/** A connection. */
+/** An MCP connection. */
 export interface Wire {
   request(method: string, params?: object, id?: number): Promise<Answer>;
   notify(method: string, params: object): Promise<number | undefined>;
   /** Answers a request of the server. */
   respond(id: string, result: object): Promise<{ status?: number; error?: any }>;
-  /** What the server sent by itself. */
+  /** Notifications and requests of the server. */
   messages: any[];
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const clientInfo = { name: 'sep-1391-client', version: '1' };
 const accept = 'application/json, text/event-stream';
 const isOver = ['completed', 'canceled', 'failed', 'unknown'];
 
-/** The document's verbs. */
+/** The methods of the document. */
 export class AsyncClient {
   constructor(readonly wire: Wire) {}
 
@@ -52,14 +52,14 @@ export class AsyncClient {
     return this.wire.request('tools/async/result', { token });
   }
 
-  /** Starts, and fails unless that was accepted. */
+  /** Starts an operation; fails unless it was accepted. */
   async start(name: string, args: object, operation: object = {}): Promise<any> {
     const { result, error } = await this.call(name, args, operation);
     if (!result?.operation) throw new Error(JSON.stringify(error ?? result));
     return result.operation;
   }
 
-  /** Polls until the status is as wanted; the document's loop, but quicker. */
+  /** Polls until the status is as expected: the document's loop at a shorter interval. */
   async until(token: string, wanted: string[] = isOver, limitMs = 60_000): Promise<any> {
     const deadline = Date.now() + limitMs;
     for (;;) {
@@ -72,7 +72,7 @@ export class AsyncClient {
   }
 }
 
-/** A session of the older era over HTTP. */
+/** A session of 2025-11-25 over HTTP. */
 export async function connectSession(
   url: string,
   capabilities: object = OPTED_IN,
@@ -131,7 +131,7 @@ export async function connectSession(
   };
 }
 
-/** 2026-07-28 over HTTP: no session, every request for itself. */
+/** 2026-07-28 over HTTP, without a session. */
 export function connectStateless(url: string, capabilities: object = OPTED_IN): Wire {
   let lastId = 0;
   const post = async (message: any) => {
@@ -164,15 +164,15 @@ export function connectStateless(url: string, capabilities: object = OPTED_IN): 
       const { response } = await post({ jsonrpc: '2.0', method, params });
       return response.status;
     },
-    respond: () => Promise.reject(new Error('this era has no requests of the server')),
+    respond: () => Promise.reject(new Error('this revision has no requests of the server')),
     close: async () => undefined,
   };
 }
 
-/** Standard input and output, in either era. */
+/** stdio, in either revision. */
 export async function connectStdio(
   child: ChildProcess,
-  era: 'older' | 'current',
+  revision: 'legacy' | 'current',
   capabilities: object = OPTED_IN,
 ): Promise<Wire & { initialized?: Answer }> {
   let lastId = 0;
@@ -196,11 +196,11 @@ export async function connectStdio(
       write({
         id,
         method,
-        params: era === 'older' ? params : { ...params, _meta: metaOf(capabilities, params) },
+        params: revision === 'legacy' ? params : { ...params, _meta: metaOf(capabilities, params) },
       });
     });
   let initialized: Answer | undefined;
-  if (era === 'older') {
+  if (revision === 'legacy') {
     initialized = await request('initialize', { protocolVersion: '2025-06-18', capabilities, clientInfo });
     if (initialized.result) write({ method: 'notifications/initialized' });
   }
@@ -231,7 +231,7 @@ function metaOf(capabilities: object, params: object): object {
   };
 }
 
-/** Messages of a response, whether it is one JSON object or a stream. */
+/** Messages of a response, which may be one JSON object or a stream. */
 async function messagesOf(response: Response): Promise<any[]> {
   if (response.headers.get('content-type')?.includes('event-stream')) {
     const messages: any[] = [];
@@ -251,6 +251,6 @@ async function readEvents(response: Response, take: (message: any) => void): Pro
       for (const line of lines) if (/^data: ./.test(line)) take(JSON.parse(line.slice(6)));
     }
   } catch {
-    // Closed, by one side or the other.
+    // Closed by either side.
   }
 }

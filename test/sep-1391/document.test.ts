@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-const ERAS: [string, (capabilities?: object) => Promise<Wire>][] = [
-  ['older era', (capabilities) => connectSession(url, capabilities, '2025-11-25')],
+const REVISIONS: [string, (capabilities?: object) => Promise<Wire>][] = [
+  ['2025-11-25', (capabilities) => connectSession(url, capabilities, '2025-11-25')],
   ['2026-07-28', async (capabilities) => connectStateless(url, capabilities)],
 ];
 const toolsOf = async (wire: Wire) => {
@@ -29,7 +29,7 @@ const toolsOf = async (wire: Wire) => {
   return Object.fromEntries(result.tools.map((tool: any) => [tool.name, tool]));
 };
 
-describe.each(ERAS)('in the %s', (era, connect) => {
+describe.each(REVISIONS)('in %s', (revision, connect) => {
   const opted = async () => new AsyncClient(await connect());
 
   test('the asynchronous example runs as it is written: started, polled, collected', async () => {
@@ -59,7 +59,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
 
   test('pollFrequency, in seconds, follows the estimate', async () => {
     const client = await opted();
-    // Neither has ever completed, so that their definitions tell.
+    // Neither has ever completed, so the estimates come from their definitions.
     expect(await client.start('ends_badly', { how: 'fails' })).toMatchObject({ pollFrequency: 1 });
     expect(await client.start('never_ends', {})).toMatchObject({ pollFrequency: 10 });
   });
@@ -84,7 +84,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
       expect(tools[name].description).toContain('experimental.asyncTools');
     }
     expect(tools.operation_get.invocationMode).toBe('sync');
-    // Clients of the SDKs hold every reply against it, and the immediate one is no result yet.
+    // SDK clients validate every reply against it, and the immediate one is not the result.
     expect(tools.expensive_analysis).not.toHaveProperty('outputSchema');
     expect(tools.quick_calculation).toHaveProperty('outputSchema');
   });
@@ -96,9 +96,9 @@ describe.each(ERAS)('in the %s', (era, connect) => {
     for (const name of ['quick_calculation', 'expensive_analysis', 'nightly_report'])
       expect(tools).toHaveProperty(name);
     // In 2025-11-25 any call may become a task.
-    expect('never_ends' in tools).toBe(era === 'older era');
+    expect('never_ends' in tools).toBe(revision === '2025-11-25');
     const { error } = await new AsyncClient(await connect({})).call('never_ends', {});
-    expect(error?.code).toBe(era === 'older era' ? -32601 : -32021);
+    expect(error?.code).toBe(revision === '2025-11-25' ? -32601 : -32021);
   });
 
   test('the error for an unknown tool names the tools that its client is shown, and no other', async () => {
@@ -117,8 +117,8 @@ describe.each(ERAS)('in the %s', (era, connect) => {
   test('the description says what cancels on HTTP', async () => {
     const { description } = (await toolsOf(await connect())).expensive_analysis;
     expect(description).toContain('operation_cancel');
-    // In 2026-07-28 the notification is for stdio, and the call has no stream left to close.
-    expect(description.includes('notifications/cancelled')).toBe(era === 'older era');
+    // In 2026-07-28 the notification is for stdio only, and the answered call has no stream to close.
+    expect(description.includes('notifications/cancelled')).toBe(revision === '2025-11-25');
   });
 
   test('a call of a hidden tool by another client is -32600', async () => {
@@ -247,7 +247,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
     const { token } = await client.start('long_letter', { letter, copies: 10_000 });
     const handle = (await parts.temporal()).workflow.getHandle(token);
     await eventually('it has ended', async () => (await handle.describe()).status.name === 'COMPLETED');
-    // Somebody has tidied up too much.
+    // Simulates a stored result that was deleted by mistake.
     const stored = join(process.env['LONGHAUL_HOME']!, 'storage');
     for (const name of readdirSync(stored, { recursive: true, withFileTypes: true })) {
       const path = join(name.parentPath, name.name);
@@ -288,7 +288,7 @@ describe.each(ERAS)('in the %s', (era, connect) => {
   });
 
   test('both opt-ins are declared to every client, whether or not it opted in', async () => {
-    const method = era === '2026-07-28' ? 'server/discover' : 'initialize';
+    const method = revision === '2026-07-28' ? 'server/discover' : 'initialize';
     const both = { asyncTools: {}, twoStage: {} };
     for (const experimental of [{}, { asyncTools: {} }, both]) {
       const wire = await connect({ experimental });
@@ -364,7 +364,7 @@ test('progress comes on the own stream of a session that asked for it, with the 
   });
   for (const { params } of progress)
     expect(params).toMatchObject({ progressToken: 'p', total: 6, _operation: { token } });
-  // A notification asks for nothing.
+  // A notification has no ID.
   expect((await client.status(token)).result.status).not.toBe('input_required');
   await client.until(token);
   await wire.close();

@@ -1,4 +1,4 @@
-/** What needs more than a request and its answer: questions, cancelled calls, sessions; at two servers. */
+/** Questions, cancelled calls and sessions, at two servers. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -146,7 +146,7 @@ describe('a question', () => {
     },
   );
 
-  test('is named by the status, and operation_answer answers it, in both eras', async () => {
+  test('is named by the status, and operation_answer answers it, in both revisions', async () => {
     for (const wire of [connectStateless(url), await connectSession(url)]) {
       const client = new AsyncClient(wire);
       const { token } = await client.start('migrate_code', { packages: ['left-pad'] });

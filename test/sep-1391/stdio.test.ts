@@ -1,4 +1,4 @@
-/** Over standard input and output there is one stream for everything, and nothing of HTTP. */
+/** SEP-1391 over stdio. */
 import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -10,12 +10,12 @@ jest.setTimeout(180_000);
 const environment = { LONGHAUL_PROJECT: resolve('test/sep-1391/project') };
 const children: ChildProcess[] = [];
 let home: TestHome;
-/** One process of each era for all that need no other. */
-let shared: Record<'older' | 'current', Wire>;
+/** One process for each kind of client, shared by tests that don't need their own. */
+let shared: Record<'legacy' | 'current', Wire>;
 beforeAll(async () => {
   home = await TestHome.create();
   await home.up(environment);
-  shared = { older: await connect('older'), current: await connect('current') };
+  shared = { legacy: await connect('legacy'), current: await connect('current') };
 });
 afterAll(async () => {
   for (const child of children) {
@@ -25,15 +25,15 @@ afterAll(async () => {
   await home?.remove();
 });
 
-function connect(era: 'older' | 'current', capabilities: object = OPTED_IN) {
+function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN) {
   const { process: child } = home.run(['stdio'], environment);
   children.push(child);
-  return connectStdio(child, era, capabilities);
+  return connectStdio(child, revision, capabilities);
 }
 
-describe.each(['older', 'current'] as const)('in the %s era', (era) => {
+describe.each(['legacy', 'current'] as const)('with a %s client', (revision) => {
   test('the asynchronous example runs as it is written', async () => {
-    const client = new AsyncClient(shared[era]);
+    const client = new AsyncClient(shared[revision]);
     const { result } = await client.wire.request('tools/call', {
       request: { name: 'expensive_analysis', arguments: { dataset: 'large_file.csv' } },
       operation: { keepAlive: 3600 },
@@ -48,9 +48,9 @@ describe.each(['older', 'current'] as const)('in the %s era', (era) => {
   });
 
   test('work that one process started is collected over another, and over HTTP', async () => {
-    const token = `${era}-stdio`;
-    await new AsyncClient(shared[era]).start('expensive_analysis', { dataset: 'a' }, { token });
-    for (const wire of [await connect(era), await connectSession(`${home.url}/mcp`)]) {
+    const token = `${revision}-stdio`;
+    await new AsyncClient(shared[revision]).start('expensive_analysis', { dataset: 'a' }, { token });
+    for (const wire of [await connect(revision), await connectSession(`${home.url}/mcp`)]) {
       const client = new AsyncClient(wire);
       await client.until(token, ['completed']);
       expect((await client.result(token)).result.result.structuredContent).toMatchObject({ dataset: 'a' });
@@ -58,7 +58,7 @@ describe.each(['older', 'current'] as const)('in the %s era', (era) => {
   });
 
   test('notifications/cancelled for the call, with the token, cancels the operation', async () => {
-    const wire = shared[era];
+    const wire = shared[revision];
     const client = new AsyncClient(wire);
     const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
     const { token } = result.operation;
@@ -67,9 +67,9 @@ describe.each(['older', 'current'] as const)('in the %s era', (era) => {
   });
 
   test('tools/async/status by a client that did not opt in is -32601, and the capability as true is refused', async () => {
-    const other = new AsyncClient(await connect(era, {}));
+    const other = new AsyncClient(await connect(revision, {}));
     expect((await other.status('t')).error?.code).toBe(-32601);
-    const wrong = await connect(era, { experimental: { asyncTools: true } });
+    const wrong = await connect(revision, { experimental: { asyncTools: true } });
     const { error } = wrong.initialized ?? (await wrong.request('tools/list'));
     expect(error).toMatchObject({
       code: -32602,
@@ -78,15 +78,15 @@ describe.each(['older', 'current'] as const)('in the %s era', (era) => {
   });
 });
 
-describe.each(['older', 'current'] as const)('without the token, in the %s era', (era) => {
+describe.each(['legacy', 'current'] as const)('without the token, with a %s client', (revision) => {
   test('the description says that the notification cancels', async () => {
-    const { result } = await shared[era].request('tools/list');
+    const { result } = await shared[revision].request('tools/list');
     const { description } = result.tools.find(({ name }: any) => name === 'expensive_analysis');
     expect(description).toMatch(/operation_cancel, or notifications\/cancelled for the call, ends the work/);
   });
 
   test('notifications/cancelled for the call cancels the operation', async () => {
-    const wire = shared[era];
+    const wire = shared[revision];
     const client = new AsyncClient(wire);
     const { id, result } = await client.call('expensive_analysis', { dataset: 'a', seconds: 300 });
     await wire.notify('notifications/cancelled', { requestId: id });
@@ -94,9 +94,9 @@ describe.each(['older', 'current'] as const)('without the token, in the %s era',
   });
 
   test('notifications/cancelled that comes right behind the call cancels the operation too', async () => {
-    const wire = shared[era];
+    const wire = shared[revision];
     const client = new AsyncClient(wire);
-    const token = `${era}-at-once`;
+    const token = `${revision}-at-once`;
     void wire.request(
       'tools/call',
       { name: 'expensive_analysis', arguments: { dataset: 'a', seconds: 300 }, operation: { token } },
@@ -107,7 +107,7 @@ describe.each(['older', 'current'] as const)('without the token, in the %s era',
   });
 
   test('notifications/cancelled for another request cancels nothing', async () => {
-    const wire = shared[era];
+    const wire = shared[revision];
     const client = new AsyncClient(wire);
     const { token } = await client.start('expensive_analysis', { dataset: 'a', seconds: 1 });
     const { id } = await client.status(token);
@@ -116,9 +116,9 @@ describe.each(['older', 'current'] as const)('without the token, in the %s era',
   });
 });
 
-describe('in the older era', () => {
+describe('with a legacy client', () => {
   test('a question comes by itself with the token, and an answer without it is refused', async () => {
-    const wire = await connect('older', WITH_FORMS);
+    const wire = await connect('legacy', WITH_FORMS);
     const client = new AsyncClient(wire);
     const { token } = await client.start('migrate_code', { packages: ['left-pad'] });
     const isQuestion = ({ method }: any) => method === 'elicitation/create';
@@ -130,7 +130,7 @@ describe('in the older era', () => {
       id: null,
       error: { code: -32602, message: expect.stringContaining('_operation.token') },
     });
-    // It is asked again before the next status is answered.
+    // The question is asked again before the next status is answered.
     expect((await client.status(token)).result.status).toBe('input_required');
     expect(wire.messages.filter(isQuestion)).toHaveLength(2);
     await wire.respond(question.id, {

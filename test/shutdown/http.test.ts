@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { JobsClient } from '../support/jobs.js';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
-import { OlderClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
@@ -68,14 +68,14 @@ beforeAll(async () => {
     ['2026-07-28 short tool', client.request('tools/call', { name: 'short_nap', arguments: {} })],
   ];
   for (const version of VERSIONS) {
-    const older = await OlderClient.open(client.url, version);
+    const older = await LegacyClient.open(client.url, version);
     waits.push(
       [`${version} tool`, older.call('nap', NAP)],
       [`${version} operation_get`, older.call('operation_get', { token, wait: true, timeout: 600 })],
       [`${version} short tool`, older.call('short_nap')],
     );
   }
-  const older = await OlderClient.open(client.url);
+  const older = await LegacyClient.open(client.url);
   const { taskId } = await older.task('nap');
   await older.until(taskId, 'working');
   waits.push(['task', Promise.resolve(taskId)], ['tasks/result', older.request('tasks/result', { taskId })]);

@@ -58,7 +58,7 @@ test('a subscription tells each state in order, each as tasks/get gives it, up t
 
   const states = tasksIn(messages).map(({ status }) => status as string);
   const changes = states.filter((status, index) => status !== states[index - 1]);
-  // The work after the answer may be done before anybody looks.
+  // The work after the answer may be done before the next read.
   expect([changes.join(), changes.filter((_, at) => at !== changes.length - 2).join()]).toContain(
     'working,input_required,completed',
   );

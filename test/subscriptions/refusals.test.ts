@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-/** Posts a request for a subscription with other headers, or another body. */
+/** Posts a subscription request with the given headers and body. */
 async function post(headers: Record<string, string | undefined>, body: unknown = wanted()) {
   const given = Object.entries({ ...client.headers(LISTEN), ...headers }).filter(
     ([, value]) => value !== undefined,

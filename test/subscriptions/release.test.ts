@@ -7,7 +7,7 @@ import { subscribe } from './support.js';
 
 jest.setTimeout(180_000);
 
-/** More than a server holds open at once, so those that are closed must have been let go. */
+/** More than a server holds open at once, so closed ones must have been released. */
 const STREAMS = 1_100;
 const AT_ONCE = 24;
 const TASKS = 24;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-/** CPU time that a process has used, in seconds. */
+/** CPU time used by a process, in seconds. */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -45,7 +45,7 @@ test('a stream that its client closes is let go: slots, memory and watches', asy
       const wanted = opened % 2 ? [taskIds[opened % TASKS]] : taskIds.slice(0, 5);
       const { messages, response, close } = await subscribe(client, { taskIds: wanted });
       expect(response.headers.get('content-type')).toContain('event-stream');
-      // Some are closed before, some after the first task has come.
+      // Some are closed before, some after the first notification.
       if (opened % 3 === 0) await eventually('a task', () => messages.length > 1);
       close();
     }
@@ -53,7 +53,7 @@ test('a stream that its client closes is let go: slots, memory and watches', asy
   await Promise.all(Array.from({ length: AT_ONCE }, openAndClose));
   expect(residentMb(pid) - early).toBeLessThan(60);
 
-  // Watches that were forgotten would look for progress every few seconds.
+  // Leaked watches would poll progress every few seconds.
   await sleep(2_000);
   const before = cpuSeconds(pid);
   await sleep(6_000);

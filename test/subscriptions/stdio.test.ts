@@ -32,7 +32,7 @@ function listen(id: number | string, notifications: object, client = http): void
   send({ ...client.envelope('subscriptions/listen', { notifications }), id });
 }
 
-/** Whole messages that have come, of one subscription or of all. */
+/** Complete messages received, of one subscription or of all. */
 function received(subscriptionId?: number | string): Message[] {
   const lines = run.stdout().split('\n').slice(0, -1);
   const messages = lines.map((line) => JSON.parse(line) as Message);
@@ -71,7 +71,7 @@ test('two subscriptions on one connection are told apart, and cancelling one end
   expect(tasksIn(received('first')).at(-1)).toEqual(plainTask(await http.get(one)));
 
   send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'first' } });
-  // Messages are taken in order: once this is answered, the cancellation has been seen.
+  // Messages are handled in order: once this is answered, the cancellation has been handled.
   send({ ...http.envelope('tasks/get', { taskId: one }), id: 3 });
   await answerTo(3);
   const before = received('first').length;

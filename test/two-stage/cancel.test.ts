@@ -1,9 +1,9 @@
-/** tools/cancel_job: jobs that run, that have ended, and that are not there. */
+/** tools/cancel_job: running, ended and unknown jobs. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, toldOf } from './client.js';
+import { HttpClient, OPT_IN, notificationsOf } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -134,11 +134,11 @@ describe.each(REVISIONS)('in %s', (_revision, connect) => {
 
 test('a cancelled job is notified with its result, once', async () => {
   const jobId = await start(client, 'slow_compute', { seconds: 600 });
-  await eventually('it is told of', () => toldOf(client, jobId).progress[0]);
+  await eventually('it is told of', () => notificationsOf(client, jobId).progress[0]);
   await cancel(client, jobId);
-  const { result } = await eventually('the result', () => toldOf(client, jobId).results[0]);
+  const { result } = await eventually('the result', () => notificationsOf(client, jobId).results[0]);
   expect(result).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
-  expect(toldOf(client, jobId).results).toHaveLength(1);
+  expect(notificationsOf(client, jobId).results).toHaveLength(1);
 });
 
 test('a job that has expired is not found', async () => {

@@ -1,25 +1,25 @@
 /**
- * A client of two-stage returns, written from their document alone: JSON over HTTP or standard input and output. It opts
- * in, calls, polls, and keeps what it is notified of.
+ * A client of two-stage returns, written from their document alone: JSON over HTTP or stdio. It opts in, calls, polls, and
+ * records notifications.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
 export const OPT_IN = { experimental: { twoStage: {} } };
 
 export interface TwoStageClient {
-  /** What initialize gave. */
+  /** The result of initialize. */
   initialized: any;
-  /** Sends a request; gives its whole response. */
+  /** Sends a request and returns the response message. */
   request(method: string, params?: object): Promise<any>;
-  /** Notifications and requests of the server, in the order in which they came. */
+  /** Notifications and requests of the server, in order of arrival. */
   readonly notifications: any[];
   /** Answers a request of the server; over HTTP with the status of that POST. */
   respond(id: string, result: object): Promise<number | undefined>;
   close(): Promise<void>;
 }
 
-/** What a job was notified of, apart by method. */
-export function toldOf(client: Pick<TwoStageClient, 'notifications'>, jobId: string) {
+/** Notifications of a job, grouped by method. */
+export function notificationsOf(client: Pick<TwoStageClient, 'notifications'>, jobId: string) {
   const of = (method: string) =>
     client.notifications
       .filter((one) => one.method === `notifications/${method}` && one.params.job_id === jobId)
@@ -42,7 +42,7 @@ export interface HttpOptions {
 export class HttpClient implements TwoStageClient {
   initialized: any;
   readonly notifications: any[] = [];
-  /** ID of the last event that came: where the stream goes on. */
+  /** ID of the last event received, to resume the stream from. */
   lastEventId: string | undefined;
   #session = '';
   #lastId = 0;
@@ -91,7 +91,7 @@ export class HttpClient implements TwoStageClient {
     return response.status;
   }
 
-  /** Opens the session's stream; it goes on behind the last event that came, if the client knows one. */
+  /** Opens the session's stream, resuming it after the last event received, if there is one. */
   async listen(): Promise<void> {
     this.#stream = new AbortController();
     const response = await fetch(this.url, {
@@ -105,7 +105,7 @@ export class HttpClient implements TwoStageClient {
     void this.#read(response).catch(() => undefined);
   }
 
-  /** The connection breaks. */
+  /** Aborts the connection. */
   drop(): void {
     this.#stream?.abort();
   }
@@ -149,11 +149,11 @@ function events(text: string): { id?: string; data?: any }[] {
   });
 }
 
-/** Over standard input and output: a line for each message. */
+/** Over stdio: one line per message. */
 export class StdioClient implements TwoStageClient {
   initialized: any;
   readonly notifications: any[] = [];
-  /** Everything that came, answers too. */
+  /** All messages received, including answers. */
   readonly received: any[] = [];
   readonly #waiting = new Map<number, (response: any) => void>();
   #lastId = 0;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { HttpClient, StdioClient, toldOf, type TwoStageClient } from './client.js';
+import { HttpClient, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -55,7 +55,7 @@ describe.each([
     });
     jobId = called.result?.data?.job_id;
     polledWhileRunning = await client.request('tools/poll_result', { job_id: jobId });
-    await eventually('the result comes', () => toldOf(client, jobId).results[0]);
+    await eventually('the result comes', () => notificationsOf(client, jobId).results[0]);
   });
   afterAll(() => client?.close());
 
@@ -128,7 +128,7 @@ describe.each([
   });
 
   describe('stage 2, progress', () => {
-    const told = () => toldOf(client, jobId).progress;
+    const told = () => notificationsOf(client, jobId).progress;
 
     test('comes as notifications without an ID', () => {
       expect(told().length).toBeGreaterThan(1);
@@ -158,7 +158,7 @@ describe.each([
   });
 
   describe('stage 3, the final result', () => {
-    const result = () => toldOf(client, jobId).results[0];
+    const result = () => notificationsOf(client, jobId).results[0];
 
     test('comes once, as a notification without an ID', () => {
       const raw = client.notifications.filter(({ method }) => method === 'notifications/tool_result');
@@ -204,7 +204,7 @@ describe.each([
 
     test('says complete, with the result that was notified, as often as it is asked', async () => {
       const { estimated_runtime_seconds } = called.result.data;
-      const notified = toldOf(client, jobId).results[0];
+      const notified = notificationsOf(client, jobId).results[0];
       for (const _time of ['once', 'again']) {
         const { result } = await client.request('tools/poll_result', { job_id: jobId });
         expect(result.success).toBe(true);

@@ -1,9 +1,9 @@
-/** Jobs, however they end and whoever looks at them; and what is refused. */
+/** Outcomes of jobs, as different clients read them, and refused calls. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, toldOf } from './client.js';
+import { HttpClient, OPT_IN, notificationsOf } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -28,7 +28,10 @@ async function start(name: string, args: object = {}): Promise<string> {
 }
 
 async function ended(jobId: string): Promise<any> {
-  const { result } = await eventually(`the result of ${jobId}`, () => toldOf(client, jobId).results[0]);
+  const { result } = await eventually(
+    `the result of ${jobId}`,
+    () => notificationsOf(client, jobId).results[0],
+  );
   const polled = (await poll(jobId)).result;
   expect(polled).toMatchObject({ success: true, data: { job_id: jobId, status: 'complete' } });
   expect(polled.data.result).toEqual(result);
@@ -56,7 +59,7 @@ describe('a job', () => {
   test('that asks is running, says what it asks, and goes on with the answer', async () => {
     const jobId = await start('confirm_delete', { filename: 'old.csv' });
     const told = await eventually('it asks', () =>
-      toldOf(client, jobId).progress.find(({ message }) => /Delete old\.csv\?/.test(message)),
+      notificationsOf(client, jobId).progress.find(({ message }) => /Delete old\.csv\?/.test(message)),
     );
     expect((await poll(jobId)).result.data.status).toBe('running');
     const args = JSON.parse(/operation_answer (\{.*\})/.exec(told.message)![1]!);
@@ -109,7 +112,7 @@ describe('a job', () => {
     const again = (await call('slow_compute', args)).result;
     expect(again.data).toMatchObject({ job_id: jobId, status: 'complete', result: { success: true } });
     expect(again.structuredContent).toMatchObject({ success: true, data: { job_id: jobId } });
-    expect(toldOf(client, jobId).results).toHaveLength(1);
+    expect(notificationsOf(client, jobId).results).toHaveLength(1);
     const other = (await call('slow_compute', { ...args, label: 'other' })).result;
     expect(other).toMatchObject({ success: false, isError: true, data: { error: { kind: 'conflict' } } });
   });
@@ -262,7 +265,7 @@ describe('refused is', () => {
     expect((await call('nonesuch')).error.code).toBe(-32602);
   });
 
-  test('polling and cancelling by a client that did not opt in, in both eras; it sees no async tools', async () => {
+  test('polling and cancelling by a client that did not opt in, in both revisions; it sees no async tools', async () => {
     const without = await HttpClient.open(parts.client.url, { capabilities: {} });
     for (const method of ['tools/poll_result', 'tools/cancel_job']) {
       expect((await without.request(method, { job_id: 'a' })).error.code).toBe(-32601);

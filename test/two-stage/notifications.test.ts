@@ -1,4 +1,4 @@
-/** How often a listener is told, and what a stream remembers of it. */
+/** Rate of notifications, and the record of what a stream has delivered. */
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
@@ -24,16 +24,16 @@ const record = (progress: number, more: Partial<OperationRecord> = {}): Operatio
 const closed = (more: Partial<OperationRecord> = {}) =>
   record(100, { status: 'completed', closedAt: '2026-11-21T12:00:42Z', result: { files: 1 }, ...more });
 
-function listener(told?: DeliveredJobs) {
+function listener(delivered?: DeliveredJobs) {
   const sent: { at: number; method: string; params: any }[] = [];
   const send = async ({ method, params }: JobNotification) =>
     void sent.push({ at: performance.now(), method, params });
-  const follower = followJob({ engine, send, ...(told ? { told } : {}) });
+  const follower = followJob({ engine, send, ...(delivered ? { delivered } : {}) });
   return { sent, follower, shares: () => sent.map(({ params }) => params.progress) };
 }
 
 describe('progress', () => {
-  test('is told at most once a second, and the newest then', async () => {
+  test('is delivered at most once a second, and the newest then', async () => {
     const { sent, follower, shares } = listener();
     for (let step = 0; step <= 50; step += 1) {
       await follower.tell(record(step));
@@ -48,7 +48,7 @@ describe('progress', () => {
     follower.close!();
   });
 
-  test('never goes back, and the same is not told again', async () => {
+  test('never goes back, and the same is not delivered again', async () => {
     const { sent, follower, shares } = listener();
     for (const step of [40, 20, 20]) {
       await follower.tell(record(step, { statusMessage: `at ${step}` }));
@@ -97,7 +97,7 @@ describe('progress', () => {
     ]);
   });
 
-  test('that waits for its time is not told once the result is', async () => {
+  test('that waits for its time is not delivered once the result is', async () => {
     const { sent, follower } = listener();
     for (const step of [1, 2]) await follower.tell(record(step));
     expect(await follower.tell(closed())).toBe(true);
@@ -106,13 +106,13 @@ describe('progress', () => {
   });
 });
 
-describe('what a stream has told', () => {
+describe('what a stream has delivered', () => {
   test('is known to the one that goes on with it', async () => {
-    const told = new DeliveredJobs();
-    const first = listener(told);
+    const delivered = new DeliveredJobs();
+    const first = listener(delivered);
     await first.follower.tell(closed());
     await first.follower.tell(record(70, { token: 'other' }));
-    const position = JSON.parse(JSON.stringify(told.position));
+    const position = JSON.parse(JSON.stringify(delivered.position));
     const second = listener(new DeliveredJobs(position));
     expect(await second.follower.tell(closed())).toBe(true);
     expect(second.sent).toEqual([]);
@@ -130,11 +130,12 @@ describe('what a stream has told', () => {
   });
 
   test('fits a header, however many jobs there were', () => {
-    const told = new DeliveredJobs();
-    for (let index = 0; index < 1_000; index += 1) told.tell(`job-${index}`, index % 2 ? true : 1 / 3);
-    const { jobs } = told.position;
+    const delivered = new DeliveredJobs();
+    for (let index = 0; index < 1_000; index += 1)
+      delivered.markDelivered(`job-${index}`, index % 2 ? true : 1 / 3);
+    const { jobs } = delivered.position;
     expect(JSON.stringify(jobs).length).toBeLessThan(4_000);
-    expect(new DeliveredJobs(told.position).of('job-999')).toBe(true);
+    expect(new DeliveredJobs(delivered.position).progressOf('job-999')).toBe(true);
   });
 });
 

@@ -1,7 +1,7 @@
-/** How clients find out that there are opt-ins. */
+/** Discovery of the opt-ins by clients. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as current from '@modelcontextprotocol/client';
-import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -22,7 +22,7 @@ test.each(['2025-11-25', '2026-07-28'])(
     const url = new URL(parts.client.url);
     const isOlder = revision === '2025-11-25';
     const client = isOlder
-      ? new OlderClient(CLIENT_INFO)
+      ? new LegacyClient(CLIENT_INFO)
       : new current.Client(CLIENT_INFO, { versionNegotiation: { mode: 'auto' } });
     const transport = isOlder
       ? new StreamableHTTPClientTransport(url)

@@ -1,4 +1,4 @@
-/** A job that asks: the field that has its questions, and the forms that clients with elicitation are shown. */
+/** Questions of jobs: the field `questions`, and forms for clients with elicitation. */
 import { resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
-import { HttpClient, OPT_IN, StdioClient, toldOf, type TwoStageClient } from './client.js';
+import { HttpClient, OPT_IN, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -48,7 +48,7 @@ const complete = (by: Requester, jobId: string) =>
     const { data } = await poll(by, jobId);
     return data.status === 'complete' && data;
   });
-/** Sends the request that a question says answers it. */
+/** Sends the request in a question's `answer_with`. */
 const answer = (by: Requester, { answer_with: { method, params } }: any, content: object) =>
   by.request(method, { ...params, arguments: { ...params.arguments, content } });
 const formsOf = (client: TwoStageClient, jobId: string) =>
@@ -167,7 +167,7 @@ describe('notifications/progress', () => {
     const jobId = await start(client, 'multi_input');
     const told = (count: number) =>
       eventually(`${count} are told of`, () =>
-        toldOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
+        notificationsOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
       );
     const first = await told(2);
     expect(first.questions).toEqual((await poll(client, jobId)).data.questions);
@@ -176,7 +176,7 @@ describe('notifications/progress', () => {
     expect(left).toEqual([first.questions[1]]);
     await answer(client, left[0], { name: 'Grace' });
     const { results } = await eventually('it ends', () => {
-      const all = toldOf(client, jobId);
+      const all = notificationsOf(client, jobId);
       return all.results.length ? all : undefined;
     });
     expect(results[0].result.data.answers).toEqual(
@@ -213,7 +213,7 @@ describe('a client with elicitation', () => {
     });
     expect((await poll(client, jobId)).data.questions).toHaveLength(1);
     expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
-    const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
     expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
     expect(formsOf(client, jobId)).toHaveLength(1);
   });
@@ -226,7 +226,7 @@ describe('a client with elicitation', () => {
     await client.respond(first.id, { action: 'accept', content: { confirm: 'perhaps' } });
     const again = await eventually('it asks again', () => formsOf(client, jobId)[1]);
     await client.respond(again.id, { action: 'accept', content: { confirm: true } });
-    const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
     expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
   });
 
@@ -251,7 +251,7 @@ describe('a client with elicitation', () => {
     const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
     const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
     await client.request('tools/cancel_job', { job_id: jobId });
-    await eventually('it ends', () => toldOf(client, jobId).results[0]);
+    await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
     expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
     expect(formsOf(client, jobId)).toHaveLength(1);
   });
@@ -271,7 +271,7 @@ describe('a client with elicitation', () => {
       const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
       const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
       await client.respond(form.id, { action: 'accept', content: { confirm: true } });
-      const { result } = await eventually('it ends', () => toldOf(client, jobId).results[0]);
+      const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
       expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
     } finally {
       await client.close();

@@ -1,10 +1,10 @@
-/** Who is told what, when, and by which process. */
+/** Notifications on sessions' streams and subscriptions, across processes. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-import { HttpClient, toldOf, type TwoStageClient } from './client.js';
+import { HttpClient, notificationsOf, type TwoStageClient } from './client.js';
 
 jest.setTimeout(180_000);
 
@@ -32,7 +32,7 @@ async function start(
 }
 
 const resultOf = (client: TwoStageClient, jobId: string) =>
-  eventually(`the result of ${jobId}`, () => toldOf(client, jobId).results[0]);
+  eventually(`the result of ${jobId}`, () => notificationsOf(client, jobId).results[0]);
 const complete = (client: TwoStageClient, jobId: string) =>
   eventually('it is complete', async () => {
     const { result } = await client.request('tools/poll_result', { job_id: jobId });
@@ -51,10 +51,10 @@ describe("a session's stream", () => {
     const told = await start(client, 'slow_compute', { seconds: 0 });
     await resultOf(client, told);
     const missed = await start(client, 'slow_compute', { seconds: 2 });
-    await eventually('progress comes', () => toldOf(client, missed).progress[0]);
+    await eventually('progress comes', () => notificationsOf(client, missed).progress[0]);
     client.drop();
     await complete(client, missed);
-    expect(toldOf(client, missed).results).toEqual([]);
+    expect(notificationsOf(client, missed).results).toEqual([]);
     client.url = other.url;
     await client.listen();
     await resultOf(client, missed);
@@ -66,14 +66,14 @@ describe("a session's stream", () => {
     const last = await start(client, 'slow_compute', { seconds: 0 });
     await resultOf(client, last);
     for (const jobId of [told, missed, later, last])
-      expect([jobId, toldOf(client, jobId).results.length]).toEqual([jobId, 1]);
+      expect([jobId, notificationsOf(client, jobId).results.length]).toEqual([jobId, 1]);
     await client.close();
   });
 
   test('tells progress on from where it was', async () => {
     const client = await listening();
     const jobId = await start(client, 'slow_compute', { seconds: 10 });
-    const shares = () => toldOf(client, jobId).progress.map(({ progress }) => progress);
+    const shares = () => notificationsOf(client, jobId).progress.map(({ progress }) => progress);
     await eventually('some progress comes', () => shares().some((share) => share > 0));
     client.drop();
     const before = shares().length;
@@ -120,7 +120,7 @@ describe("a session's stream", () => {
     await resultOf(one, jobId);
     const own = await start(two, 'slow_compute', { seconds: 0 });
     await resultOf(two, own);
-    expect(toldOf(two, jobId)).toEqual({ progress: [], results: [] });
+    expect(notificationsOf(two, jobId)).toEqual({ progress: [], results: [] });
     two.drop();
     two.lastEventId = one.lastEventId;
     await expect(two.listen()).rejects.toThrow('GET 400');
@@ -131,7 +131,7 @@ describe("a session's stream", () => {
     const client = await listening();
     const jobId = await start(client, 'slow_compute', { seconds: 1 }, { _meta: { progressToken: 'p1' } });
     await resultOf(client, jobId);
-    expect(toldOf(client, jobId).progress[0]).toMatchObject({ progressToken: 'p1', total: 1 });
+    expect(notificationsOf(client, jobId).progress[0]).toMatchObject({ progressToken: 'p1', total: 1 });
     await client.close();
   });
 
@@ -143,7 +143,7 @@ describe("a session's stream", () => {
       { filename: 'p2' },
       { _meta: { progressToken: 'p2' } },
     );
-    const told = () => toldOf(client, jobId).progress;
+    const told = () => notificationsOf(client, jobId).progress;
     await eventually('it asks', () => told().some(({ questions }: any) => questions?.length));
     await complete(client, await start(client, 'slow_compute', { seconds: 0 }));
     await client.request('tools/cancel_job', { job_id: jobId });

@@ -8,7 +8,7 @@ import type { Engine } from '../../../engine/index.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { check } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { asData } from '../../shared/as-data.js';
 import { nextActionOf, type NextAction } from './next-action.js';
 import type { Envelope, linkSchema } from './schema.js';
@@ -102,7 +102,7 @@ function nextOf(
 ): NextAction | undefined {
   const next = nextActionOf(record, hasChildren);
   if (!next || why !== 'stopping') return next;
-  return { ...next, check_after_seconds: Math.max(BACK_AFTER_SECONDS, next.check_after_seconds) };
+  return { ...next, check_after_seconds: Math.max(RETRY_AFTER_SECONDS, next.check_after_seconds) };
 }
 
 function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeof linkSchema> {

@@ -4,7 +4,7 @@ import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
 import { rebaseReferences } from '../../../operations/schema-references.js';
 import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../../operations/status-names.js';
 import type { Tool } from '../../../operations/tool.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { nextActionSchema } from './next-action.js';
 
 const time = z.string().describe('ISO 8601, UTC.');
@@ -67,7 +67,7 @@ export const envelopeSchema = z.object({
     .enum(['wait_timeout', SERVER_STOPPING])
     .optional()
     .describe(
-      `Why the wait has ended before the work, which continues: no failure. wait_timeout: the call has waited for as long as it may. ${SERVER_STOPPING}: this server is stopping; do what next_action says, with the same token, in ${BACK_AFTER_SECONDS} s at the earliest.`,
+      `Why the wait has ended before the work, which continues: no failure. wait_timeout: the call has waited for as long as it may. ${SERVER_STOPPING}: this server is stopping; do what next_action says, with the same token, in ${RETRY_AFTER_SECONDS} s at the earliest.`,
     ),
   next_action: nextActionSchema.optional().describe('Missing once the operation has ended.'),
 });

@@ -1,6 +1,6 @@
 /** The envelope as text, for models that see only that: what it is, where it stands, what to do next. */
 import { humanDuration } from '../../../operations/budgets.js';
-import { BACK_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import type { NextAction } from './next-action.js';
 import type { Envelope } from './schema.js';
 
@@ -11,7 +11,7 @@ const LONGEST_MESSAGE = 300;
 /** Why a wait has ended before the work. */
 const WAIT_ENDS: Record<NonNullable<Envelope['error_kind']>, string> = {
   wait_timeout: 'this call has waited for as long as it may. The work goes on.',
-  [SERVER_STOPPING]: `this server is stopping, and with it the wait. The work goes on; another server, or this one once it is back in about ${BACK_AFTER_SECONDS} s, answers the next call with the same token.`,
+  [SERVER_STOPPING]: `this server is stopping, and with it the wait. The work goes on; another server, or this one once it is back in about ${RETRY_AFTER_SECONDS} s, answers the next call with the same token.`,
 };
 
 /** @param outcome what the work has come to, once it has ended */

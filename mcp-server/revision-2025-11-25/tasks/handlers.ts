@@ -1,4 +1,4 @@
-/** The verbs of this face: calls that become tasks, and tasks/get, tasks/result, tasks/list, tasks/cancel. */
+/** Task handlers: calls that become tasks, tasks/get, tasks/result, tasks/list, tasks/cancel. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ProtocolError,
@@ -12,7 +12,7 @@ import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../shared/caller.js';
-import { BACK_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
+import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
@@ -20,10 +20,10 @@ import { taskField, waitArguments } from './schemas.js';
 
 /** Text for the model while the task runs (specs: "Creating Tasks", note). */
 const IMMEDIATE_RESPONSE_META_KEY = 'io.modelcontextprotocol/model-immediate-response';
-/** How long a cancel may take to show, in milliseconds. */
+/** How long a cancel may take to become visible, in milliseconds. */
 const CANCEL_LIMIT_MS = 10_000;
 const CANCEL_POLL_MS = 50;
-/** Tasks on one page of tasks/list. */
+/** Page size of tasks/list. */
 const PAGE_TASKS = 20;
 
 export interface CreateTaskResult {
@@ -32,11 +32,11 @@ export interface CreateTaskResult {
 }
 
 /**
- * Starts a call as a task. What it says about waiting is left aside.
+ * Starts a call as a task. The arguments `wait` and `timeout` are ignored.
  *
- * @param field the request's `task`; its ttl is a hint for how long the result is kept
+ * @param field the request's `task`; its ttl is a hint for how long to keep the result
  * @throws LonghaulError as {@link Engine.start}, and as {@link takeIdempotencyKey}
- * @throws ProtocolError -32602 for a `task` of another form
+ * @throws ProtocolError -32602 for a malformed `task`
  */
 export async function startTask(
   engine: Engine,
@@ -59,7 +59,7 @@ export async function startTask(
   const { token, estimateSeconds } = record;
   const estimate =
     estimateSeconds === undefined ? '' : ` It usually takes about ${humanDuration(estimateSeconds)}.`;
-  const text = `${tool.title} runs as the task ${token}.${estimate} Its result comes later; go on with other work.`;
+  const text = `${tool.title} runs as the task ${token}.${estimate} Its result comes later; continue with other work.`;
   return {
     task: renderTask(record, context),
     _meta: {
@@ -79,11 +79,11 @@ export async function getTask(
 }
 
 /**
- * Waits for a task's end and gives what its call would have given (specs: "Result Retrieval"). Questions and progress go
- * to the caller meanwhile.
+ * Waits for a task's end and returns what its call would have returned (specs: 2025-11-25 basic/utilities/tasks, "Result
+ * Retrieval"). Meanwhile sends questions and progress to the caller.
  *
- * @param resultOf what a call that isn't a task gives for this record
- * @returns undefined when the caller has gone
+ * @param resultOf renders a record as the result of a call that isn't a task
+ * @returns undefined if the caller has disconnected
  * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
  */
 export async function taskResult(
@@ -100,7 +100,7 @@ export async function taskResult(
     progress: onProgress !== undefined,
   })) {
     last = record;
-    // A cancelled task reads so at once; what it has finished is there once its work has ended.
+    // A cancelled task is terminal at once, but its partial result is available only once its work has ended.
     if (isTerminalTask(renderTask(record, context))) continue;
     if (record.progress) await onProgress?.(record.progress);
     if (questions?.kind === 'stream') await questions.show(record);
@@ -114,19 +114,19 @@ export async function taskResult(
   return { ...result, _meta: { ...result._meta, [RELATED_TASK_META_KEY]: { taskId } } };
 }
 
-/** The specification has no answer of `tasks/result` for an open task but an error ("Result Retrieval"). */
+/** For an open task, `tasks/result` can only answer with an error (specs: "Result Retrieval"). */
 function stillOpen(taskId: string, last: OperationRecord | undefined, context: RenderContext): ProtocolError {
   const task = last && renderTask(last, context);
   return serverStopping(
-    `The task goes on${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${BACK_AFTER_SECONDS} s.`,
+    `The task continues${task ? ` (${task.status})` : ''}: call tasks/get or tasks/result again with the same taskId, in ${RETRY_AFTER_SECONDS} s.`,
     { taskId, ...(task ? { task } : {}) },
   );
 }
 
 /**
- * Cancels a task; it reads cancelled before this answers (specs: "Task Cancellation").
+ * Cancels a task; its status is `cancelled` before this returns (specs: "Task Cancellation").
  *
- * @throws ProtocolError -32602 for one that is over
+ * @throws ProtocolError -32602 for a task in a terminal status
  */
 export async function cancelTask(
   engine: Engine,
@@ -143,7 +143,7 @@ export async function cancelTask(
     if (task.status === 'cancelled') return task;
     if (isTerminalTask(task)) throw alreadyOver(task);
     if (Date.now() > deadlineMs)
-      throw new LonghaulError('unavailable', 'the cancel was sent and does not show yet; ask again shortly');
+      throw new LonghaulError('unavailable', 'the cancel was sent but is not visible yet; try again shortly');
     await delay(CANCEL_POLL_MS);
   }
 }
@@ -175,7 +175,7 @@ export async function listTasks(
   };
 }
 
-/** Lists lag: what they name may have been purged. */
+/** Lists lag: a listed operation may have been purged. */
 function undefinedIfGone(error: unknown): undefined {
   if (error instanceof ProtocolError || (error instanceof LonghaulError && error.kind === 'not_found'))
     return undefined;

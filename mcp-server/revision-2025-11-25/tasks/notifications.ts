@@ -9,15 +9,15 @@ import { isTerminalTask, renderTask, type RenderContext } from './render.js';
 
 export interface TaskListener extends RenderContext {
   send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Makes what shows one task's questions; missing for a client without elicitation. */
+  /** Creates the object that shows a task's questions; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
 }
 
-/** Tells a listener of one task: of each change until it is over. */
+/** Sends a listener each change of one task until it is terminal. */
 export function followTask(listener: TaskListener): Follower {
   const { send } = listener;
   const questions = listener.questions?.();
-  let told = '';
+  let sent = '';
   const isHigher = increasing();
   return {
     async tell(record) {
@@ -30,10 +30,10 @@ export function followTask(listener: TaskListener): Follower {
           method: 'notifications/progress',
           params: { progressToken, ...progress },
         });
-      const { lastUpdatedAt: _lastUpdatedAt, ...telling } = task;
-      if (JSON.stringify(telling) !== told)
+      const { lastUpdatedAt: _lastUpdatedAt, ...fields } = task;
+      if (JSON.stringify(fields) !== sent)
         await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });
-      told = JSON.stringify(telling);
+      sent = JSON.stringify(fields);
       if (!isOver) await questions?.show(record);
       return isOver;
     },

@@ -1,4 +1,4 @@
-/** The record as this face's task and errors (specs: 2025-11-25 basic/utilities/tasks). */
+/** Renders records as tasks, and errors of task requests (specs: 2025-11-25 basic/utilities/tasks). */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
@@ -14,13 +14,13 @@ export interface Task {
   statusMessage?: string;
   createdAt: string;
   lastUpdatedAt: string;
-  /** Null while the task is open: nothing ends it but its work, a cancel or an operator. */
+  /** Null while the task is open: only its work, a cancel or an operator ends it. */
   ttl: number | null;
   pollInterval?: number;
 }
 
 export interface RenderContext {
-  /** Can this client show questions? If not, the task reads `working` and says how to answer. */
+  /** Whether the client can show questions. If not, the status is `working` and its message says how to answer. */
   elicitation: boolean;
 }
 
@@ -30,7 +30,7 @@ export function isTerminalTask({ status }: Task): boolean {
   return TERMINAL.has(status);
 }
 
-/** @throws ProtocolError -32602 for one that has expired */
+/** @throws ProtocolError -32602 for an expired task */
 export function renderTask(record: OperationRecord, context: RenderContext): Task {
   const status = taskStatus(record, context);
   const statusMessage = messageOf(record, status);
@@ -45,7 +45,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
   };
 }
 
-/** From the moment a cancel is taken the task is cancelled for good, whatever the work still does. */
+/** Once a cancel has been requested the task is `cancelled`, also while its work still cleans up. */
 function taskStatus(record: OperationRecord, { elicitation }: RenderContext): TaskStatus {
   const status = statusOnceCanceled(record);
   if (status === 'expired')
@@ -66,7 +66,7 @@ function messageOf(record: OperationRecord, status: TaskStatus): string | undefi
   return record.statusMessage;
 }
 
-/** Errors of the engine's verbs as this face's errors (specs: "Error Handling", "Protocol Errors"). */
+/** Maps the engine's errors to those of task requests (specs: "Error Handling", "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
   return asProtocolError(

@@ -1,4 +1,4 @@
-/** What requests of this face look like. */
+/** Schemas of task requests. */
 import { z } from 'zod';
 
 const taskId = z.string().min(1).max(1000);
@@ -12,7 +12,7 @@ export const listParams = z.looseObject({ cursor: z.string().optional() }).defau
 /** The field that makes a call a task; ttl in milliseconds. */
 export const taskField = z.looseObject({ ttl: z.number().min(0).optional() });
 
-/** Arguments of a plain call that say how to wait; a task is waited for by tasks/result. */
+/** Arguments of a plain call about waiting; a task is awaited with tasks/result. */
 export const waitArguments = z.looseObject({
   wait: z.unknown().optional(),
   timeout: z.unknown().optional(),

@@ -1,14 +1,39 @@
-/** The verbs of this face: tasks/get, tasks/update, tasks/cancel. */
+/** Task handlers: calls that become tasks, tasks/get, tasks/update and tasks/cancel. */
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import { missingTasksCapability, renderDetailed, renderError } from './render.js';
+import type { Tool } from '../../../operations/tool.js';
+import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
+import { missingTasksCapability, renderCreated, renderDetailed, renderError } from './render.js';
 import { elicitResult } from '../../shared/elicitation.js';
 import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
 
-/** Gives a server the extension's methods. */
+/**
+ * Starts the operation and returns its task (specs: ext-tasks, "Task Creation").
+ *
+ * @param elicitation whether the client can show questions
+ * @throws LonghaulError as the engine's start does, and as {@link takeIdempotencyKey}
+ */
+export async function startTask(
+  engine: Engine,
+  principal: string,
+  tool: Tool,
+  given: Record<string, unknown>,
+  elicitation: boolean,
+): Promise<Result> {
+  const { args, idempotencyKey } = takeIdempotencyKey(given);
+  const record = await engine.start(
+    principal,
+    tool.name,
+    args,
+    idempotencyKey === undefined ? {} : { idempotencyKey },
+  );
+  return { ...renderCreated(record, { elicitation, tool }) };
+}
+
+/** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Engine, principal: string): void {
-  /** Only for clients that declare the extension, whatever else is wrong. */
+  /** Registers a method; clients that don't declare the extension get -32021 before any other error. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(
       method,
@@ -46,8 +71,8 @@ export function registerTasks(server: Server, engine: Engine, principal: string)
 }
 
 /**
- * Hands over each answer. Keys that aren't open are ignored (specs: ext-tasks, "Task Update Requests"); an answer
- * that doesn't fit its question is refused, after the others have been handed over.
+ * Hands over each answer. Keys without an open question are ignored (specs: ext-tasks, "Task Update Requests"); invalid
+ * answers are reported after the others have been handed over.
  */
 async function answerAll(
   engine: Engine,

@@ -1,4 +1,4 @@
-/** Long tools as clients with tasks are told of them: the protocol itself says how a task is followed. */
+/** Tools as listed for clients with tasks. */
 import type { Engine } from '../../../engine/index.js';
 import { shownInput, shownResult, type ProtocolLines } from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -6,7 +6,7 @@ import { KEY_LINE } from '../../shared/idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
 import type { RequestCancellation } from '../../shared/serving.js';
 
-/** The project's tools, without Longhaul's own. */
+/** The project's tools, without built-in ones. */
 export function taskTools(engine: Engine, cancelledBy: RequestCancellation): ListedTool[] {
   return engine.tools
     .values()
@@ -15,8 +15,8 @@ export function taskTools(engine: Engine, cancelledBy: RequestCancellation): Lis
     );
 }
 
-/** Neither is for tasks (specs: ext-tasks, "Task Cancellation"). */
-const NO_CANCEL: Record<RequestCancellation, string> = {
+/** Cancelling the request doesn't cancel its task (specs: ext-tasks, "Task Cancellation"). */
+const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
   notification: 'notifications/cancelled does not.',
   'closed stream': 'The end of a stream does not.',
 };
@@ -25,8 +25,8 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
   return {
     states:
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
-    following: `Becomes a task, which goes on whether or not anybody waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result stays ${keepAliveSeconds} s.`,
-    cancel: `tasks/cancel ends the work, again and again alike; what is finished stays. ${NO_CANCEL[cancelledBy]}`,
+    following: `Becomes a task, which continues whether or not a client waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result is kept ${keepAliveSeconds} s.`,
+    cancel: `tasks/cancel ends the work, idempotently; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${shownInput(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${shownResult(example)}}}.`,

@@ -1,4 +1,4 @@
-/** The record as this face's task, result and errors. */
+/** Renders records as tasks, and errors of task requests (specs: ext-tasks). */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
@@ -11,7 +11,7 @@ import { renderFailure, renderResult } from '../../shared/results.js';
 import type { Tool } from '../../../operations/tool.js';
 import { TASKS_EXTENSION } from './schemas.js';
 
-/** The fields that every task has (specs: ext-tasks, "Tasks"). */
+/** Fields of every task (specs: ext-tasks, "Tasks"). */
 interface Task {
   taskId: string;
   status: TaskStatus;
@@ -30,13 +30,13 @@ type DetailedTask = Task & {
 };
 
 export interface RenderContext {
-  /** Can this client show questions? If not, the task reads `working` and says how to answer. */
+  /** Whether the client can show questions. If not, the status is `working` and its message says how to answer. */
   elicitation: boolean;
-  /** The definition of the operation's tool, if this server has it. */
+  /** The operation's tool, if this server has it. */
   tool: Tool | undefined;
 }
 
-/** The handle that a call returns: no result, error or questions in it. */
+/** CreateTaskResult: the task without result, error or questions. */
 export function renderCreated(
   record: OperationRecord,
   context: RenderContext,
@@ -44,7 +44,7 @@ export function renderCreated(
   return { resultType: 'task', ...renderTask(record, context) };
 }
 
-/** The whole task (specs: ext-tasks, "Task Status": DetailedTask). */
+/** DetailedTask (specs: ext-tasks, "Task Status"). */
 export function renderDetailed(record: OperationRecord, context: RenderContext): DetailedTask {
   const task = renderTask(record, context);
   switch (task.status) {
@@ -53,7 +53,7 @@ export function renderDetailed(record: OperationRecord, context: RenderContext):
     case 'completed':
       return {
         ...task,
-        // A result of this era, as the call itself would have given it.
+        // The result that the call itself would have returned in this revision.
         result: {
           resultType: 'complete',
           ...(record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record)),
@@ -117,7 +117,7 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
   );
 }
 
-/** Errors of the engine's verbs as this face's errors (specs: ext-tasks, "Protocol Errors"). */
+/** Maps the engine's errors to those of task requests (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
   if (error.kind === 'missing_capability') return missingTasksCapability();

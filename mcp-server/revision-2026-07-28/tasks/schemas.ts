@@ -1,4 +1,4 @@
-/** What requests of this face look like, as far as the SDK doesn't know them. Unknown fields are let through. */
+/** Schemas of task requests, which the SDK doesn't have. Unknown fields are ignored. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
@@ -14,7 +14,7 @@ const taskId = z.string().min(1).max(1000);
 
 export const taskParams = z.looseObject({ taskId });
 
-/** Any result: these methods' results are made by `render.ts`. */
+/** Accepts any result: `render.ts` makes the results of these methods. */
 export const anyResult = z.looseObject({});
 
 export interface DeclaredCapabilities {
@@ -22,7 +22,7 @@ export interface DeclaredCapabilities {
   elicitation: boolean;
 }
 
-/** What the request's own capabilities say (specs: ext-tasks, "Capability Negotiation": per request). */
+/** Capabilities declared by a request (specs: ext-tasks, "Capability Negotiation": per request). */
 export function declaredCapabilities(capabilities: unknown): DeclaredCapabilities {
   const { extensions, elicitation } = (capabilities ?? {}) as {
     extensions?: Record<string, unknown>;
@@ -31,13 +31,13 @@ export function declaredCapabilities(capabilities: unknown): DeclaredCapabilitie
   return { tasks: extensions?.[TASKS_EXTENSION] !== undefined, elicitation: showsForms(elicitation) };
 }
 
-/** What the request being handled declares. */
+/** Capabilities declared by the request being handled. */
 export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
   return declaredCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
 }
 
-/** What the client that makes the request calls itself. */
+/** `clientInfo.name` of the request being handled. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
   return nameIn(mcpReq.envelope);
 }

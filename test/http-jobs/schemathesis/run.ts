@@ -1,4 +1,4 @@
-/** Schemathesis as a command, at the versions of requirements.txt. */
+/** Runs Schemathesis, at the versions of requirements.txt. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export function installSchemathesis(): Promise<string> {
   return installVenv('schemathesis', join(folder, 'requirements.txt'));
 }
 
-/** What every answer is held to. */
+/** Checks applied to every response. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -28,16 +28,16 @@ const CHECKS = [
 
 export interface Outcome {
   exitCode: number;
-  /** Requests that were made up and sent. */
+  /** Number of generated requests. */
   examples: number;
   output: string;
 }
 
 /**
- * Runs it against a server's document.
+ * Runs Schemathesis against a server's OpenAPI document.
  *
- * @param bin what {@link installSchemathesis} gave
- * @param examples most made-up requests for each operation
+ * @param bin folder from {@link installSchemathesis}
+ * @param examples maximum generated requests for each operation
  */
 export async function runSchemathesis(
   bin: string,
@@ -57,7 +57,7 @@ export async function runSchemathesis(
     ...['--workers', '1', '--request-timeout', '60', '--seed', '1'],
     ...['--suppress-health-check', 'all', '--warnings', 'off', '--continue-on-failure', '--no-color'],
   ];
-  // It leaves notes of what it has seen where it runs.
+  // Schemathesis writes its examples database to its working folder.
   const cwd = mkdtempSync(join(tmpdir(), 'longhaul-schemathesis-'));
   const ran = await run(join(bin, 'schemathesis'), args, {
     cwd,

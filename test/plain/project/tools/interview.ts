@@ -3,7 +3,7 @@ import { defineTool } from 'longhaul';
 
 export const opinion = z.object({ likes_it: z.boolean() });
 
-/** Asks for two arguments before it starts, and for an opinion in the middle. */
+/** Asks for two arguments before it starts, and for an opinion while it runs. */
 export default defineTool({
   name: 'interview',
   description: { does: 'Interviews somebody.' },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** Gives back, or fails with, text that could have come from a file. */
+/** Returns, or fails with, text that could have come from a file. */
 export default defineTool({
   name: 'spoken',
   description: { does: 'Says what it is told to say.' },

@@ -1,6 +1,6 @@
 import { defineTool } from 'longhaul';
 
-/** Async only; other clients aren't shown it. */
+/** Async only; not listed for other clients. */
 export default defineTool({
   name: 'deep_analysis',
   description: { does: 'Does complex analysis.' },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** Its result is so large that Temporal doesn't hold it itself. */
+/** Has a result that is too large to be stored in Temporal. */
 export default defineTool({
   name: 'long_letter',
   description: { does: 'Writes a long letter.' },

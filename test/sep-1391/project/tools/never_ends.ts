@@ -1,6 +1,6 @@
 import { defineTool } from 'longhaul';
 
-/** What only a failure ends; async only, by MCP's own rules for other clients. */
+/** Ends only by a failure. Async only; other clients get MCP's own rules for required tasks. */
 export default defineTool({
   name: 'never_ends',
   description: { does: 'Works until something goes wrong.' },

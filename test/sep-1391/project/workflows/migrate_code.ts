@@ -1,7 +1,7 @@
 import { requestInput } from 'longhaul/workflow';
 import { approval } from '../tools/migrate_code.js';
 
-/** Asks for all of them at once. */
+/** Asks for all approvals at once. */
 export async function migrate_code({ packages }: { packages: string[] }) {
   const answers = await Promise.all(packages.map((name) => requestInput(approval, `Migrate ${name}?`)));
   const isGo = (index: number) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cancellationSignal, report } from 'longhaul/activity';
 
-/** So much work for each file that a sync of a few hundred takes seconds. */
+/** Hash rounds per file, so that a sync of a few hundred files takes seconds. */
 const ROUNDS = 20_000;
 
 /** Takes a slow fingerprint of each file; empty ones are skipped. */

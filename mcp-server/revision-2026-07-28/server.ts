@@ -1,4 +1,4 @@
-/** MCP of 2026-07-28. One Server of the SDK is made for each exchange; nothing sticks to it. */
+/** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
@@ -21,19 +21,19 @@ import { problemsMeta } from '../shared/listed-tool.js';
 import { toolsFor } from './list.js';
 
 /**
- * Results in the form that the client takes, and as the SDK wouldn't have them: it completes every result of a call to a
- * CallToolResult, and a CreateTaskResult is none and has no content.
+ * Post-processes results: links in the form that the client supports, and no `content` in a CreateTaskResult, since the SDK
+ * completes every result of tools/call to a CallToolResult.
  */
 class CurrentServer extends Server {
   constructor(
-    private readonly closing: Shutdown,
+    private readonly shutdown: Shutdown,
     private readonly resourceLinks: ResourceLinksSetting,
     ...options: ConstructorParameters<typeof Server>
   ) {
     super(...options);
   }
 
-  /** Prompts are answered for without the capability. */
+  /** Allows handlers of prompt methods without the capability. */
   protected override assertRequestHandlerCapability(method: string): void {
     if (!PROMPT_METHODS.includes(method)) super.assertRequestHandlerCapability(method);
   }
@@ -43,7 +43,7 @@ class CurrentServer extends Server {
   ): ReturnType<Server['_wrapHandler']> {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
-      const result = await this.closing.during(handle(request, context)).catch((error: unknown) => {
+      const result = await this.shutdown.track(handle(request, context)).catch((error: unknown) => {
         throw withoutIssues(error);
       });
       return linksFor(this.resourceLinks, clientNameOf(context))(result);
@@ -66,21 +66,21 @@ const callParams = z.looseObject({
 });
 
 /**
- * A server for one exchange or connection.
+ * Creates the server for one exchange or connection.
  *
- * @param secret the key that all servers of a home share: seals what travels with the client
- * @param closing the shutdown of the process
- * @param connection the client's own, where it has one that lasts beyond a request
+ * @param secret the key that all servers of a home share: seals the state that clients carry
+ * @param shutdown the shutdown of the process
+ * @param connection the client's connection, if it outlives a request
  */
 export function createCurrentServer(
   engine: Engine,
   principal: string,
   { transport, resourceLinks }: Serving,
   secret: Buffer,
-  closing: Shutdown,
+  shutdown: Shutdown,
   connection?: Connection,
 ): Server {
-  const server = new CurrentServer(closing, resourceLinks, SERVER_INFO, {
+  const server = new CurrentServer(shutdown, resourceLinks, SERVER_INFO, {
     capabilities: {
       tools: {},
       resources: { subscribe: true },
@@ -89,15 +89,15 @@ export function createCurrentServer(
     },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, transport, secret, closing, connection);
+  const calls = new Calls(engine, principal, transport, secret, shutdown, connection);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, clientOf(context), transport),
-    // It varies by what the request declares (specs: 2026-07-28 server/utilities/caching).
+    // Varies by the capabilities of the request (specs: 2026-07-28 server/utilities/caching).
     ttlMs: 0,
     cacheScope: 'private' as const,
     ...problemsMeta(engine),
   }));
-  // With a schema of our own: the SDK's would drop fields that it doesn't know. It checks the request against its own all the same.
+  // With our own schema, since the SDK's drops unknown fields. The SDK also validates requests against its own.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
       return await calls.call(params.name, params.arguments, params, context);
@@ -115,12 +115,12 @@ export function createCurrentServer(
     }
   });
   server.setRequestHandler('prompts/list', () => NO_PROMPTS);
-  // With a schema of our own: the SDK's would answer a missing name with -32603.
+  // With our own schema, since the SDK's answers a missing name with -32603.
   server.setRequestHandler('prompts/get', { params: z.looseObject({}) }, (params) => {
     throw unknownPrompt(params['name']);
   });
   registerTasks(server, engine, principal);
-  /** A method that is there only for clients that opted in. */
+  /** Registers a method that exists only for clients that opted in. */
   const onlyFor = (
     optIn: keyof ExperimentalCapabilities,
     method: string,
@@ -139,8 +139,8 @@ export function createCurrentServer(
   onlyFor('asyncTools', 'tools/async/result', (params) =>
     operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),
   );
-  // Its questions are in the result alone: only calls, prompts and resources may end with input_required (specs: 2026-07-28
-  // basic/patterns/mrtr, "Supported Requests").
+  // Questions are fields of the result: only tools/call, prompts/get and resources/read may end with input_required (specs:
+  // 2026-07-28 basic/patterns/mrtr, "Supported Requests").
   onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, principal, { ...params }));
   onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, principal, { ...params }));
   return server;

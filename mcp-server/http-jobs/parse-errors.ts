@@ -1,6 +1,6 @@
 /**
- * Requests that Node's parser gives up on before there is one to route. It would answer with a bare status and close, and a
- * client that still writes then sees a broken connection instead: so the rest of what it sends is read and dropped.
+ * Requests that Node's HTTP parser rejects before routing. By default Node answers with a bare status and closes, and a client
+ * that is still writing sees a broken connection instead; so the rest of the request is read and dropped.
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,8 +9,8 @@ import { Problem, problemDocument, PROBLEM_CONTENT_TYPE } from './index.js';
 /** How long a client gets to finish writing, in milliseconds. */
 const DRAIN_MS = 2_000;
 
-/** Answers them with a problem document. */
-export function answerUnreadRequests(server: Server): void {
+/** Answers requests that can't be parsed with a problem document. */
+export function answerParseErrors(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();

@@ -1,13 +1,16 @@
-/** Addresses with a verb, `/v1/jobs/{id}:cancel`: the library documents them, and the router beneath it serves them. */
+/**
+ * Custom methods, e.g. `POST /v1/jobs/{id}:cancel`. The OpenAPI library documents them but can't route them, so they are
+ * registered with the underlying Hono router.
+ */
 import type { RouteConfig, z } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
 import { readBody } from './body.js';
-import type { JobsFace } from './face.js';
+import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { jobParams } from './schemas.js';
 
-interface Verb<S extends z.ZodType> {
+interface CustomMethod<S extends z.ZodType> {
   verb: string;
   config: Pick<RouteConfig, 'operationId' | 'summary' | 'description' | 'responses'>;
   body: S;
@@ -16,9 +19,9 @@ interface Verb<S extends z.ZodType> {
 }
 
 /** Registers `POST /v1/jobs/{id}:{verb}`. */
-export function registerVerb<S extends z.ZodType>(
-  { app }: JobsFace,
-  { verb, config, body, middleware, handle }: Verb<S>,
+export function registerCustomMethod<S extends z.ZodType>(
+  { app }: JobsContext,
+  { verb, config, body, middleware, handle }: CustomMethod<S>,
 ): void {
   app.openAPIRegistry.registerPath({
     ...config,
@@ -27,7 +30,7 @@ export function registerVerb<S extends z.ZodType>(
     tags: ['Jobs'],
     request: { params: jobParams, body: { content: { 'application/json': { schema: body } } } },
   });
-  // The last colon as it is begins the verb; one within an ID may be written as it is, or as %3A, which never does.
+  // The last unencoded colon begins the verb. Colons within an ID may be encoded as %3A or not.
   const path = `/v1/jobs/:target{[^/]+:${verb}}`;
   if (middleware) app.post(path, middleware);
   app.post(path, async (c) => {
@@ -36,7 +39,7 @@ export function registerVerb<S extends z.ZodType>(
     assertJobId(id);
     return handle(c, id, given);
   });
-  // Without this, others would take the verb for a part of the ID.
+  // Otherwise other routes would match the verb as part of the ID.
   app.all(path, (c) => {
     throw new Problem('method-not-allowed', `${c.req.method}: expected POST here`, {
       headers: { Allow: 'POST' },

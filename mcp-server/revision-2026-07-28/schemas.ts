@@ -1,9 +1,9 @@
-/** params of subscriptions/listen, with the filters of every face. Unknown fields are let through. */
+/** params of subscriptions/listen, with the filters of all protocols. Unknown fields are ignored. */
 import { z } from 'zod';
 
-/** Most tasks or jobs that one subscription may name. */
+/** Maximum tasks, and maximum jobs, of one subscription. */
 const MAX_IDS = 100;
-/** Most resources that one subscription may name, and the longest of their addresses, in characters. */
+/** Maximum resources of one subscription, and maximum length of their URIs, in characters. */
 const MAX_RESOURCES = 100;
 const MAX_URI = 4_000;
 

@@ -1,14 +1,14 @@
-/** What a kickoff takes and gives: the same for both of its addresses, for every tool's own, and for a resume. */
+/** Request and response schemas of kickoffs: shared by both routes, each tool's own path, and resume. */
 import { z } from '@hono/zod-openapi';
-import { WAIT_ENDED_HEADERS } from './face.js';
-import { LONGEST_KEY, LONGEST_SESSION, VISIBLE } from './headers.js';
+import { WAIT_ENDED_HEADERS } from './context.js';
+import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { integer, job, json, LEAST_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+import { integer, job, json, MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
-/** How long a short tool's kickoff waits unless the client prefers another time, in seconds: gateways give up at 30. */
+/** Default wait of a short tool's kickoff, in seconds: gateways time out at 30. */
 export const DEFAULT_WAIT_SECONDS = 20;
-/** Longest time for which a result can be asked to be kept, in seconds: ten years. What Temporal keeps bounds it. */
+/** Longest keep-alive that can be requested, in seconds: ten years. Temporal's retention bounds it further. */
 const LONGEST_KEEP_ALIVE_SECONDS = 10 * 365 * 24 * 3600;
 
 export const kickoffSchema = job
@@ -16,38 +16,40 @@ export const kickoffSchema = job
     estimated_duration_seconds: z.number(),
     idempotency: z.object({
       key: z.string().optional().describe('The Idempotency-Key, if the request had one.'),
-      replayed: z.boolean().describe('Was this job started by an earlier request with the key?'),
-      kept_seconds_after_end: z.number().describe('How long job and key are kept once it has ended.'),
+      replayed: z.boolean().describe('Whether an earlier request with the same key started this job.'),
+      kept_seconds_after_end: z
+        .number()
+        .describe('How long the job and its key are kept after it has ended, in seconds.'),
       rule: z.string(),
     }),
   })
   .openapi('Kickoff');
 
 export const IDEMPOTENCY_RULE =
-  'A key belongs to the caller and the tool. The same key with the same request gives the same job, also while requests race and after it has ended, for as long as the job is kept; with another request it is refused (422).';
+  'A key belongs to the caller and the tool. The same key with the same request gives the same job, also for concurrent requests and after it has ended, for as long as the job is kept; with another request it is refused (422).';
 
 const header = (description: string) => ({ description, schema: { type: 'string' as const } });
 
 const HEADERS = {
   ...RATE_HEADERS,
   ...WAIT_ENDED_HEADERS,
-  Location: header('Where the job stands.'),
-  'Preference-Applied': header('Which preferences were honoured (RFC 7240).'),
+  Location: header('URL of the job.'),
+  'Preference-Applied': header('The preferences that were honoured (RFC 7240).'),
   'Idempotent-Replayed': header('true: the job was started by an earlier request with the same key.'),
   'Retry-After': {
-    description: 'Seconds until it is worth looking at the job.',
+    description: 'Seconds until the next poll is worthwhile.',
     schema: { type: 'integer' as const },
   },
 };
 
-/** Headers of every kickoff. They are checked where they are read. */
+/** Request headers of every kickoff. headers.ts validates them. */
 export const kickoffHeaders = z.object({
   'idempotency-key': z
     .string()
     .optional()
     .openapi({
       maxLength: LONGEST_KEY,
-      pattern: VISIBLE.source,
+      pattern: VISIBLE_ASCII.source,
       description: `1 to ${LONGEST_KEY} visible ASCII characters. ${IDEMPOTENCY_RULE}`,
     }),
   prefer: z
@@ -58,7 +60,7 @@ export const kickoffHeaders = z.object({
     }),
   'longhaul-session': z.string().optional().openapi({
     maxLength: LONGEST_SESSION,
-    pattern: VISIBLE.source,
+    pattern: VISIBLE_ASCII.source,
     description:
       '1 to 200 visible ASCII characters of your choice: jobs can be listed by it. Default: the MCP session of Mcp-Session-Id, if there is one.',
   }),
@@ -68,17 +70,17 @@ export const kickoffQuery = z.strictObject({
   keep_alive_seconds: integer(
     1,
     LONGEST_KEEP_ALIVE_SECONDS,
-    `How long the result shall be kept after the end. At least ${LEAST_KEEP_ALIVE_SECONDS} s in any case; bounded by Temporal's retention.`,
+    `How long to keep the result after the end. At least ${MIN_KEEP_ALIVE_SECONDS} s in any case; bounded by Temporal's retention.`,
   ),
 });
 
 export const kickoffResponses = {
   200: json(
     kickoffSchema,
-    'A short tool that has ended within the wait; or an earlier job of the same key, which has ended.',
+    'The job has ended: that of a short tool within the wait, or an earlier one with the same key.',
     HEADERS,
   ),
-  202: json(kickoffSchema, 'The job is durable and will run, whatever becomes of this connection.', HEADERS),
+  202: json(kickoffSchema, 'The job is durable and runs independently of this connection.', HEADERS),
 };
 
 export const KICKOFF_PROBLEMS: ProblemType[] = [

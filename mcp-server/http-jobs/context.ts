@@ -1,0 +1,55 @@
+/** Context shared by all route files of the jobs API. */
+import type { Context } from 'hono';
+import type { OpenAPIHono } from '@hono/zod-openapi';
+import type { Engine } from '../../engine/index.js';
+import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import type { Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
+import type { Rates } from './rates.js';
+import { retryAfterSeconds } from './render.js';
+
+export interface JobsOptions {
+  engine: Engine;
+  settings: Settings;
+  /** The key that all servers of a home share. */
+  secret: Buffer;
+  logger: Logger;
+  /** Identifies the caller of a request. */
+  principalOf: (c: Context) => string;
+  /** The shutdown of the process. */
+  shutdown: Shutdown;
+  /** Scopes under which an MCP session's operations are listed, plain ones first; undefined for an unknown session ID. */
+  mcpSessionOf: (id: string, principal: string) => string[] | undefined;
+}
+
+export interface JobsContext extends JobsOptions {
+  app: OpenAPIHono;
+  rates: Rates;
+}
+
+/** Exported by each route file; index.ts calls them. */
+export type RegisterRoutes = (context: JobsContext) => void;
+
+/** Response header: the shutdown has ended the wait early. */
+export const WAIT_ENDED_HEADER = 'Longhaul-Wait-Ended';
+
+/** For the OpenAPI document. */
+export const WAIT_ENDED_HEADERS = {
+  [WAIT_ENDED_HEADER]: {
+    description: `${SERVER_STOPPING}: the server is stopping and has ended the wait; the job continues. Repeat the request after Retry-After.`,
+    schema: { type: 'string' as const },
+  },
+};
+
+/** Response headers to add after a wait; empty unless the shutdown has ended the wait for an open job. */
+export function waitHeaders({ shutdown }: JobsContext, record: OperationRecord): Record<string, string> {
+  if (!shutdown.hasBegun || isTerminal(record.status)) return {};
+  const seconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds(record));
+  return { [WAIT_ENDED_HEADER]: SERVER_STOPPING, 'Retry-After': String(seconds) };
+}
+
+/** Aborts when the client disconnects or the server stops; ends waits and streams. */
+export function signalOf({ shutdown }: JobsContext, c: Context): AbortSignal {
+  return AbortSignal.any([shutdown.signal, c.req.raw.signal]);
+}

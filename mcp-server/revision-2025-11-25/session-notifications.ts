@@ -1,0 +1,65 @@
+/** Notifications on a session's own stream, and questions that no waiting call shows. */
+import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { associationOf, followOperation } from '../sep-1391/index.js';
+import { followTask } from './tasks/notifications.js';
+import { followJob, DeliveredJobs } from '../two-stage/index.js';
+import type { LegacyContext } from './context.js';
+import { linksOfSession } from './links.js';
+import { Questions, type AskedBy } from './questions.js';
+import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
+
+/**
+ * Sends notifications until the signal fires. Questions are sent too, since a client may wait for a task without requesting
+ * its result (specs: 2025-11-25 basic/utilities/tasks, "Input Required Status", note).
+ *
+ * @param delivered what the stream that this one resumes has sent of the session's two-stage jobs. Default: nothing
+ */
+export function notifySession(
+  context: LegacyContext,
+  session: Session,
+  sendOut: (message: JSONRPCMessage) => Promise<void>,
+  signal: AbortSignal,
+  delivered: DeliveredJobs = new DeliveredJobs(),
+): void {
+  const { version, principal, elicitation } = session;
+  const withLinks = linksOfSession(context, session);
+  const send = (message: JSONRPCMessage) =>
+    sendOut(
+      'params' in message && message.params ? { ...message, params: withLinks(message.params) } : message,
+    );
+  const shows = (by: AskedBy) =>
+    elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
+  if (featuresOf(version).tasks) {
+    const task = { elicitation, send, ...shows('task') };
+    context.notifier.listen({
+      principal,
+      session: taskScope(session),
+      signal,
+      follow: () => followTask(task),
+    });
+  }
+  const { asyncTools, twoStage } = session;
+  const listenToJobs = (listed: string, by: 'job' | 'operation') => {
+    const job = { engine: context.engine, send, delivered, fields: associationOf, ...shows(by) };
+    context.notifier.listen({
+      principal,
+      session: listed,
+      signal,
+      since: delivered.since,
+      follow: () => followJob(job),
+    });
+  };
+  // With both opt-ins an operation is followed like a job: its result is notified too.
+  if (twoStage) {
+    listenToJobs(jobScope(session), 'job');
+    if (asyncTools) listenToJobs(operationScope(session), 'operation');
+  } else if (asyncTools) {
+    const operation = { send, ...shows('operation') };
+    context.notifier.listen({
+      principal,
+      session: operationScope(session),
+      signal,
+      follow: () => followOperation(operation),
+    });
+  }
+}
