@@ -14,15 +14,15 @@ const REQUEST_LIMIT_MS = (WAIT_SECONDS + 30) * 1000;
 const SEEN_LIMIT = 1_000;
 
 const HELP = `
-Looking takes nothing: the agent gets its messages all the same. Ctrl-C ends the following.
-A dead letter was delivered as often as it may be and never acknowledged. To resend or drop one: longhaul dead-letters.
+Messages stay in the inbox until the agent takes them. Ctrl-C stops following.
+A dead letter reached its maximum deliveries without an acknowledgement. To resend or drop one: longhaul dead-letters.
 `;
 
 /** `longhaul inbox`. */
 export function registerInbox(program: Command): void {
   const command = clientCommand(program, 'inbox', "show an agent's messages")
     .argument('<name>')
-    .addOption(new Option('--follow', 'go on, and show each message as it comes').conflicts('dead'))
+    .addOption(new Option('--follow', 'continue, and show each new message').conflicts('dead'))
     .option('--dead', 'its dead letters instead')
     .addHelpText('after', HELP);
   runs(command, async (session, name: string) => {

@@ -40,13 +40,13 @@ export class Outbox {
     await this.#send(replyTo, shortId, { mode: 'dead_letter', content: { text }, responseTo: id });
   }
 
-  /** Tells the directory that this life of the agent is over. */
+  /** Signals the directory that the session was ended or the inbox closed. */
   async leave(epoch: number, isForgotten: boolean): Promise<void> {
     const leaving: LeaveNotice = { name: this.name, epoch, isForgotten };
     await this.#signal('directory', leaveSignal, leaving);
   }
 
-  /** Returns a message for anyone to the directory. @returns false when there is none */
+  /** Returns a message for anyone to the directory. @returns false if it doesn't exist */
   handBack({ handBackAt: _over, ...offer }: StoredMessage): Promise<boolean> {
     return this.#signal('directory', handBackSignal, offer);
   }
