@@ -1,4 +1,4 @@
-/** Names of the mailbox's tools: reserved where the mailbox is switched on. */
+/** Names of the mailbox's tools. While it is switched on, no tool of a project can have them. */
 export const MAILBOX_TOOL_NAMES = [
   'register_and_wait',
   'respond_and_wait',

@@ -4,7 +4,7 @@ import { EXIT } from '../../cli/client/exit-codes.js';
 import type { Agent } from './call-mailbox-tool.js';
 import { print, say } from '../../cli/console.js';
 
-/** Agents asked for at a time. */
+/** Agents per request. */
 const PAGE = 200;
 
 interface StatusPage {

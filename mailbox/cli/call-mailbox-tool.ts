@@ -1,4 +1,4 @@
-/** Calling the server's tools of the mailbox, whose answers are JSON as text. */
+/** Calls the server's mailbox tools, whose results are JSON as text. */
 import { CommandFailure } from '../../cli/failure.js';
 import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
@@ -23,22 +23,22 @@ export interface InboxMessage {
   id: string;
   from?: string;
   mode: string;
-  /** Its text. */
+  /** Text. */
   m: string;
   ctx?: unknown;
   /** The message that it responds to. */
   re?: string;
   /** ISO 8601. */
   sent: string;
-  /** Not of a dead letter. */
+  /** Absent from a dead letter. */
   state?: string;
-  /** Of a dead letter. */
+  /** Set on a dead letter. */
   deliveries?: number;
   /** ISO 8601. */
   dead?: string;
 }
 
-/** What a send gives; with a wait also the responses by agent, and where the message is with the others. */
+/** Result of a send; after a wait with responses by agent, and the state of the message at the others. */
 export interface SentMessage {
   id: string;
   to?: string[];
@@ -54,7 +54,7 @@ export function afterDeliveries(count: number): string {
   return `after ${count} ${count === 1 ? 'delivery' : 'deliveries'}`;
 }
 
-/** @throws ToolRefusal, Unreachable, RpcError; CommandFailure where the mailbox is switched off */
+/** @throws ToolRefusal, Unreachable, RpcError; CommandFailure if the mailbox is switched off */
 export async function callMailboxTool<Answer>(
   session: Session,
   name: string,

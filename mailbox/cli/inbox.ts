@@ -6,23 +6,23 @@ import type { Session } from '../../cli/client/session.js';
 import { print, say } from '../../cli/console.js';
 import { CommandFailure } from '../../cli/failure.js';
 
-/** How long one look waits for something new, in seconds. */
-const LOOK_SECONDS = 50;
-/** What an answer may take beyond that, in milliseconds. */
-const LOOK_LIMIT_MS = (LOOK_SECONDS + 30) * 1000;
-/** How many messages are remembered as shown. */
-const MOST_SEEN = 1_000;
+/** Wait of one request for new messages, in seconds. */
+const WAIT_SECONDS = 50;
+/** Time limit of one request, in milliseconds. */
+const REQUEST_LIMIT_MS = (WAIT_SECONDS + 30) * 1000;
+/** Maximum message IDs that are remembered as shown. */
+const SEEN_LIMIT = 1_000;
 
 const HELP = `
-Looking takes nothing: the agent gets its messages all the same. Ctrl-C ends the following.
-A dead letter was delivered as often as it may be and never acknowledged. To resend or drop one: longhaul dead-letters.
+Messages stay in the inbox until the agent takes them. Ctrl-C stops following.
+A dead letter reached its maximum deliveries without an acknowledgement. To resend or drop one: longhaul dead-letters.
 `;
 
 /** `longhaul inbox`. */
 export function registerInbox(program: Command): void {
   const command = clientCommand(program, 'inbox', "show an agent's messages")
     .argument('<name>')
-    .addOption(new Option('--follow', 'go on, and show each message as it comes').conflicts('dead'))
+    .addOption(new Option('--follow', 'continue, and show each new message').conflicts('dead'))
     .option('--dead', 'its dead letters instead')
     .addHelpText('after', HELP);
   runs(command, async (session, name: string) => {
@@ -48,23 +48,23 @@ async function follow(session: Session, command: Command, name: string): Promise
   const { signal } = leaving;
   const onTrouble = (reason?: string) =>
     say(reason === undefined ? 'it is back' : `no messages just now (${reason}); trying again`);
-  const patience = new ReconnectPolicy({ signal, isKnown: false, onTrouble });
+  const policy = new ReconnectPolicy({ signal, isKnown: false, onTrouble });
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   let seen: string[] = [];
   try {
     while (!signal.aborted) {
-      const answer = await patience.answered(() =>
+      const answer = await policy.answered(() =>
         callMailboxTool<{ messages?: InboxMessage[] }>(
           session,
           'check_inbox',
-          { agent_name: name, seen, timeout_seconds: LOOK_SECONDS },
-          { signal, limitMs: LOOK_LIMIT_MS },
+          { agent_name: name, seen, timeout_seconds: WAIT_SECONDS },
+          { signal, limitMs: REQUEST_LIMIT_MS },
         ),
       );
       const messages = answer?.messages ?? [];
       await show(command, messages);
-      seen = [...seen, ...messages.map(({ id }) => id)].slice(-MOST_SEEN);
+      seen = [...seen, ...messages.map(({ id }) => id)].slice(-SEEN_LIMIT);
     }
   } finally {
     process.off('SIGINT', leave);

@@ -6,9 +6,9 @@ import { usageFailure } from '../../cli/client/failures.js';
 import type { SentMessage } from './call-mailbox-tool.js';
 import { print, say } from '../../cli/console.js';
 
-/** How long `--wait` waits unless --timeout says so, in seconds. */
-const USUAL_WAIT_SECONDS = 600;
-/** What an answer may take beyond the wait itself, in milliseconds. */
+/** Default wait of `--wait`, in seconds. */
+const DEFAULT_WAIT_SECONDS = 600;
+/** Time limit of a request beyond its wait, in milliseconds. */
 const ANSWER_MARGIN_MS = 30_000;
 
 const HELP = `
@@ -52,7 +52,7 @@ export function registerSend(program: Command): void {
       wholeNumber,
     )
     .addOption(new Option('--wait [any|all]', 'wait for a response').choices(['any', 'all']).preset('all'))
-    .option('--timeout <seconds>', `how long --wait waits (default: ${USUAL_WAIT_SECONDS})`, wholeNumber)
+    .option('--timeout <seconds>', `how long --wait waits (default: ${DEFAULT_WAIT_SECONDS})`, wholeNumber)
     .addHelpText('after', HELP);
   runs(command, async (session, text: string) => {
     const [{ afterDeliveries, callMailboxTool }, { harmlessLines }] = await Promise.all([
@@ -60,7 +60,7 @@ export function registerSend(program: Command): void {
       import('../../cli/client/terminal-text.js'),
     ]);
     const flags = command.opts<SendFlags>();
-    const timeout = flags.timeout ?? USUAL_WAIT_SECONDS;
+    const timeout = flags.timeout ?? DEFAULT_WAIT_SECONDS;
     const sent = await callMailboxTool<SentMessage>(
       session,
       'send_message',

@@ -120,7 +120,7 @@ export class Mailbox {
   }
 
   /**
-   * Waits for a message. Writes nothing while there is none, and continues while Temporal is unavailable.
+   * Waits for a message. Writes nothing until there is one, and continues while Temporal is unavailable.
    *
    * @throws LonghaulError `invalid_arguments`, `not_found` for an ID that isn't an agent's
    */

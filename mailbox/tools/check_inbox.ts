@@ -3,11 +3,11 @@ import type { QueuedMessage } from '../types.js';
 import { timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { renderMail } from './render-mail.js';
-import { usualSeconds } from './replies.js';
+import { defaultSeconds } from './replies.js';
 import { reportWaiting, timeoutMsOf } from './waiting.js';
 
-/** Most messages that a caller may name as seen. */
-const MOST_SEEN = 1_000;
+/** Maximum message IDs that a caller may name as seen. */
+const SEEN_LIMIT = 1_000;
 
 export const checkInbox = defineMailboxTool({
   name: 'check_inbox',
@@ -18,7 +18,7 @@ export const checkInbox = defineMailboxTool({
     agent_name: z.string(),
     seen: z
       .array(z.string().max(200))
-      .max(MOST_SEEN)
+      .max(SEEN_LIMIT)
       .optional()
       .describe('Wait until there is another than these ids'),
     timeout_seconds: timeoutSeconds,
@@ -26,12 +26,12 @@ export const checkInbox = defineMailboxTool({
   async run(engine, caller, { agent_name, seen, timeout_seconds }) {
     const { principal, closing } = caller;
     if (!seen) return { messages: (await engine.mailbox.peek(principal, agent_name)).map(render) };
-    const over = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? usualSeconds(caller)));
-    const signal = AbortSignal.any([caller.signal, closing.signal, over]);
+    const timeout = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? defaultSeconds(caller)));
+    const signal = AbortSignal.any([caller.signal, closing.signal, timeout]);
     const waiting = reportWaiting(caller);
     try {
-      const fresh = await firstFresh(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
-      if (fresh.length) return { messages: fresh.map(render) };
+      const unseen = await firstUnseen(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
+      if (unseen.length) return { messages: unseen.map(render) };
       return { nw: true, ...(closing.hasBegun ? { again: 1 } : {}) };
     } finally {
       waiting.end();
@@ -39,14 +39,14 @@ export const checkInbox = defineMailboxTool({
   },
 });
 
-/** The messages that aren't known, as soon as there are any; none once the inbox is followed no more. */
-async function firstFresh(
+/** Resolves with the unseen messages as soon as there are any; with none when the inbox's iteration ends. */
+async function firstUnseen(
   inbox: AsyncGenerator<QueuedMessage[]>,
   seen: ReadonlySet<string>,
 ): Promise<QueuedMessage[]> {
   for await (const messages of inbox) {
-    const fresh = messages.filter(({ messageId }) => !seen.has(messageId));
-    if (fresh.length) return fresh;
+    const unseen = messages.filter(({ messageId }) => !seen.has(messageId));
+    if (unseen.length) return unseen;
   }
   return [];
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
-import { repliesTo, usualSeconds } from './replies.js';
+import { repliesTo, defaultSeconds } from './replies.js';
 
 export const checkReplies = defineMailboxTool({
   name: 'check_replies',
   title: 'Check replies',
   description:
-    'Responses to a message you sent: {"r": by agent, "state": where it is with the others, "progress": what they reported}. With nw the wait was in vain. dead_lettered: they failed with it, see dead_letters.',
+    'Responses to a message you sent: {"r": by agent, "state": where it is with the others, "progress": what they reported}. nw: the wait timed out. dead_lettered: never acknowledged, see dead_letters.',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     message_id: messageId,
@@ -21,10 +21,10 @@ export const checkReplies = defineMailboxTool({
         tool: 'check_replies',
         args: input,
         timeoutArgument: 'timeout_seconds',
-        timeoutSeconds: timeout_seconds ?? usualSeconds(caller),
+        timeoutSeconds: timeout_seconds ?? defaultSeconds(caller),
       });
     return {
-      // Of a send whose answer the client never got.
+      // The client didn't get the result of the send, which had the ID.
       ...(caller.isContinued ? { id: message_id } : {}),
       ...(await repliesTo(engine, caller, message_id, wait, timeout_seconds)),
     };

@@ -1,5 +1,5 @@
 /**
- * Tools of the mailbox. Their answers are one line of JSON as text and nothing beside it: models pay for every token of
+ * Definition of a mailbox tool. Results are one line of JSON as text, without structured content: models pay for every token of
  * a loop that runs for days, and a client that shows structured content too would make them pay twice.
  */
 import type { z } from 'zod';
@@ -14,21 +14,20 @@ import { renderRefusal } from '../../mcp-server/shared/results.js';
 interface Definition<Input extends z.ZodObject> {
   name: MailboxToolName;
   title: string;
-  /** Short: every agent has it in its context. */
+  /** Short, because every agent has it in its context. */
   description: string;
   annotations: BuiltinTool['annotations'];
   input: Input;
-  /** @returns the answer, as JSON */
+  /** @returns the result, as JSON */
   run: (engine: Engine, caller: Caller, input: z.output<Input>) => Promise<object>;
 }
 
-/** What to do about a refusal, where its message doesn't say it. */
+/** Advice for errors whose message has none. */
 const ADVICE: Partial<Record<ErrorKind, string>> = {
-  invalid_arguments: 'Nothing was done. Mend the call and try again.',
+  invalid_arguments: 'Nothing was done. Correct the call and try again.',
   unavailable: 'No message is lost. Make the same call again shortly.',
 };
 
-/** Defines one. */
 export function defineMailboxTool<Input extends z.ZodObject>({
   input,
   run,

@@ -1,4 +1,4 @@
-/** Operations that a waiting agent wants to be woken by. */
+/** Operations whose end also ends an agent's wait. */
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -7,8 +7,8 @@ import type { Caller } from '../../mcp-server/shared/caller.js';
 import { isOver, plainStatus } from '../../mcp-server/plain/envelope/status.js';
 import { waitFor } from '../../mcp-server/plain/wait.js';
 
-/** For how long they are looked at, in seconds: longer than any wait. */
-const LOOK_SECONDS = 24 * 3600;
+/** Maximum time of a watch, in seconds: longer than any wait. */
+const WATCH_SECONDS = 24 * 3600;
 
 /** @throws LonghaulError `not_found`, `unavailable` */
 export function readOperations(
@@ -28,44 +28,44 @@ async function readOperation(engine: Engine, principal: string, token: string): 
   }
 }
 
-/** Those that have ended, or wait for an answer, by token, in the words of operation_get. */
-export type Ended = Record<string, PlainStatus>;
+/** Statuses of operations that have ended or require input, by token, with the values of operation_get. */
+export type EndedOperations = Record<string, PlainStatus>;
 
-/** Looks at operations until one has ended or asks something. */
+/** Watches operations until one has ended or requires input. */
 export class OperationsWatch {
-  readonly ended: Ended = {};
-  readonly #woken = new AbortController();
-  readonly #over = new AbortController();
+  readonly ended: EndedOperations = {};
+  readonly #hasEnded = new AbortController();
+  readonly #stopped = new AbortController();
 
   constructor(engine: Engine, { principal, closing }: Caller, records: OperationRecord[]) {
-    for (const record of records) this.#note(record);
+    for (const record of records) this.#record(record);
     if (this.hasEnded) return;
-    const { signal } = this.#over;
+    const { signal } = this.#stopped;
     for (const record of records)
-      void waitFor(engine, record, LOOK_SECONDS, { principal, closing, signal }).then(
-        ({ record: seen }) => this.#note(seen),
-        // One that can't be looked at any more wakes nobody: the agent's next call says why.
+      void waitFor(engine, record, WATCH_SECONDS, { principal, closing, signal }).then(
+        ({ record: seen }) => this.#record(seen),
+        // An operation that can't be read doesn't end the wait: the agent's next call reports the error.
         () => undefined,
       );
   }
 
   /** Fires when one has ended. */
   get signal(): AbortSignal {
-    return this.#woken.signal;
+    return this.#hasEnded.signal;
   }
 
   get hasEnded(): boolean {
-    return this.#woken.signal.aborted;
+    return this.#hasEnded.signal.aborted;
   }
 
   stop(): void {
-    this.#over.abort();
+    this.#stopped.abort();
   }
 
-  #note(record: OperationRecord): void {
+  #record(record: OperationRecord): void {
     const status = plainStatus(record);
     if (!isOver(status) && status !== 'input_required') return;
     this.ended[record.token] = status;
-    this.#woken.abort();
+    this.#hasEnded.abort();
   }
 }

@@ -48,8 +48,8 @@ export const registerAndWait = defineMailboxTool({
       leaseSeconds: lease_seconds,
       timeoutSeconds: timeout_seconds,
     });
-    const isTold = input.agent_id !== undefined && !caller.isContinued;
-    return { ...(isTold ? {} : { agent_id: id }), ...answer };
+    const isKnown = input.agent_id !== undefined && !caller.isContinued;
+    return { ...(isKnown ? {} : { agent_id: id }), ...answer };
 
     async function register(): Promise<string> {
       const registration = { name: agent_name, type: agent_type, capabilities };

@@ -1,4 +1,4 @@
-/** A message that somebody looks at. */
+/** Renders a message of an inbox or a dead letter. */
 import type { DeliveredMessage } from '../types.js';
 
 export function renderMail({

@@ -1,25 +1,25 @@
-/** What has become of a message, and waiting for its responses. */
+/** Replies to a message, and waiting for them. */
 import type { Engine } from '../../engine/index.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 
-/** Stands for the agent that has yet to take a message for anyone. */
+/** Name for the unknown taker of a message for anyone. */
 const ANYONE = '*';
 
 export interface RepliesAnswer {
   /** Responses by agent. */
   r?: Record<string, string>;
-  /** Of the others: where the message is. */
+  /** Without a response: the state of the message. */
   state?: Record<string, MessageState>;
-  /** Of those that are at work on it: what they reported last. */
+  /** While agents have it: their latest reports. */
   progress?: Record<string, MessageProgress>;
-  /** Of those where it is a dead letter: how often it was delivered. */
+  /** Where it is a dead letter: the number of deliveries. */
   deliveries?: Record<string, number>;
-  /** The wait is over, and what it was for isn't there. */
+  /** The wait timed out. */
   nw?: true;
-  /** The server stops: call again. */
+  /** The server stops: repeat the call. */
   again?: 1;
 }
 
@@ -36,13 +36,13 @@ export async function repliesTo(
   const { principal, closing } = caller;
   if (wait === undefined) return render(await engine.mailbox.replies(principal, messageId), undefined);
   const waiting = reportWaiting(caller);
-  const news = new News();
+  const progress = new UnseenProgress();
   try {
     const replies = await engine.mailbox.replies(principal, messageId, {
       wait,
-      timeoutMs: timeoutMsOf(timeoutSeconds ?? usualSeconds(caller)),
+      timeoutMs: timeoutMsOf(timeoutSeconds ?? defaultSeconds(caller)),
       signal: AbortSignal.any([caller.signal, closing.signal]),
-      onChange: (now) => news.of(now).forEach(waiting.say),
+      onChange: (now) => progress.linesOf(now).forEach(waiting.report),
     });
     const answer = render(replies, wait);
     return answer.nw && closing.hasBegun ? { ...answer, again: 1 } : answer;
@@ -51,16 +51,16 @@ export async function repliesTo(
   }
 }
 
-/** How long a call waits for responses unless it says so, in seconds. */
-export function usualSeconds({ clientName }: Caller): number {
+/** Default wait for responses, in seconds. */
+export function defaultSeconds({ clientName }: Caller): number {
   return Math.min(LONG_SECONDS, longestWaitSeconds(clientName));
 }
 
-/** Reports of progress that a caller has not seen yet. */
-class News {
+/** Progress reports that a caller has not received yet. */
+class UnseenProgress {
   readonly #seen = new Map<string, string>();
 
-  of(replies: Reply[]): string[] {
+  linesOf(replies: Reply[]): string[] {
     return replies.flatMap(({ from = ANYONE, progress }) => {
       if (!progress || this.#seen.get(from) === progress.at) return [];
       this.#seen.set(from, progress.at);

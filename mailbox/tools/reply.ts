@@ -1,13 +1,13 @@
-/** What a wait is answered with: the shortest shape that holds it. */
+/** Result of a wait, in its shortest form. */
 import type { ReceiveResult } from '../types.js';
-import type { Ended } from './operations.js';
+import type { EndedOperations } from './operations.js';
 
 /**
- * Nothing came: `{nw: true}`. A message: its `id` and text `m`, and what is new with it: `from` and `mode` where they
- * differ from the message before, `ctx` and `re` (the message that it responds to) where it has them, `again` when it was
- * given before. The message before is the one that the agent acknowledged last in this life, so it knows that one.
+ * No message: `{nw: true}`. A message: its `id` and text `m`; `from` and `mode` if they differ from those of the message that
+ * the agent acknowledged last in this session; `ctx` and `re` (the message that it responds to) if it has them; `again` if it
+ * was delivered before.
  */
-export type Answer =
+export type WaitResult =
   | { nw: true; again?: 1 }
   | {
       id: string;
@@ -17,20 +17,20 @@ export type Answer =
       ctx?: unknown;
       re?: string;
       again?: 1;
-      ops?: Ended;
+      ops?: EndedOperations;
     }
-  | { ops: Ended }
+  | { ops: EndedOperations }
   | { gone: true }
   | { bye: true };
 
-export const NO_WORK: Answer = { nw: true };
-/** The server stops: the agent shall come back, and reaches another one. */
-export const COME_BACK: Answer = { nw: true, again: 1 };
+export const NO_WORK: WaitResult = { nw: true };
+/** The server stops: the agent's next call reaches another one. */
+export const CALL_AGAIN: WaitResult = { nw: true, again: 1 };
 
 export function renderMessage({
   message,
   previous,
-}: ReceiveResult & { kind: 'message' }): Answer & { id: string } {
+}: ReceiveResult & { kind: 'message' }): WaitResult & { id: string } {
   const { messageId, from, mode, content, context, responseTo, delivery } = message;
   return {
     id: messageId,

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { Recipients, Selector } from '../types.js';
 import { agentId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
-import { repliesTo, usualSeconds } from './replies.js';
+import { repliesTo, defaultSeconds } from './replies.js';
 
-/** What a message is for when its sender doesn't say. */
-const USUAL_MODE = 'task';
+/** Default mode of a message. */
+const DEFAULT_MODE = 'task';
 
 const input = z.strictObject({
   content: z.string(),
@@ -19,7 +19,7 @@ const input = z.strictObject({
     .enum(['all', 'anyone'])
     .optional()
     .describe('All of them, or the first free one. Default: all with to, else anyone'),
-  mode: z.string().default(USUAL_MODE).describe('E.g. task, challenge'),
+  mode: z.string().default(DEFAULT_MODE).describe('E.g. task, challenge'),
   context: z.unknown().optional(),
   agent_id: agentId.optional().describe('Yours, if you have one'),
   from: z.string().optional().describe('Your name, if you have no agent_id'),
@@ -72,7 +72,7 @@ export const sendMessage = defineMailboxTool({
       tool: 'check_replies',
       args: { message_id: messageId, wait },
       timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? usualSeconds(caller),
+      timeoutSeconds: timeout_seconds ?? defaultSeconds(caller),
     });
     return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
   },

@@ -7,7 +7,7 @@ import { LONG_SECONDS, waitForWork } from './waiting.js';
 export const wait = defineMailboxTool({
   name: 'wait',
   title: 'Wait for work',
-  description: 'Goes on waiting, as register_and_wait.',
+  description: 'Continues waiting, as register_and_wait.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
     agent_id: agentId,

@@ -6,67 +6,67 @@ import type { Caller } from '../../mcp-server/shared/caller.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { OperationsWatch } from './operations.js';
-import { COME_BACK, NO_WORK, renderMessage, type Answer } from './reply.js';
+import { CALL_AGAIN, NO_WORK, renderMessage, type WaitResult } from './reply.js';
 
-/** Waits in seconds: while messages flow, after the first that was in vain, and from then on. */
+/** Default waits, in seconds: while messages flow, after the first wait that timed out, and from then on. */
 const SHORT_SECONDS = 5;
 const MIDDLE_SECONDS = 30;
 export const LONG_SECONDS = 60;
-/** An answer leaves by so much before the caller's time-out, so that it is there in time: 5%, at most 1 s. */
+/** The result is sent this long before the caller's time-out, so that it arrives in time: 5%, at most 1 s. */
 const EARLY_SHARE = 0.05;
 const EARLY_MS = 1_000;
 
 export interface WaitRequest {
   agentId: string;
-  /** Message that was received and needs no response. */
+  /** Message that was received and gets no response. */
   ack?: string | undefined;
-  /** Operations that end the wait, too. */
+  /** Operations whose end also ends the wait. */
   operations: OperationRecord[];
-  /** How long the agent has a message before it comes again. Default: 900. */
+  /** Lease on the received message, in seconds. Default: 900. */
   leaseSeconds?: number | undefined;
-  /** Default: by how long it has been quiet. */
+  /** Default: depends on the time since the last message. */
   timeoutSeconds?: number | undefined;
 }
 
 /**
- * Waits until there is a message, an operation has ended, or the time has passed. Any process can go on with the wait:
- * nothing about it is kept here.
+ * Waits until there is a message, an operation has ended, or the wait times out. Keeps no state in this process: any other can
+ * continue the wait.
  *
- * @throws LonghaulError `not_found` for an ID that is no agent's, `unavailable`
+ * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
 export async function waitForWork(
   engine: Engine,
   caller: Caller,
   { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
-): Promise<Answer> {
+): Promise<WaitResult> {
   const { principal, closing } = caller;
   const watch = new OperationsWatch(engine, caller, operations);
   const waiting = reportWaiting(caller);
   try {
     const received = await engine.mailbox.receive(principal, agentId, {
-      // One that has ended shall not keep messages away.
+      // An operation that has ended already must not suppress messages.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
       signal: AbortSignal.any([caller.signal, closing.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
       ...(ack === undefined ? {} : { ack }),
       ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     });
-    return answerOf(engine, caller, agentId, received, watch);
+    return resultOf(engine, caller, agentId, received, watch);
   } finally {
     waiting.end();
     watch.stop();
   }
 }
 
-function answerOf(
+function resultOf(
   engine: Engine,
   { principal, signal, closing }: Caller,
   agentId: string,
   received: ReceiveResult,
   { hasEnded, ended }: OperationsWatch,
-): Answer {
+): WaitResult {
   switch (received.kind) {
     case 'message':
-      // The client has gone in this same moment. Without this it would get the message with its next wait.
+      // The client disconnected meanwhile: the message, which its next wait receives, must not count as delivered.
       if (signal.aborted)
         void engine.mailbox.release(principal, agentId, received.message).catch(() => undefined);
       return { ...renderMessage(received), ...(hasEnded ? { ops: ended } : {}) };
@@ -76,20 +76,20 @@ function answerOf(
       return { bye: true };
     default:
       if (hasEnded) return { ops: ended };
-      return closing.hasBegun ? COME_BACK : NO_WORK;
+      return closing.hasBegun ? CALL_AGAIN : NO_WORK;
   }
 }
 
-/** A call that waits, as its caller sees it. */
-export interface Waiting {
-  /** Sends what there is to say of the wait, if the caller takes progress. */
-  say: (message: string) => void;
+/** Progress notifications of a waiting call. */
+export interface WaitProgress {
+  /** Sends a message, if the caller accepts progress. */
+  report: (message: string) => void;
   end: () => void;
 }
 
-/** Tells the caller with each heartbeat that the call is alive, if it takes progress. */
-export function reportWaiting({ onProgress }: Caller): Waiting {
-  if (!onProgress) return { say: () => undefined, end: () => undefined };
+/** Sends progress with each heartbeat, if the caller accepts it. */
+export function reportWaiting({ onProgress }: Caller): WaitProgress {
+  if (!onProgress) return { report: () => undefined, end: () => undefined };
   const startedMs = Date.now();
   let latest = 0;
   const send = (seconds: number, more: { message?: string }) => {
@@ -99,12 +99,12 @@ export function reportWaiting({ onProgress }: Caller): Waiting {
   };
   const elapsedMs = () => Date.now() - startedMs;
   return {
-    say: (message) => send(elapsedMs() / 1000, { message }),
+    report: (message) => send(elapsedMs() / 1000, { message }),
     end: onHeartbeat(() => send(Math.round(elapsedMs() / 1000), {})),
   };
 }
 
-/** How long a call waits: what it asks for, else the longer the quieter it is, within what its client allows. */
+/** Duration of a wait: as requested, else longer the longer no message came, up to the client's limit. */
 function timeoutOf(
   { clientName }: Caller,
   seconds: number | undefined,
@@ -119,7 +119,7 @@ function adaptiveSeconds(quietSeconds: number): number {
   return quietSeconds < MIDDLE_SECONDS ? MIDDLE_SECONDS : LONG_SECONDS;
 }
 
-/** A wait that the caller has set the time of, in milliseconds. */
+/** Wait for a requested time-out, in milliseconds. */
 export function timeoutMsOf(seconds: number): number {
   const ms = seconds * 1000;
   return ms - Math.min(EARLY_MS, ms * EARLY_SHARE);

@@ -1,15 +1,15 @@
-/** The agents that one directory lists, and who has room in it. Pure. */
+/** The agents that one directory lists, bounded in number and bytes. Pure. */
 import { jsonBytes } from '../json-size.js';
 import type { ListedAgent } from '../state.js';
 import type { Registration } from '../types.js';
 import type { EnlistRequest, LeaveNotice } from '../wire.js';
 
-/** Largest list, in bytes of JSON; with the offers and publications of a home directory it stays under 1 MiB. */
+/** Maximum size of the list, in bytes of JSON; with the offers and publications of a home directory it stays under 1 MiB. */
 const AGENTS_LIMIT_BYTES = 300 * 1024;
 
 export class AgentList {
   readonly #agents: Map<string, ListedAgent>;
-  /** Those that have not left, and their bytes. */
+  /** Number of agents that have not left, and their bytes. */
   #present = 0;
   #presentBytes = 0;
   #bytes = 0;
@@ -37,7 +37,7 @@ export class AgentList {
     return this.#present;
   }
 
-  /** Is the agent listed as it is, or in a later life? */
+  /** Whether the agent is listed with this registration, or in a later session. */
   isCurrent({ isForced, ...agent }: EnlistRequest): boolean {
     const listed = this.find(agent.name);
     if (!listed) return false;
@@ -45,9 +45,9 @@ export class AgentList {
   }
 
   /**
-   * Is there room for the agent, once those that have left make room for it?
+   * Whether there is room for the agent, once agents that have left are removed.
    *
-   * @param limit number of agents at most; one that is listed already needs room only for its bytes
+   * @param limit maximum number of agents; one that is listed already needs room only for its bytes
    */
   hasRoom(agent: ListedAgent, limit: number): boolean {
     const listed = this.find(agent.name);
@@ -55,7 +55,7 @@ export class AgentList {
     return (listed !== undefined || this.#present < limit) && others + bytesOf(agent) <= AGENTS_LIMIT_BYTES;
   }
 
-  /** Lists an agent; those that have left make room for it. */
+  /** Lists an agent; agents that have left are removed if it needs the room. */
   put(agent: ListedAgent, limit: number): void {
     const listed = this.find(agent.name);
     if (listed) this.#count(listed, -1);
@@ -74,7 +74,7 @@ export class AgentList {
     this.#count(agent, -1);
   }
 
-  /** The agent said good-bye, or its inbox is closed. @returns was it listed? */
+  /** Marks an agent as left, or removes it if its inbox is closed. @returns whether it was listed */
   leave({ name, epoch, isForgotten }: LeaveNotice): boolean {
     const agent = this.find(name);
     if (!agent) return false;
@@ -94,7 +94,7 @@ export class AgentList {
   }
 }
 
-/** Of its entry in a JSON object, with a comma; without the mark of having left, so that leaving needs no room. */
+/** Size of the entry in a JSON object, with a comma. Excludes `hasLeft`, so that leaving needs no room. */
 function bytesOf({ hasLeft: _hasLeft, ...agent }: ListedAgent): number {
   return jsonBytes(agent) + jsonBytes(agent.name) + 2;
 }

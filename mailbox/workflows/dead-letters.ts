@@ -1,13 +1,13 @@
-/** Dead letters of an inbox: messages that were delivered as often as they may be. Bounded in number, bytes and time. */
+/** Dead letters of an inbox: messages that reached their maximum deliveries. Bounded in number, bytes and time. */
 import { log } from '@temporalio/workflow';
 import { jsonBytes } from '../json-size.js';
 import { DEAD_LETTERS_KEPT_MS, DEAD_LETTERS_LIMIT, MAX_DELIVERIES } from '../limits.js';
 import type { InboxState, StoredDeadLetter, StoredMessage } from '../state.js';
 
-/** With the rest of the inbox's state they stay under 1 MiB, in bytes of JSON. */
+/** Maximum size, in bytes of JSON: with the rest of the inbox's state they stay under 1 MiB. */
 const LIMIT_BYTES = 80 * 1024;
 
-/** Was the message delivered as often as it may be? */
+/** Whether the message has reached its maximum deliveries. */
 export function isExhausted({ deliveries, maxDeliveries = MAX_DELIVERIES }: StoredMessage): boolean {
   return deliveries >= maxDeliveries;
 }
@@ -32,7 +32,7 @@ export class DeadLetters {
     if (this.find(id)) this.state.deadLetters = this.all.filter((letter) => letter.id !== id);
   }
 
-  /** Drops those beyond the bounds, the oldest first. */
+  /** Drops dead letters beyond the bounds, the oldest first. */
   dropOldest(): void {
     const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
     let bytes = jsonBytes(this.all);

@@ -1,8 +1,8 @@
 /**
- * One principal's directory: which agents there are, what is offered to anyone, and where messages went that aren't for one
- * agent alone. Whoever waits claims; the first claim that matches gets the message, which goes into the claimer's inbox from
- * here, so that no server's end can lose it in between. The same workflow serves as home directory, which has all of this,
- * and as shard, which lists the agents that have no room in the home directory.
+ * One principal's directory: its agents, the messages for anyone, and the recipients of messages for several agents. Waiting
+ * agents claim messages for anyone; the first matching claim gets the message, which the directory itself sends to the
+ * claimer's inbox, so that no server can lose it by ending. The same workflow type serves as home directory, which has all of
+ * this, and as shard, which lists the agents that have no room in the home directory.
  */
 import { condition, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
 import { jsonBytes } from '../json-size.js';
@@ -29,7 +29,7 @@ import {
 import { AgentList } from './agents.js';
 import { refuse, Run } from './run.js';
 
-/** Largest list of publications, in bytes of JSON. */
+/** Maximum size of the publications, in bytes of JSON. */
 const PUBLICATIONS_LIMIT_BYTES = 100 * 1024;
 
 export async function mailbox_directory(input: DirectoryInput): Promise<void> {
@@ -50,7 +50,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       for (const agent of agents) {
         if (list.isCurrent(agent)) continue;
         const { isForced: _isForced, ...listed } = agent;
-        if (takes(agent, limit)) list.put(listed, limit);
+        if (accepts(agent, limit)) list.put(listed, limit);
         else refused.push(agent.name);
       }
       if (refused.length > 0 && shard === undefined) state.isSharded = true;
@@ -61,11 +61,11 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       validator: ({ agents, limit }: EnlistAllRequest) => {
         const changed = agents.filter((agent) => !list.isCurrent(agent));
         const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
-        if (becomesSharded || changed.some((agent) => takes(agent, limit))) return;
+        if (becomesSharded || changed.some((agent) => accepts(agent, limit))) return;
         const answer: EnlistAllResult = { refused: changed.map(({ name }) => name), listed: list.present };
         refuse('repeat', 'nothing to change', answer);
       },
-      description: 'Lists agents, or what has changed of them.',
+      description: 'Lists agents, or updates their entries.',
     },
   );
 
@@ -96,10 +96,10 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       try {
         await getExternalWorkflowHandle(`${homeId}:${shards[next]}`).signal(leaveSignal, notice);
       } catch {
-        // There is no such shard, so nobody is listed in it or in those after it.
+        // The shard doesn't exist, so neither it nor any after it lists agents.
       }
     },
-    { description: 'An agent said good-bye or is forgotten.' },
+    { description: 'Marks an agent as left, or removes it after its inbox closed.' },
   );
 
   setHandler(
@@ -110,7 +110,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     },
     {
       validator: assertNew,
-      description: 'Notes whom a message goes to.',
+      description: 'Records the recipients of a message.',
     },
   );
 
@@ -135,7 +135,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
         const now = Date.now();
         if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
       },
-      description: 'Offers a message to anyone who matches.',
+      description: 'Offers a message to any agent that matches.',
     },
   );
 
@@ -148,11 +148,11 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       run.changed();
       if (!message) refuse('nothing');
       state.offers = state.offers.filter((one) => one !== message);
-      note(message.id, { recipients: [name] });
+      updatePublication(message.id, { recipients: [name] });
       try {
         await getExternalWorkflowHandle(inboxPrefix + name).signal(assignSignal, message);
       } catch {
-        // It has no inbox any more.
+        // The inbox is closed.
         list.delete(name);
         takeBack(message);
         refuse('nothing');
@@ -163,12 +163,12 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       validator: (claim: ClaimRequest) => {
         if (!offerFor(claim)) refuse('nothing');
       },
-      description: 'Gives the first offer that matches the agent to it.',
+      description: 'Assigns the first matching offer to the agent.',
     },
   );
 
   setHandler(handBackSignal, takeBack, {
-    description: 'A message that its taker did not do.',
+    description: 'Takes back a message that its taker did not acknowledge.',
   });
 
   setHandler(agentsQuery, () => ({
@@ -178,8 +178,8 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   }));
   setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
 
-  /** Is the agent listed here, or may it be? */
-  function takes(agent: EnlistRequest, limit: number): boolean {
+  /** Whether this directory lists the agent, or has room for it. */
+  function accepts(agent: EnlistRequest, limit: number): boolean {
     return (!state.isSharded || list.find(agent.name) !== undefined) && list.hasRoom(agent, limit);
   }
 
@@ -193,14 +193,15 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
 
   function takeBack(message: StoredMessage): void {
     state.offers.unshift(message);
-    note(message.id, { recipients: [] });
+    updatePublication(message.id, { recipients: [] });
     run.changed();
   }
 
-  /** Takes out what nobody may get any more. */
+  /** Removes expired offers. */
   function expire(): void {
     const now = Date.now();
-    for (const { id, expiresAt } of state.offers) if (expiresAt <= now) note(id, { isExpired: true });
+    for (const { id, expiresAt } of state.offers)
+      if (expiresAt <= now) updatePublication(id, { isExpired: true });
     state.offers = state.offers.filter(({ expiresAt }) => expiresAt > now);
   }
 
@@ -215,16 +216,16 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     refuse(isOther ? 'conflict' : 'repeat');
   }
 
-  function note(id: string, what: Partial<Publication>): void {
+  function updatePublication(id: string, change: Partial<Publication>): void {
     const publication = publicationOf(id);
-    if (publication) Object.assign(publication, what, { at: Date.now() });
+    if (publication) Object.assign(publication, change, { at: Date.now() });
   }
 
   function publish(publication: Publication): void {
     state.publications.push(publication);
     const oldest = Date.now() - REPLIES_KEPT_MS;
     let bytes = jsonBytes(state.publications);
-    // An offer that is still open is kept, however old.
+    // An open offer is kept at any age.
     state.publications = state.publications.filter((one) => {
       const isOpen = state.offers.some(({ id }) => id === one.id) || one === publication;
       if (isOpen || (one.at >= oldest && bytes <= PUBLICATIONS_LIMIT_BYTES)) return true;
@@ -238,7 +239,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   await run.continueAsNew<typeof mailbox_directory>({ principal, continueAfterChanges, state });
 }
 
-/** Each selector once, with how many offers have it. */
+/** Selectors of the offers, each once, with the number of its offers. */
 function wantedOf(offers: StoredMessage[]): DirectoryMemo['wanted'] {
   const counts = new Map<string, number>();
   for (const { selector } of offers) {

@@ -1,8 +1,8 @@
 /**
- * One agent's inbox. Everything that changes it is an update, which its validator may refuse without a trace in history, or
- * one of two signals. Nothing happens while the agent waits: leases and signs of life are judged by the time at which
- * somebody looks, and the only timers are for messages that have to go back to others or were delivered for the last time,
- * and one that ends an inbox which nobody uses.
+ * One agent's inbox. All changes are updates, which a validator may refuse without an event in history, or one of two signals.
+ * A waiting agent costs no events: leases and heartbeats are compared with the time when the state is read. The only timers
+ * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
+ * inbox.
  */
 import { condition, log, patched, setHandler } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
@@ -29,16 +29,16 @@ import {
 } from '../wire.js';
 import { isExhausted } from './dead-letters.js';
 import { Outbox } from './outbox.js';
-import { emptyInbox, Inbox } from './queue.js';
+import { emptyInbox, Inbox } from './inbox-state.js';
 import { refuse, Run } from './run.js';
 
-/** An agent that gave no sign for so long is forgotten once its inbox is empty, in milliseconds: 7 days. */
+/** An empty inbox closes after this time without a heartbeat or message, in milliseconds: 7 days. */
 const RETIRE_MS = 7 * 24 * 3600_000;
-/** After this time what couldn't be handed back is tried again, in milliseconds. */
+/** Pause before a failed return of a message to the directory is retried, in milliseconds. */
 const HAND_BACK_RETRY_MS = 60_000;
 /** Epochs are counted in seconds since 2026-01-01, so that they are short. */
 const EPOCH_START_MS = Date.UTC(2026, 0, 1);
-/** Runs of earlier code give a message again and again; what they did so replays so. */
+/** Runs of earlier code deliver a message without limit; their histories have to replay. */
 const DEAD_LETTERS_PATCH = 'mailbox-dead-letters';
 
 export async function mailbox_inbox(input: InboxInput): Promise<void> {
@@ -48,9 +48,9 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   const run = new Run(() => inbox.memo(), continueAfterChanges);
   const outbox = new Outbox(name);
 
-  const assertEpoch = (epoch: number, isByeFine = false): void => {
+  const assertEpoch = (epoch: number, isByeAllowed = false): void => {
     if (state.epoch !== epoch) refuse('gone', `another registration has taken over "${name}"`);
-    if (state.isBye && !isByeFine) refuse('bye', `the waiting of "${name}" was ended`);
+    if (state.isBye && !isByeAllowed) refuse('bye', `the waiting of "${name}" was ended`);
   };
 
   setHandler(
@@ -60,16 +60,16 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       const isTakeover = state.registration !== undefined && !wasBye;
       state.epoch = Math.max(state.epoch + 1, Math.floor((Date.now() - EPOCH_START_MS) / 1000));
       state.registration = registration;
-      inbox.sign();
+      inbox.recordHeartbeat();
       state.activeAt = Date.now();
       delete state.isBye;
       delete state.isRoaming;
       delete state.previous;
-      fail();
+      endLease();
       run.changed();
       return { epoch: state.epoch, isTakeover, wasBye };
     },
-    { description: 'Registers the agent; ends the life that it had before.' },
+    { description: 'Registers the agent; ends its earlier session.' },
   );
 
   setHandler(
@@ -85,7 +85,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         if (inbox.hasSeen(message.id)) refuse('repeat');
         if (inbox.isFull() && !inbox.hasExpired()) refuse('full');
       },
-      description: 'Puts a message into the queue.',
+      description: 'Adds a message to the queue.',
     },
   );
 
@@ -99,7 +99,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         const lease = inbox.take(message, epoch, leaseMs);
         if (isExhausted(message) && patched(DEAD_LETTERS_PATCH)) lease.isLast = true;
       }
-      inbox.sign();
+      inbox.recordHeartbeat();
       run.changed();
       return { ...(message ? { message } : {}), ...(state.previous ? { previous: state.previous } : {}) };
     },
@@ -109,7 +109,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         const isAck = ack !== undefined && inbox.canAcknowledge(ack);
         if (!isAck && state.queue.length === 0) refuse('nothing');
       },
-      description: 'Acknowledges the message before, and gives the next one under a lease.',
+      description: 'Acknowledges the previous message, and delivers the next one under a lease.',
     },
   );
 
@@ -127,7 +127,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         assertEpoch(epoch, true);
         if (state.lease?.id !== id || inbox.find(id)?.deliveries !== delivery) refuse('nothing');
       },
-      description: 'Puts a message back that did not reach its agent.',
+      description: 'Returns a message that did not reach its agent to the queue.',
     },
   );
 
@@ -135,7 +135,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     respondUpdate,
     ({ id, response, digest }) => {
       inbox.answer(id, response, digest);
-      inbox.sign();
+      inbox.recordHeartbeat();
       state.activeAt = Date.now();
       run.changed();
       void outbox.forward(inbox.outcomeOf(id)!);
@@ -147,15 +147,15 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         if (done?.state === 'answered') refuse(done.digest === digest ? 'repeat' : 'answered');
         if (!inbox.canAcknowledge(id) && done?.state !== 'acknowledged') refuse('unknown_message');
       },
-      description: 'Answers a message, which acknowledges it.',
+      description: 'Responds to a message, which acknowledges it.',
     },
   );
 
   setHandler(
     byeUpdate,
     () => {
-      fail();
-      inbox.end();
+      endLease();
+      inbox.endSession();
       run.changed();
       void outbox.leave(state.epoch, false);
     },
@@ -166,7 +166,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
         if (parent !== undefined && state.registration?.parent !== parent) refuse('not_parent');
         if (state.isBye) refuse('repeat');
       },
-      description: 'Ends the waiting of this life of the agent.',
+      description: 'Ends the session of the agent.',
     },
   );
 
@@ -174,7 +174,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     reportUpdate,
     (request) => {
       inbox.report(request);
-      inbox.sign();
+      inbox.recordHeartbeat();
       run.changed();
     },
     {
@@ -213,7 +213,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     ({ epoch, awayAt, isRoaming }) => {
       if (state.epoch !== epoch || state.isBye) return run.decide();
       if (awayAt === undefined) {
-        inbox.sign();
+        inbox.recordHeartbeat();
         inbox.renewLease();
         if (isRoaming) state.isRoaming = true;
       } else if (!state.isRoaming) {
@@ -222,7 +222,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       }
       run.changed();
     },
-    { description: 'A sign of life, with or without an open wait.' },
+    { description: 'Heartbeat of the agent, with or without an open wait.' },
   );
 
   setHandler(
@@ -230,51 +230,53 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     (message) => {
       if (inbox.hasSeen(message.id)) return run.decide();
       if (inbox.isOverflowing() && !message.selector) {
-        log.warn('a response was not put into a full inbox; its sender can read it', { id: message.id });
+        log.warn('a response was not added to a full inbox; the sender of the request can read it', {
+          id: message.id,
+        });
         return run.decide();
       }
       inbox.put(message);
       run.changed();
     },
-    { description: 'A message that the directory gives, or a response.' },
+    { description: 'Message for anyone that the directory assigns, or a response.' },
   );
 
   setHandler(queueQuery, () => ({
     queue: state.queue,
     ...(state.lease ? { leased: state.lease.id } : {}),
   }));
-  setHandler(outcomeQuery, (id) => inbox.fateOf(id) ?? null);
+  setHandler(outcomeQuery, (id) => inbox.statusOf(id) ?? null);
   setHandler(deadLettersQuery, () => inbox.deadLetters.all);
 
-  /** The next message that may be delivered once more. Those before it become dead letters. */
+  /** The next message that has deliveries left. Exhausted messages before it become dead letters. */
   function nextToDeliver(): StoredMessage | undefined {
     let message = inbox.next();
     while (message && isExhausted(message) && patched(DEAD_LETTERS_PATCH)) {
-      bury(message);
+      moveToDeadLetters(message);
       message = inbox.next();
     }
     return message;
   }
 
-  /** The agent has failed with the message that it had. */
-  function fail(): void {
-    const message = inbox.fail();
-    if (message) bury(message);
+  /** Ends the lease of an agent that didn't acknowledge its message. */
+  function endLease(): void {
+    const message = inbox.endLease();
+    if (message) moveToDeadLetters(message);
   }
 
-  function bury(message: StoredMessage): void {
+  function moveToDeadLetters(message: StoredMessage): void {
     const { id, deliveries } = message;
-    inbox.bury(message);
+    inbox.moveToDeadLetters(message);
     log.warn('a message became a dead letter', { id, deliveries });
     void outbox.announceDead(message);
   }
 
   async function handBack(): Promise<void> {
-    const messages = inbox.takeBack();
+    const messages = inbox.takeDue();
     run.changed();
     for (const message of messages) {
       if (await outbox.handBack(message)) continue;
-      log.warn('a message could not be handed back; trying again', { id: message.id });
+      log.warn('a message could not be returned to the directory; trying again', { id: message.id });
       state.queue.push({ ...message, handBackAt: Date.now() + HAND_BACK_RETRY_MS });
     }
   }
@@ -289,9 +291,9 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     const dueAt = inbox.dueAt();
     const wakeAt = Math.min(retireAt, dueAt);
     await condition(() => isDue() || inbox.dueAt() !== dueAt, Math.max(1, wakeAt - Date.now()));
-    const failed = inbox.failedAtLast();
-    if (failed) {
-      bury(failed);
+    const exhausted = inbox.endExpiredLastLease();
+    if (exhausted) {
+      moveToDeadLetters(exhausted);
       run.changed();
     }
     if (inbox.handBackAt() <= Date.now()) await handBack();
@@ -301,7 +303,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     inbox.expire();
     if (isUnused()) {
       await outbox.leave(state.epoch, true);
-      // A message that came meanwhile keeps it.
+      // A message that arrived meanwhile keeps it open.
       if (isUnused()) return;
     }
     retireAt = Date.now() + RETIRE_MS;

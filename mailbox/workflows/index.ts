@@ -1,3 +1,3 @@
-/** The workflows of the mailbox. They are no operations: nothing of the shell is in them. */
+/** The workflows of the mailbox. They are no operations and don't use the workflow runtime. */
 export { mailbox_directory } from './directory.js';
 export { mailbox_inbox } from './inbox.js';

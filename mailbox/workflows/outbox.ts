@@ -1,15 +1,15 @@
-/** What an inbox sends to the other workflows of its mailbox. */
+/** Signals from an inbox to the other workflows of its mailbox. */
 import type { SignalDefinition } from '@temporalio/common';
 import { getExternalWorkflowHandle, log, workflowInfo } from '@temporalio/workflow';
 import type { Outcome, StoredMessage } from '../state.js';
 import { assignSignal, handBackSignal, leaveSignal, type LeaveNotice } from '../wire.js';
 
-/** How long responses and news wait in the inbox of whom they are for, in milliseconds: 7 days. */
-const KEPT_MS = 7 * 24 * 3600_000;
+/** Time to live of responses and notices of dead letters, in milliseconds: 7 days. */
+const TTL_MS = 7 * 24 * 3600_000;
 
 export class Outbox {
   #sending = 0;
-  /** What the IDs of this mailbox's workflows begin with. */
+  /** Prefix of the IDs of this mailbox's workflows. */
   readonly #prefix: string;
 
   /** @param name of the agent whose inbox this is */
@@ -18,35 +18,35 @@ export class Outbox {
     this.#prefix = workflowId.slice(0, workflowId.indexOf(':', 'mailbox:'.length) + 1);
   }
 
-  /** Is something on its way, so that the run must not end? */
+  /** Whether a signal is in flight, so that the run must not end. */
   get isSending(): boolean {
     return this.#sending > 0;
   }
 
-  /** Sends the response as a message to whom its sender named. */
+  /** Sends a response as a message to the agent in `replyTo`. */
   async forward({ id, replyTo, response }: Outcome): Promise<void> {
     if (replyTo === undefined || response === undefined) return;
     const shortId = id.slice(id.indexOf('~') + 1);
     await this.#send(replyTo, shortId, { mode: 'response', content: response, responseTo: id });
   }
 
-  /** Sends the news that a message is a dead letter to whom its sender named. */
+  /** Sends a notice that a message is a dead letter to the agent in `replyTo`. */
   async announceDead({ id, replyTo, deliveries }: StoredMessage): Promise<void> {
     if (replyTo === undefined) return;
     const times = `${deliveries} time${deliveries === 1 ? '' : 's'}`;
     const text = `Message ${id} was delivered ${times}, last to ${this.name}, and never acknowledged. It is a dead letter now: resend or drop it with dead_letters.`;
-    // Not the response's ID: there may be a response yet.
+    // A response, which may still follow, has another ID.
     const shortId = String(Math.floor(Math.random() * 1e12)).padStart(12, '0');
     await this.#send(replyTo, shortId, { mode: 'dead_letter', content: { text }, responseTo: id });
   }
 
-  /** Tells the directory that this life of the agent is over. */
+  /** Signals the directory that the session was ended or the inbox closed. */
   async leave(epoch: number, isForgotten: boolean): Promise<void> {
     const leaving: LeaveNotice = { name: this.name, epoch, isForgotten };
     await this.#signal('directory', leaveSignal, leaving);
   }
 
-  /** Returns a message for anyone to the directory. @returns false when there is none */
+  /** Returns a message for anyone to the directory. @returns false if it doesn't exist */
   handBack({ handBackAt: _over, ...offer }: StoredMessage): Promise<boolean> {
     return this.#signal('directory', handBackSignal, offer);
   }
@@ -54,24 +54,24 @@ export class Outbox {
   async #send(
     recipient: string,
     shortId: string,
-    what: Pick<StoredMessage, 'mode' | 'content'> & { responseTo: string },
+    content: Pick<StoredMessage, 'mode' | 'content'> & { responseTo: string },
   ): Promise<void> {
     const now = Date.now();
     const message: StoredMessage = {
       id: `${recipient}~${shortId}`,
       from: this.name,
       sentAt: now,
-      expiresAt: now + KEPT_MS,
+      expiresAt: now + TTL_MS,
       deliveries: 0,
-      ...what,
+      ...content,
     };
     if (await this.#signal(`inbox:${recipient}`, assignSignal, message)) return;
-    log.warn('what became of a message could not be forwarded; its sender can read it', {
-      id: what.responseTo,
+    log.warn('a response or notice could not be sent to reply_to; the sender can read it', {
+      id: content.responseTo,
     });
   }
 
-  /** @returns false when there is no such workflow */
+  /** @returns false if there is no such workflow */
   async #signal<T>(workflow: string, signal: SignalDefinition<[T]>, argument: T): Promise<boolean> {
     this.#sending += 1;
     try {

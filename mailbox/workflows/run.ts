@@ -1,4 +1,4 @@
-/** One run of a mailbox's workflow: what it shows in its memo, and when and how it goes on as the next one. */
+/** One run of a mailbox's workflow: writes its memo, and continues as new after enough changes. */
 import {
   allHandlersFinished,
   ApplicationFailure,
@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import { MAILBOX_MEMO, type Refusal } from '../wire.js';
 
-/** Temporal holds back the run that follows one of less than a second: none is that short, in milliseconds. */
+/** Minimum length of a run, in milliseconds: Temporal delays the run that follows one of less than a second. */
 const SHORTEST_RUN_MS = 1_100;
 
 export class Run {
@@ -19,13 +19,13 @@ export class Run {
 
   constructor(
     private readonly memo: () => object,
-    /** Changes are counted here and not events in history: this number is the same in every replay. */
+    /** Counts changes and not events, because their number is the same in every replay. */
     private readonly continueAfterChanges: number,
   ) {}
 
   /**
-   * Decides whether this run is over. Called by what leaves an event in history, and never by a condition: a refused update
-   * has conditions evaluated too, at a later time and with new information on history, and no replay knows of it.
+   * Decides whether this run is over. Called only by handlers that leave an event in history, never by a condition: a refused
+   * update evaluates conditions too, at a later time and with new information on history, and replays don't repeat that.
    */
   decide(): void {
     const { continueAsNewSuggested, runStartTime } = workflowInfo();
@@ -33,13 +33,13 @@ export class Run {
     if (isLong && Date.now() - runStartTime.getTime() >= SHORTEST_RUN_MS) this.#isOver = true;
   }
 
-  /** Something happened that the memo doesn't show. */
+  /** Counts a change that the memo doesn't contain. */
   count(): void {
     this.#changes += 1;
     this.decide();
   }
 
-  /** What the memo shows has changed. It is written once a workflow task, however many changes that brought. */
+  /** Counts a change that the memo contains. The memo is written once per workflow task, for any number of changes. */
   changed(): void {
     this.count();
     if (this.#isDirty) return;
@@ -50,18 +50,18 @@ export class Run {
     });
   }
 
-  /** Is it time for the next run, and nothing under way that the end of this one would cut off? */
+  /** Whether the run is over and no handler is running. */
   isFull(): boolean {
     return this.#isOver && allHandlersFinished();
   }
 
-  /** Goes on as the next run, which shows the same from its first moment. */
+  /** Continues as new. The next run starts with the same memo. */
   continueAsNew<W extends Workflow>(...args: Parameters<W>): Promise<never> {
     return makeContinueAsNewFunc<W>({ memo: { [MAILBOX_MEMO]: this.memo() } })(...args);
   }
 }
 
-/** Refuses an update. Thrown by a validator it leaves no history. @param details for the client */
+/** Refuses an update; in a validator without an event in history. @param details for the client */
 export function refuse(why: Refusal, message: string = why, ...details: unknown[]): never {
   throw ApplicationFailure.nonRetryable(message, why, ...details);
 }

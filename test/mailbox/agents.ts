@@ -13,12 +13,12 @@ import { CallToolResultSchema, type CallToolResult } from '@modelcontextprotocol
 import type { TestHome } from '../stack/cli-process.js';
 
 export const MAILBOX = { LONGHAUL_MAILBOX: '1' };
-/** A wait that is to end idle soon, in seconds. */
+/** Time-out of a wait that should end idle soon, in seconds. */
 export const SOON = { timeout_seconds: 0.2 };
-/** Longer than any step of a test takes, in seconds. */
+/** Time-out longer than any step of a test takes, in seconds. */
 export const LONG = { timeout_seconds: 50 };
 
-/** How long the clients wait for an answer, in milliseconds. */
+/** Time-out of the clients' requests, in milliseconds. */
 const LIMIT_MS = 90_000;
 const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 
@@ -45,12 +45,12 @@ export class Agent {
     return this.connection.toolNames();
   }
 
-  /** The result of a call, whatever it says. */
+  /** Result of a call, also of a failed one. */
   result(name: string, args: object = {}, options: CallOptions = {}): Promise<CallToolResult> {
     return this.connection.callTool({ name, arguments: args as Record<string, unknown> }, options);
   }
 
-  /** The text of a call that is answered: one block, and nothing beside it. */
+  /** Text of a successful result: expects a single block and no structured content. */
   async text(name: string, args: object = {}, options: CallOptions = {}): Promise<string> {
     const { content, isError, structuredContent } = await this.result(name, args, options);
     const [block, ...more] = content;
@@ -83,7 +83,7 @@ export class Agent {
     return this.call('respond_and_wait', { agent_id: this.agentId, response_to, response, ...args });
   }
 
-  /** Expects a refusal. */
+  /** Expects a tool error. */
   async refused(name: string, args: object, kind: string, message: string | RegExp): Promise<void> {
     const { isError, content, _meta } = await this.result(name, args);
     const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
@@ -94,10 +94,10 @@ export class Agent {
   }
 }
 
-/** How an agent reaches its server. */
+/** Connects an agent to its server. */
 export type Connect = (name: string) => Promise<Agent>;
 
-/** A connection of an official client, which one agent has to itself, or several share. */
+/** A connection of an official client, used by one agent or shared by several. */
 interface Connection {
   callTool: CallTool;
   toolNames: () => Promise<string[]>;
@@ -153,19 +153,19 @@ export function olderAgent(name: string, transport: OlderHttp): Promise<Agent> {
   return alone(name, connectOlder(transport));
 }
 
-/** Closes the connections that a test has left open. */
+/** Closes the connections of one test. */
 export async function closeAgents(): Promise<void> {
   await Promise.all(open.splice(0).map((connection) => connection.close()));
 }
 
-/** Closes those that the tests of a file have shared, too. */
+/** Closes the connections that the tests of a file share. */
 export async function closeSharedAgents(): Promise<void> {
   const connections = await Promise.all(shared.values());
   shared.clear();
   await Promise.all(connections.map((connection) => connection.close()));
 }
 
-/** The ways there are to a home's server. */
+/** All protocol revisions and transports of a home's server. */
 export function waysTo(
   home: () => TestHome,
   environment: Record<string, string> = MAILBOX,

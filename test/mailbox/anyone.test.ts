@@ -1,15 +1,23 @@
-/** Messages for many: for anyone free, for all that fit, for a list; parents and their children. */
+/** Messages for several agents: for anyone, for all that match, for a list; parents and their children. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OFFERS_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  type MailboxProcess,
+} from './support.js';
 
 let parts: TestStack;
-let posts: Post[];
+let posts: MailboxProcess[];
 beforeAll(async () => {
   parts = await TestStack.start();
-  posts = await Promise.all([openPost(parts), openPost(parts)]);
+  posts = await Promise.all([openMailbox(parts), openMailbox(parts)]);
 });
 afterAll(async () => {
   await Promise.all((posts ?? []).map(({ temporal }) => temporal.close()));
@@ -19,26 +27,26 @@ afterAll(async () => {
 const task = { content: 'work', mode: 'task' };
 
 test('of ten that wait on two processes exactly one gets a message for anyone; each of many goes to one', async () => {
-  const who = somebody();
-  const [post] = posts as [Post, Post];
+  const who = newPrincipal();
+  const [server] = posts as [MailboxProcess, MailboxProcess];
   const agents = await Promise.all(
-    Array.from({ length: 10 }, (_, index) => join(post, who, `racer-${index}`, { capabilities: ['race'] })),
+    Array.from({ length: 10 }, (_, index) => join(server, who, `racer-${index}`, { capabilities: ['race'] })),
   );
   const got: string[] = [];
   const waiting = agents.map(async (agent, index) => {
-    const received = await posts[index % 2]!.mailbox.receive(who, agent, patiently());
+    const received = await posts[index % 2]!.mailbox.receive(who, agent, longWait());
     got.push(messageOf(received).content);
   });
-  const sent = await post.mailbox.send(who, {
+  const sent = await server.mailbox.send(who, {
     to: { anyone: { capability: 'race' } },
     ...task,
     content: '0',
   });
   await eventually('one has it', () => got.length > 0);
-  expect(await post.mailbox.replies(who, sent.messageId)).toMatchObject([
+  expect(await server.mailbox.replies(who, sent.messageId)).toMatchObject([
     { state: 'delivered', from: expect.stringContaining('racer-') },
   ]);
-  const { agents: after, offers } = await post.mailbox.status(who);
+  const { agents: after, offers } = await server.mailbox.status(who);
   expect([after.filter(({ state }) => state === 'busy').length, offers, got.length]).toEqual([1, 0, 1]);
   await Promise.all(
     Array.from({ length: 9 }, (_, index) =>
@@ -50,100 +58,102 @@ test('of ten that wait on two processes exactly one gets a message for anyone; e
 });
 
 test('a message for anyone waits until one that fits is free, and expires in its time', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const to = { anyone: { type: 'codex', capability: 'review' } };
-  const { messageId } = await post.mailbox.send(who, { to, ...task });
-  const { messageId: shortLived } = await post.mailbox.send(who, { to, ...task, ttlSeconds: 1 });
-  const unfit = await join(post, who, 'unfit', { type: 'codex', capabilities: ['write'] });
-  expect(await post.mailbox.receive(who, unfit, patiently({ timeoutMs: 1_500 }))).toEqual({ kind: 'idle' });
-  expect(await post.mailbox.replies(who, messageId)).toEqual([{ state: 'offered' }]);
-  const fit = await join(post, who, 'fit', { type: 'codex', capabilities: ['write', 'review'] });
-  const message = messageOf(await other.mailbox.receive(who, fit, patiently()));
+  const { messageId } = await server.mailbox.send(who, { to, ...task });
+  const { messageId: shortLived } = await server.mailbox.send(who, { to, ...task, ttlSeconds: 1 });
+  const unfit = await join(server, who, 'unfit', { type: 'codex', capabilities: ['write'] });
+  expect(await server.mailbox.receive(who, unfit, longWait({ timeoutMs: 1_500 }))).toEqual({ kind: 'idle' });
+  expect(await server.mailbox.replies(who, messageId)).toEqual([{ state: 'offered' }]);
+  const fit = await join(server, who, 'fit', { type: 'codex', capabilities: ['write', 'review'] });
+  const message = messageOf(await other.mailbox.receive(who, fit, longWait()));
   expect(message.messageId).toBe(messageId);
-  expect(await post.mailbox.replies(who, shortLived)).toEqual([{ state: 'expired' }]);
-  const waiting = post.mailbox.replies(who, messageId, { wait: 'all', timeoutMs: 60_000 });
+  expect(await server.mailbox.replies(who, shortLived)).toEqual([{ state: 'expired' }]);
+  const waiting = server.mailbox.replies(who, messageId, { wait: 'all', timeoutMs: 60_000 });
   await other.mailbox.respond(who, fit, messageId, 'reviewed');
   expect(await waiting).toMatchObject([{ from: 'fit', state: 'answered', response: 'reviewed' }]);
 });
 
 test('what its taker does not do in its lease, or leaves with a bye, goes to another one', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
-  const first = await join(post, who, 'first');
-  const { messageId } = await post.mailbox.send(who, { to: { anyone: {} }, ...task });
-  messageOf(await post.mailbox.receive(who, first, patiently({ leaseSeconds: 2 })));
-  const second = await join(post, who, 'second');
-  const again = messageOf(await other.mailbox.receive(who, second, patiently()));
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
+  const first = await join(server, who, 'first');
+  const { messageId } = await server.mailbox.send(who, { to: { anyone: {} }, ...task });
+  messageOf(await server.mailbox.receive(who, first, longWait({ leaseSeconds: 2 })));
+  const second = await join(server, who, 'second');
+  const again = messageOf(await other.mailbox.receive(who, second, longWait()));
   expect(again).toMatchObject({ messageId, content: 'work' });
-  await expect(post.mailbox.respond(who, first, messageId, 'late')).rejects.toMatchObject({
+  await expect(server.mailbox.respond(who, first, messageId, 'late')).rejects.toMatchObject({
     kind: 'not_found',
   });
   await other.mailbox.bye(who, 'second', second);
-  const third = await join(post, who, 'third');
-  expect(messageOf(await post.mailbox.receive(who, third, patiently())).messageId).toBe(messageId);
-  await post.mailbox.respond(who, third, messageId, 'at last');
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ from: 'third', response: 'at last' }]);
+  const third = await join(server, who, 'third');
+  expect(messageOf(await server.mailbox.receive(who, third, longWait())).messageId).toBe(messageId);
+  await server.mailbox.respond(who, third, messageId, 'at last');
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([
+    { from: 'third', response: 'at last' },
+  ]);
 });
 
 test('too many messages for anyone are refused', async () => {
-  const who = somebody();
-  const [post] = posts as [Post, Post];
-  const offer = () => post.mailbox.send(who, { to: { anyone: {} }, ...task });
+  const who = newPrincipal();
+  const [server] = posts as [MailboxProcess, MailboxProcess];
+  const offer = () => server.mailbox.send(who, { to: { anyone: {} }, ...task });
   await Promise.all(Array.from({ length: OFFERS_LIMIT }, offer));
   await expect(offer()).rejects.toMatchObject({ kind: 'wrong_state', retryable: true });
 });
 
 test('a message for all that fit, or for a list, goes to each, and waits for any or all replies', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const agents: Record<string, string> = {};
   for (const name of ['a', 'b', 'c'])
-    agents[name] = await join(post, who, name, { capabilities: name === 'c' ? [] : ['x'] });
-  await join(post, who, 'left', { capabilities: ['x'] });
-  await post.mailbox.bye(who, 'left');
-  const sent = await post.mailbox.send(who, { to: { all: { capability: 'x' } }, ...task });
+    agents[name] = await join(server, who, name, { capabilities: name === 'c' ? [] : ['x'] });
+  await join(server, who, 'left', { capabilities: ['x'] });
+  await server.mailbox.bye(who, 'left');
+  const sent = await server.mailbox.send(who, { to: { all: { capability: 'x' } }, ...task });
   expect(sent).toMatchObject({ recipients: ['a', 'b'], refused: [] });
   const ask = (wait: 'any' | 'all') =>
     other.mailbox.replies(who, sent.messageId, { wait, timeoutMs: 60_000 });
   const any = ask('any');
   const all = ask('all');
   for (const name of ['b', 'a']) {
-    const { messageId } = messageOf(await post.mailbox.receive(who, agents[name]!, once()));
-    await post.mailbox.respond(who, agents[name]!, messageId, `from ${name}`);
+    const { messageId } = messageOf(await server.mailbox.receive(who, agents[name]!, once()));
+    await server.mailbox.respond(who, agents[name]!, messageId, `from ${name}`);
     if (name === 'b')
       expect(await any).toMatchObject([{ from: 'a' }, { from: 'b', state: 'answered', response: 'from b' }]);
   }
   expect(await all).toMatchObject([{ response: 'from a' }, { response: 'from b' }]);
-  const listed = await post.mailbox.send(who, {
+  const listed = await server.mailbox.send(who, {
     to: { names: ['c', 'new', 'c'] },
     ...task,
     idempotencyKey: 'k',
   });
   expect(listed.recipients).toEqual(['c', 'new']);
-  await post.mailbox.send(who, { to: { names: ['c', 'new', 'c'] }, ...task, idempotencyKey: 'k' });
-  expect(await post.mailbox.peek(who, 'c')).toHaveLength(1);
-  const waited = await post.mailbox.replies(who, listed.messageId, { wait: 'any', timeoutMs: 300 });
+  await server.mailbox.send(who, { to: { names: ['c', 'new', 'c'] }, ...task, idempotencyKey: 'k' });
+  expect(await server.mailbox.peek(who, 'c')).toHaveLength(1);
+  const waited = await server.mailbox.replies(who, listed.messageId, { wait: 'any', timeoutMs: 300 });
   expect(waited.map(({ state }) => state)).toEqual(['queued', 'queued']);
 });
 
 test('a parent sees its children and ends the waiting of one; of others it can not', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
-  const parent = await join(post, who, 'parent');
-  const child = await join(post, who, 'child', { parent: 'parent' });
-  await join(post, who, 'stranger');
-  expect(await post.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'waiting' }]);
-  const waiting = other.mailbox.receive(who, child, patiently());
-  await expect(post.mailbox.bye(who, 'stranger', parent)).rejects.toMatchObject({ kind: 'wrong_state' });
-  await expect(post.mailbox.bye(who, 'parent', child)).rejects.toMatchObject({ kind: 'wrong_state' });
-  await post.mailbox.bye(who, 'child', parent);
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
+  const parent = await join(server, who, 'parent');
+  const child = await join(server, who, 'child', { parent: 'parent' });
+  await join(server, who, 'stranger');
+  expect(await server.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'waiting' }]);
+  const waiting = other.mailbox.receive(who, child, longWait());
+  await expect(server.mailbox.bye(who, 'stranger', parent)).rejects.toMatchObject({ kind: 'wrong_state' });
+  await expect(server.mailbox.bye(who, 'parent', child)).rejects.toMatchObject({ kind: 'wrong_state' });
+  await server.mailbox.bye(who, 'child', parent);
   expect(await waiting).toEqual({ kind: 'bye' });
-  await post.mailbox.bye(who, 'child', parent);
-  expect(await other.mailbox.receive(who, child, patiently())).toEqual({ kind: 'bye' });
-  expect(await post.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'gone' }]);
-  const back = await join(post, who, 'child', { parent: 'parent' });
-  expect(await post.mailbox.receive(who, back, once())).toEqual({ kind: 'idle' });
-  expect(await post.mailbox.children(who, parent)).toMatchObject([{ state: 'waiting' }]);
-  expect((await post.mailbox.status(somebody())).agents).toEqual([]);
+  await server.mailbox.bye(who, 'child', parent);
+  expect(await other.mailbox.receive(who, child, longWait())).toEqual({ kind: 'bye' });
+  expect(await server.mailbox.children(who, parent)).toMatchObject([{ name: 'child', state: 'gone' }]);
+  const back = await join(server, who, 'child', { parent: 'parent' });
+  expect(await server.mailbox.receive(who, back, once())).toEqual({ kind: 'idle' });
+  expect(await server.mailbox.children(who, parent)).toMatchObject([{ state: 'waiting' }]);
+  expect((await server.mailbox.status(newPrincipal())).agents).toEqual([]);
 });

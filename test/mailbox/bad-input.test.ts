@@ -58,7 +58,7 @@ describe('refused, with what was expected and what came', () => {
     },
   );
 
-  test('an agent ID that is none, was changed, or is of another', async () => {
+  test('an agent ID that is invalid, was changed, or is of another principal', async () => {
     const [one, other] = [await agent(), await agent()];
     for (const agent_id of [
       '',
@@ -98,7 +98,7 @@ describe('refused, with what was expected and what came', () => {
       );
     await one.refused('respond_and_wait', ...respond(other.agentId, id, 'r'), 'not_found', /message/);
     expect(await one.respond(id, 'once')).toEqual({ nw: true });
-    // The same again is what a client does whose answer was lost.
+    // A client whose response was lost repeats the call.
     expect(await one.respond(id, 'once')).toEqual({ nw: true });
     await one.refused('respond_and_wait', ...respond(one.agentId, id, 'twice'), 'wrong_state', /respon/);
     expect(await one.call('check_replies', { message_id: id })).toEqual({ r: { [one.name]: 'once' } });
@@ -138,7 +138,7 @@ describe('refused, with what was expected and what came', () => {
     await one.call('send_message', { to: one.name, content: 'one more' });
   });
 
-  test('a message for all where nobody fits, one that nobody has sent, and arguments that there are none of', async () => {
+  test('a message for all that no agent matches, an unknown message, and unknown arguments', async () => {
     const one = await agent();
     await one.refused('send_message', { capability: newName(), who: 'all', content: 'x' }, 'not_found', /./);
     for (const message_id of ['nonesuch', '', '~zzzzzz'])

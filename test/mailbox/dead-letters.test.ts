@@ -1,19 +1,28 @@
-/** Messages that no agent survives: delivered so often and no more, kept apart, told to their sender, resent or dropped. */
+/** Dead letters: maximum deliveries, notices to the sender, resending and dropping. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  workflowId,
+  type MailboxProcess,
+} from './support.js';
 
 let parts: TestStack;
-let post: Post;
-let other: Post;
+let server: MailboxProcess;
+let other: MailboxProcess;
 beforeAll(async () => {
   parts = await TestStack.start();
-  [post, other] = await Promise.all([openPost(parts), openPost(parts)]);
+  [server, other] = await Promise.all([openMailbox(parts), openMailbox(parts)]);
 });
 afterAll(async () => {
-  await post?.temporal.close();
+  await server?.temporal.close();
   await other?.temporal.close();
   await parts?.stop();
 });
@@ -22,22 +31,22 @@ const toOne = (name: string, content: string) => ({ to: { names: [name] }, conte
 const contentOf = (received: ReceiveResult) =>
   received.kind === 'message' ? received.message.content : undefined;
 
-/** Waits again and again without acknowledging this message. @returns how often it came */
+/** Waits repeatedly without acknowledging a message. @returns the number of deliveries */
 async function takesOf(who: string, agent: string, content: string): Promise<number> {
   for (let takes = 0; ; takes += 1) {
-    const received = await post.mailbox.receive(who, agent, once());
+    const received = await server.mailbox.receive(who, agent, once());
     if (contentOf(received) !== content || takes > 30) return takes;
   }
 }
 
 test('a message that is never acknowledged is delivered 5 times, and then those behind it', async () => {
-  const who = somebody();
-  const { messageId } = await post.mailbox.send(who, toOne('poisoned', 'poison'));
-  await post.mailbox.send(who, toOne('poisoned', 'behind'));
-  const agent = await join(post, who, 'poisoned');
+  const who = newPrincipal();
+  const { messageId } = await server.mailbox.send(who, toOne('poisoned', 'poison'));
+  await server.mailbox.send(who, toOne('poisoned', 'behind'));
+  const agent = await join(server, who, 'poisoned');
   const waiting = other.mailbox.replies(who, messageId, { wait: 'all', timeoutMs: 60_000 });
   expect(await takesOf(who, agent, 'poison')).toBe(5);
-  expect(contentOf(await post.mailbox.receive(who, agent, once()))).toBe('behind');
+  expect(contentOf(await server.mailbox.receive(who, agent, once()))).toBe('behind');
   const dead = [{ from: 'poisoned', state: 'dead_lettered', deliveries: 5, at: expect.any(String) }];
   expect(await waiting).toEqual(dead);
   expect(await other.mailbox.replies(who, messageId)).toEqual(dead);
@@ -48,62 +57,64 @@ test('a message that is never acknowledged is delivered 5 times, and then those 
 });
 
 test('its sender may set how often; takeovers and ended leases count, what was released does not', async () => {
-  const who = somebody();
-  const { messageId } = await post.mailbox.send(who, { ...toOne('counted', 'poison'), maxDeliveries: 2 });
-  let agent = await join(post, who, 'counted');
+  const who = newPrincipal();
+  const { messageId } = await server.mailbox.send(who, { ...toOne('counted', 'poison'), maxDeliveries: 2 });
+  let agent = await join(server, who, 'counted');
   for (let count = 0; count < 3; count += 1)
-    await post.mailbox.release(who, agent, messageOf(await post.mailbox.receive(who, agent, once())));
-  // Taken over.
-  messageOf(await post.mailbox.receive(who, agent, once()));
-  agent = await join(post, who, 'counted');
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
-  // The last lease ends, and nobody calls.
-  expect(messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 1 }))).delivery).toBe(2);
+    await server.mailbox.release(who, agent, messageOf(await server.mailbox.receive(who, agent, once())));
+  // A takeover.
+  messageOf(await server.mailbox.receive(who, agent, once()));
+  agent = await join(server, who, 'counted');
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
+  // The last lease ends without a call.
+  expect(messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 1 }))).delivery).toBe(2);
   await eventually('the message is a dead letter', async () => {
     const [reply] = await other.mailbox.replies(who, messageId);
     return reply!.state === 'dead_lettered' && reply!.deliveries === 2;
   });
   const single = { ...toOne('counted', 'once'), maxDeliveries: 1 };
-  const { messageId: takenOver } = await post.mailbox.send(who, single);
-  messageOf(await post.mailbox.receive(who, agent, once()));
-  await join(post, who, 'counted');
-  expect(await post.mailbox.replies(who, takenOver)).toMatchObject([{ state: 'dead_lettered' }]);
+  const { messageId: takenOver } = await server.mailbox.send(who, single);
+  messageOf(await server.mailbox.receive(who, agent, once()));
+  await join(server, who, 'counted');
+  expect(await server.mailbox.replies(who, takenOver)).toMatchObject([{ state: 'dead_lettered' }]);
   for (const maxDeliveries of [0, 101, 1.5])
-    await expect(post.mailbox.send(who, { ...single, maxDeliveries })).rejects.toMatchObject({
+    await expect(server.mailbox.send(who, { ...single, maxDeliveries })).rejects.toMatchObject({
       kind: 'invalid_arguments',
       message: `max_deliveries: expected a whole number from 1 to 100; got ${maxDeliveries}`,
     });
 });
 
-test('whoever gets the response as a message gets the dead letter as one, and a late response too', async () => {
-  const who = somebody();
-  const boss = await join(post, who, 'boss');
+test('the agent in replyTo gets a notice of the dead letter, and a late response too', async () => {
+  const who = newPrincipal();
+  const boss = await join(server, who, 'boss');
   const poison = { ...toOne('worker', 'poison'), from: { agentId: boss }, replyTo: 'boss', maxDeliveries: 1 };
-  const { messageId } = await post.mailbox.send(who, poison);
-  const worker = await join(post, who, 'worker');
-  messageOf(await post.mailbox.receive(who, worker, once()));
-  expect(await post.mailbox.receive(who, worker, once())).toEqual({ kind: 'idle' });
-  const notice = messageOf(await other.mailbox.receive(who, boss, patiently()));
+  const { messageId } = await server.mailbox.send(who, poison);
+  const worker = await join(server, who, 'worker');
+  messageOf(await server.mailbox.receive(who, worker, once()));
+  expect(await server.mailbox.receive(who, worker, once())).toEqual({ kind: 'idle' });
+  const notice = messageOf(await other.mailbox.receive(who, boss, longWait()));
   expect(notice).toMatchObject({ from: 'worker', mode: 'dead_letter', responseTo: messageId });
   expect(notice.content).toContain('was delivered 1 time, last to worker, and never acknowledged');
-  await post.mailbox.respond(who, worker, messageId, 'late');
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'late' }]);
-  expect(await post.mailbox.deadLetters(who, 'worker')).toEqual([]);
-  const response = messageOf(await other.mailbox.receive(who, boss, patiently({ ack: notice.messageId })));
+  await server.mailbox.respond(who, worker, messageId, 'late');
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([
+    { state: 'answered', response: 'late' },
+  ]);
+  expect(await server.mailbox.deadLetters(who, 'worker')).toEqual([]);
+  const response = messageOf(await other.mailbox.receive(who, boss, longWait({ ack: notice.messageId })));
   expect(response).toMatchObject({ mode: 'response', content: 'late', responseTo: messageId });
 });
 
 test('for anyone: failures count across its takers, and a dead letter that is resent is offered again', async () => {
-  const who = somebody();
-  const { messageId } = await post.mailbox.send(who, {
+  const who = newPrincipal();
+  const { messageId } = await server.mailbox.send(who, {
     to: { anyone: {} },
     content: 'poison',
     mode: 'task',
     maxDeliveries: 2,
   });
   for (const name of ['first', 'second']) {
-    const agent = await join(post, who, name);
-    expect(messageOf(await post.mailbox.receive(who, agent, patiently({ leaseSeconds: 1 }))).messageId).toBe(
+    const agent = await join(server, who, name);
+    expect(messageOf(await server.mailbox.receive(who, agent, longWait({ leaseSeconds: 1 }))).messageId).toBe(
       messageId,
     );
   }
@@ -113,24 +124,24 @@ test('for anyone: failures count across its takers, and a dead letter that is re
   });
   expect((await other.mailbox.status(who)).offers).toBe(0);
   await other.mailbox.settleDeadLetter(who, { messageId, action: 'resend' });
-  const third = await join(post, who, 'third');
-  expect(messageOf(await post.mailbox.receive(who, third, patiently()))).toMatchObject({
+  const third = await join(server, who, 'third');
+  expect(messageOf(await server.mailbox.receive(who, third, longWait()))).toMatchObject({
     messageId,
     delivery: 1,
   });
-  expect(await post.mailbox.deadLetters(who, 'second')).toEqual([]);
+  expect(await server.mailbox.deadLetters(who, 'second')).toEqual([]);
 });
 
 test('a dead letter is resent or dropped by its sender, the owner of the inbox or a person, and nobody else', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const [sender, owner, stranger] = await Promise.all(
-    ['sender', 'owner', 'stranger'].map((name) => join(post, who, name)),
+    ['sender', 'owner', 'stranger'].map((name) => join(server, who, name)),
   );
   const die = async () => {
     const poison = { ...toOne('owner', 'poison'), from: { agentId: sender! }, maxDeliveries: 1 };
-    const { messageId } = await post.mailbox.send(who, poison);
-    messageOf(await post.mailbox.receive(who, owner!, once()));
-    expect(await post.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
+    const { messageId } = await server.mailbox.send(who, poison);
+    messageOf(await server.mailbox.receive(who, owner!, once()));
+    expect(await server.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
     return messageId;
   };
   const messageId = await die();
@@ -138,17 +149,17 @@ test('a dead letter is resent or dropped by its sender, the owner of the inbox o
     other.mailbox.settleDeadLetter(who, { messageId, action, ...(by === undefined ? {} : { by }) });
   await expect(settle('drop', stranger)).rejects.toMatchObject({ kind: 'wrong_state' });
   await settle('resend', sender);
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ state: 'queued' }]);
   await expect(settle('resend')).rejects.toMatchObject({ kind: 'not_found' });
-  expect(messageOf(await post.mailbox.receive(who, owner!, once()))).toMatchObject({
+  expect(messageOf(await server.mailbox.receive(who, owner!, once()))).toMatchObject({
     messageId,
     delivery: 1,
   });
-  expect(await post.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
+  expect(await server.mailbox.receive(who, owner!, once())).toEqual({ kind: 'idle' });
   await settle('drop', owner);
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'dropped' }]);
-  expect(await post.mailbox.deadLetters(who, 'owner')).toEqual([]);
-  await expect(post.mailbox.respond(who, owner!, messageId, 'late')).rejects.toMatchObject({
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ state: 'dropped' }]);
+  expect(await server.mailbox.deadLetters(who, 'owner')).toEqual([]);
+  await expect(server.mailbox.respond(who, owner!, messageId, 'late')).rejects.toMatchObject({
     kind: 'not_found',
   });
   const second = await die();
@@ -160,8 +171,8 @@ test('a dead letter is resent or dropped by its sender, the owner of the inbox o
 });
 
 test('an inbox keeps a bounded number of dead letters over its runs, the latest ones', async () => {
-  const who = somebody();
-  const eager = await openPost(parts, { continueAfterChanges: 20 });
+  const who = newPrincipal();
+  const eager = await openMailbox(parts, { continueAfterChanges: 20 });
   try {
     const agent = await join(eager, who, 'many');
     const content = 'x'.repeat(4_000);

@@ -1,4 +1,4 @@
-/** The directory of many agents: storms of registrations, shards, limits, and directories of earlier versions. */
+/** The directory of many agents: concurrent registrations, shards, limits, and directories of earlier versions. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { MailboxWorkflows } from '../../mailbox/client/workflows.js';
@@ -21,42 +21,42 @@ import {
   join,
   messageOf,
   once,
-  openPost,
-  patiently,
+  openMailbox,
+  longWait,
   secret,
-  somebody,
+  newPrincipal,
   workflowId,
-  type Post,
+  type MailboxProcess,
 } from './support.js';
 
 jest.setTimeout(300_000);
 
 const STORM = 150;
-/** Few enough for a test to need shards. */
+/** Maximum agents of a home directory in these tests, so that few agents need shards. */
 const HOME_AGENTS = 3;
 
 let parts: TestStack;
-let post: Post;
-let small: Post;
+let server: MailboxProcess;
+let small: MailboxProcess;
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_MAILBOX: '1' });
-  post = await openPost(parts);
-  small = await openPost(parts, { homeAgents: HOME_AGENTS });
+  server = await openMailbox(parts);
+  small = await openMailbox(parts, { homeAgents: HOME_AGENTS });
 });
 afterAll(async () => {
-  await Promise.all([post, small].map((one) => one?.temporal.close()));
+  await Promise.all([server, small].map((one) => one?.temporal.close()));
   await parts?.stop();
 });
 
-const namesOf = async ({ mailbox }: Post, who: string) =>
+const namesOf = async ({ mailbox }: MailboxProcess, who: string) =>
   (await mailbox.status(who, { limit: STATUS_PAGE_LIMIT })).agents.map(({ name }) => name);
 
 const directory = (who: string, shard?: number) =>
-  post.temporal.client.workflow.getHandle(
+  server.temporal.client.workflow.getHandle(
     workflowId(parts, who, `directory${shard === undefined ? '' : `:${shard}`}`),
   );
 
-/** What a directory lists; nothing where there is none. */
+/** The agents of a directory; empty if it doesn't exist. */
 const listedIn = (who: string, shard?: number): Promise<ListedAgent[]> =>
   directory(who, shard)
     .query<AgentsResult>(agentsQuery)
@@ -67,16 +67,16 @@ const listedIn = (who: string, shard?: number): Promise<ListedAgent[]> =>
 
 const allShards = Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => shard);
 
-/** How often updates of a workflow's current run were accepted. */
+/** Number of accepted updates of a workflow's current run. */
 async function updatesOf(id: string): Promise<number> {
-  const { events } = await post.temporal.client.workflow.getHandle(id).fetchHistory();
+  const { events } = await server.temporal.client.workflow.getHandle(id).fetchHistory();
   return events!.filter(({ workflowExecutionUpdateAcceptedEventAttributes: accepted }) => accepted).length;
 }
 
-/** Starts a directory with the state that it was left with. */
+/** Starts a directory with a given state. */
 async function startDirectory(who: string, state: DirectoryState, shard?: number): Promise<void> {
   const input: DirectoryInput = { principal: who, continueAfterChanges: 150, state };
-  await post.temporal.client.workflow.start(DIRECTORY_WORKFLOW, {
+  await server.temporal.client.workflow.start(DIRECTORY_WORKFLOW, {
     workflowId: directory(who, shard).workflowId,
     taskQueue: parts.taskQueue,
     args: [input],
@@ -117,11 +117,11 @@ test('agents that register at once at one server are all listed, each once, and 
   );
   for (const answer of answers) expect(answer).toEqual({ agent_id: expect.any(String), nw: true });
   const who = 'anonymous';
-  expect(await namesOf(post, who)).toEqual(names.toSorted());
+  expect(await namesOf(server, who)).toEqual(names.toSorted());
   const entries = (await Promise.all([undefined, ...allShards].map((shard) => listedIn(who, shard)))).flat();
   expect(entries.map(({ name }) => name).sort()).toEqual(names.toSorted());
   for (const name of names) expect(await updatesOf(workflowId(parts, who, `inbox:${name}`))).toBe(1);
-  const sent = await post.mailbox.send(who, {
+  const sent = await server.mailbox.send(who, {
     to: { all: { capability: 'all' } },
     content: 'to all',
     mode: 'm',
@@ -130,22 +130,22 @@ test('agents that register at once at one server are all listed, each once, and 
 });
 
 test('agents that are enlisted at the same time cost the directory a few updates, and none when nothing changes', async () => {
-  const who = somebody();
-  const enlistments = new Enlistments(new MailboxWorkflows(post.temporal, secret), STORM);
+  const who = newPrincipal();
+  const enlistments = new Enlistments(new MailboxWorkflows(server.temporal, secret), STORM);
   const agents = Array.from({ length: STORM }, (_, index) => listed(`batch-${index}`));
   const enlistAll = () =>
     Promise.all(agents.map((agent) => enlistments.enlist(who, { ...agent, isForced: false })));
   await enlistAll();
   expect(await listedIn(who)).toHaveLength(STORM);
   const home = directory(who).workflowId;
-  // The first one alone, and a hundred at most in each of the others.
+  // The first update has one agent, each of the others a hundred at most.
   expect(await updatesOf(home)).toBe(3);
   await enlistAll();
   expect(await updatesOf(home)).toBe(3);
 });
 
-test('a few agents need one directory; more are in shards, and found, sent to and told bye like the first', async () => {
-  const who = somebody();
+test('a few agents need one directory; more are in shards, and are found, sent to and ended like the first', async () => {
+  const who = newPrincipal();
   const agents = new Map<string, string>();
   const add = async (name: string) => agents.set(name, await join(small, who, name, { capabilities: ['x'] }));
   const names = Array.from({ length: 12 }, (_, index) => `agent-${index}`);
@@ -153,20 +153,20 @@ test('a few agents need one directory; more are in shards, and found, sent to an
   await expect(directory(who, shardsOf(names[0]!)[0]).describe()).rejects.toThrow();
   expect(await listedIn(who)).toHaveLength(HOME_AGENTS);
   await Promise.all(names.slice(HOME_AGENTS).map(add));
-  // Another server, which has seen none of it, finds all of them at once.
-  expect(await namesOf(post, who)).toEqual(names.toSorted());
+  // Another server finds all of them at once.
+  expect(await namesOf(server, who)).toEqual(names.toSorted());
   for (const name of names.slice(HOME_AGENTS))
     expect(await listedIn(who, shardsOf(name)[0])).toContainEqual(expect.objectContaining({ name }));
   const late = 'agent-11';
-  const { messageId } = await post.mailbox.send(who, {
+  const { messageId } = await server.mailbox.send(who, {
     to: { anyone: { names: [late] } },
     content: 'claimed',
     mode: 'm',
   });
-  expect(messageOf(await small.mailbox.receive(who, agents.get(late)!, patiently())).messageId).toBe(
+  expect(messageOf(await small.mailbox.receive(who, agents.get(late)!, longWait())).messageId).toBe(
     messageId,
   );
-  const all = await post.mailbox.send(who, { to: { all: { capability: 'x' } }, content: 'all', mode: 'm' });
+  const all = await server.mailbox.send(who, { to: { all: { capability: 'x' } }, content: 'all', mode: 'm' });
   expect(all.recipients).toEqual(names.toSorted());
   await small.mailbox.bye(who, late);
   const [shard] = shardsOf(late);
@@ -182,7 +182,7 @@ test('a few agents need one directory; more are in shards, and found, sent to an
 });
 
 test('the limit on agents counts those in shards, and one that leaves makes room for another', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const left = AGENTS_LIMIT - HOME_AGENTS;
   const fill = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, index) => listed(`${prefix}-${index}`));
@@ -190,7 +190,7 @@ test('the limit on agents counts those in shards, and one that leaves makes room
   const last = shardsOf('newcomer').at(-1)!;
   for (const shard of allShards) {
     const share = Math.floor((left + shard) / DIRECTORY_SHARDS);
-    // All shards are full but the last in which the newcomer is looked for.
+    // All shards are full except the last one in the new agent's order of lookup.
     await startDirectory(who, stateOf(fill(share - (shard === last ? 1 : 0), `in-${shard}`)), shard);
   }
   const newcomer = await join(small, who, 'newcomer');
@@ -234,10 +234,10 @@ test('a list of agents has a limit in bytes, which also holds for one that regis
 });
 
 test('a directory of an earlier version keeps its agents, offers and publications, also with an older server beside', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const old = ['old-1', 'old-2', 'old-3', 'old-4', 'old-5'];
   const agents = new Map<string, string>();
-  for (const name of old) agents.set(name, await join(post, who, name, { capabilities: ['old'] }));
+  for (const name of old) agents.set(name, await join(server, who, name, { capabilities: ['old'] }));
   const entries = await listedIn(who);
   await directory(who).terminate();
   const at = Date.now();
@@ -274,25 +274,25 @@ test('a directory of an earlier version keeps its agents, offers and publication
   expect(sent.recipients).toEqual(['new-1', 'old-1']);
   expect(await small.mailbox.replies(who, id('2'))).toEqual([{ from: 'old-1', state: 'unknown' }]);
   const [free] = old.slice(-1);
-  const got = messageOf(await small.mailbox.receive(who, agents.get(free!)!, patiently()));
+  const got = messageOf(await small.mailbox.receive(who, agents.get(free!)!, longWait()));
   expect(got).toMatchObject({ messageId: id('1'), content: 'offered before' });
 
-  // As a server of the earlier version speaks.
+  // The update of servers of the earlier version.
   await directory(who).executeUpdate(enlistUpdate, { args: [{ ...listed('older'), isForced: false }] });
   expect((await listedIn(who)).map(({ name }) => name)).toContain('older');
   await small.mailbox.send(who, { to: { anyone: { names: ['old-2'] } }, content: 'claimed', mode: 'm' });
   await directory(who).executeUpdate(claimUpdate, { args: [{ name: 'old-2' }] });
-  expect(messageOf(await post.mailbox.receive(who, agents.get('old-2')!, once())).content).toBe('claimed');
+  expect(messageOf(await server.mailbox.receive(who, agents.get('old-2')!, once())).content).toBe('claimed');
 });
 
 test('a registration whose answer was lost takes nothing over: the repeat is the same update', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const name = `lost-${randomUUID().slice(0, 8)}`;
   const worker = parts.parts[1]!;
   worker.process.kill('SIGSTOP');
-  const registering = post.mailbox.register(who, { name, type: 'test', capabilities: [] });
+  const registering = server.mailbox.register(who, { name, type: 'test', capabilities: [] });
   registering.catch(() => undefined);
-  // Longer than the deadline of one try, 5 s, and well within the time after which it is given up, 20 s.
+  // Longer than the deadline of one attempt, 5 s, and well within the time after which calls fail, 20 s.
   await new Promise((settle) => setTimeout(settle, 6_000));
   worker.process.kill('SIGCONT');
   expect(await registering).toMatchObject({ isTakeover: false });

@@ -10,14 +10,14 @@ import { MAILBOX, SOON } from './agents.js';
 
 jest.setTimeout(180_000);
 
-/** What all models are told of the tools, once, and what one idle minute may cost them at most. */
+/** Maximum tokens of the tools' descriptions, and of an idle minute. */
 const MOST_TOKENS_OF_TOOLS = 1_700;
 const MOST_TOKENS_A_MINUTE = 100;
-/** The longest name that a client makes of the tool's: Claude Code's. */
+/** Longest tool name of a client: Claude Code's. */
 const TOOL_NAME = 'mcp__longhaul__wait';
 
 interface Cycle {
-  /** Since the first call, in milliseconds. */
+  /** Time since the first call, in milliseconds. */
   startMs: number;
   endMs: number;
   call: string;
@@ -46,7 +46,7 @@ async function registered(name = `child-${randomUUID().slice(0, 8)}`): Promise<s
   return JSON.parse(textOf(answer)).agent_id;
 }
 
-/** Waits with the default time-out, again and again. */
+/** Waits repeatedly with the default time-out. */
 async function idleCycles(count: number): Promise<Cycle[]> {
   const agent_id = await registered('code-reviewer-2');
   const made: Cycle[] = [];
@@ -60,7 +60,7 @@ async function idleCycles(count: number): Promise<Cycle[]> {
   return made;
 }
 
-/** What comes on the streams of calls that wait for 32 s, in both eras, with and without a progress token. */
+/** Events on the streams of calls that wait for 32 s, in both revisions, with and without a progress token. */
 async function quietStreams(): Promise<{ withProgress: string[]; without: string[] }> {
   const older = await LegacyClient.open(parts.client.url);
   const both = async (more: object) => {
@@ -100,7 +100,7 @@ describe('an idle agent', () => {
     );
   });
 
-  test('hears progress twice in 32 s if it asks for it, else comments, in both eras', async () => {
+  test('hears progress twice in 32 s if it asks for it, else comments, in both revisions', async () => {
     const { withProgress, without } = await heard;
     for (const stream of withProgress) {
       const progress = stream
@@ -118,11 +118,11 @@ describe('an idle agent', () => {
     for (const stream of [...withProgress, ...without]) expect(stream).toContain('{\\"nw\\":true}');
   });
 
-  test('has tools that are told in few words', () => {
-    const told = [...mailboxTools.values()].map(({ name, description, inputSchema }) =>
+  test('has tools with short descriptions', () => {
+    const described = [...mailboxTools.values()].map(({ name, description, inputSchema }) =>
       JSON.stringify({ name, description, inputSchema }),
     );
-    const tokens = told.map((text) => encode(text).length).reduce((sum, one) => sum + one, 0);
+    const tokens = described.map((text) => encode(text).length).reduce((sum, one) => sum + one, 0);
     expect(tokens).toBeLessThan(MOST_TOKENS_OF_TOOLS);
     console.log(`the tools of the mailbox: ${tokens} tokens, once`);
   });

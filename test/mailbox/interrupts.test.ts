@@ -9,7 +9,7 @@ import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent
 
 jest.setTimeout(180_000);
 
-/** Waits that the person at the client breaks off. Each ends at once, and what is sent then stays for the next one. */
+/** Waits that a person cancels. Each ends at once, and a message that is sent then stays for the next wait. */
 let home: TestHome;
 beforeAll(async () => {
   home = await TestHome.create();
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
 
-/** Sends a message, sees that no wait has taken it, and takes it with a new wait: nothing was lost or given before. */
+/** Sends a message, checks that no wait has taken it, and receives it with a new wait as its first delivery. */
 async function expectNobodyWaits(agent: Agent): Promise<void> {
   const { id } = await agent.call('send_message', { to: agent.name, content: 'still there?' });
   const { messages } = await agent.call('check_inbox', { agent_name: agent.name });
@@ -33,7 +33,7 @@ async function expectNobodyWaits(agent: Agent): Promise<void> {
   expect(taken).not.toHaveProperty('again');
 }
 
-/** Until the server has the wait: a wait of the same agent is what this connection does next. */
+/** Resolves when the server has the wait. */
 async function registered(connect: (name: string) => Promise<Agent>): Promise<Agent> {
   const agent = await connect(newName());
   await agent.register();
@@ -46,18 +46,18 @@ describe.each(waysTo(() => home))('a wait of %s', (_way, connect) => {
     const person = new AbortController();
     const waiting = agent.wait(LONG, { signal: person.signal });
     const isBrokenOff = expect(waiting).rejects.toThrow();
-    // It waits: a call that came later is answered, and this one isn't.
+    // The call waits: a later one is answered, and this one isn't.
     await agent.call('check_status');
     person.abort('the person wants something else');
     await isBrokenOff;
-    // A client of the older era comes back after this time to streams that aren't over.
+    // Clients of older revisions reconnect to unfinished streams after this time.
     await sleep(2 * RETRY_MS);
     await expectNobodyWaits(agent);
   });
 });
 
 describe('on the wire', () => {
-  /** An agent to look with, and the arguments of a wait as it. */
+  /** An agent that observes, and the arguments of its wait. */
   async function looker() {
     const [, connect] = waysTo(() => home)[0]!;
     const agent = await registered(connect);
@@ -92,7 +92,7 @@ describe('on the wire', () => {
     });
     await stream.ended;
     expect(stream.messages()).toEqual([]);
-    // Clients come back to a stream that ended without an answer; this one is over.
+    // Clients reconnect to a stream that ended without a result; this one is finished.
     const back = await client.listen(stream.events.at(-1)!.id);
     expect(back.response.status).toBe(405);
     await expectNobodyWaits(agent);
@@ -154,7 +154,7 @@ describe('over stdio', () => {
   const textOf = (answer: any) => JSON.parse(answer.result.content[0].text);
 
   test.each(['2026-07-28', '2025-11-25'])(
-    '%s: notifications/cancelled ends the wait, and a server that stops tells who waits to come back',
+    '%s: notifications/cancelled ends the wait, and a server that stops asks waiting agents to call again',
     async (version) => {
       run = home.run(['stdio'], MAILBOX);
       const client = new WireClient('', {});
@@ -196,7 +196,7 @@ describe('over stdio', () => {
       expect(textOf(await answerTo('x'))).toEqual({ nw: true, again: 1 });
       expect(run.stdout()).not.toContain('"id":"w"');
 
-      // Nobody can wait at this process any more, and others see that at once.
+      // The process has ended, and the agent shows as away at once.
       const observer = new WireClient(`${home.url}/mcp`, {});
       await run.ended;
       const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });

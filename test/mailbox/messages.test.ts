@@ -1,20 +1,29 @@
-/** Messages to one agent: kept, given in order, under a lease, acknowledged, answered. */
+/** Messages to one agent: kept, delivered in order, under a lease, acknowledged, answered. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  workflowId,
+  type MailboxProcess,
+} from './support.js';
 
 let parts: TestStack;
-let post: Post;
-let other: Post;
+let server: MailboxProcess;
+let other: MailboxProcess;
 beforeAll(async () => {
   parts = await TestStack.start();
-  post = await openPost(parts);
-  other = await openPost(parts);
+  server = await openMailbox(parts);
+  other = await openMailbox(parts);
 });
 afterAll(async () => {
-  await post?.temporal.close();
+  await server?.temporal.close();
   await other?.temporal.close();
   await parts?.stop();
 });
@@ -22,9 +31,9 @@ afterAll(async () => {
 const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });
 
 test('a message wakes the wait on another process, is answered, and its sender reads the reply', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'worker');
-  const waiting = post.mailbox.receive(who, agent, patiently());
+  const who = newPrincipal();
+  const agent = await join(server, who, 'worker');
+  const waiting = server.mailbox.receive(who, agent, longWait());
   const { messageId } = await other.mailbox.send(who, {
     ...toOne('worker', 'do it'),
     context: { file: 'a.ts' },
@@ -41,58 +50,62 @@ test('a message wakes the wait on another process, is answered, and its sender r
   });
   expect(await other.mailbox.replies(who, messageId)).toMatchObject([{ from: 'worker', state: 'delivered' }]);
   const reply = other.mailbox.replies(who, messageId, { wait: 'any', timeoutMs: 60_000 });
-  await post.mailbox.respond(who, agent, messageId, 'done');
+  await server.mailbox.respond(who, agent, messageId, 'done');
   expect(await reply).toMatchObject([{ from: 'worker', state: 'answered', response: 'done' }]);
-  expect(await post.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
+  expect(await server.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
 });
 
 test('what is sent to an agent that is not there yet is kept for it, in order of each sender', async () => {
-  const who = somebody();
-  for (const content of ['1', '2', '3']) await post.mailbox.send(who, toOne('later', content));
-  expect((await post.mailbox.peek(who, 'later')).map(({ content }) => content)).toEqual(['1', '2', '3']);
-  const agent = await join(post, who, 'later');
+  const who = newPrincipal();
+  for (const content of ['1', '2', '3']) await server.mailbox.send(who, toOne('later', content));
+  expect((await server.mailbox.peek(who, 'later')).map(({ content }) => content)).toEqual(['1', '2', '3']);
+  const agent = await join(server, who, 'later');
   const got: string[] = [];
   let ack: string | undefined;
   for (let count = 0; count < 3; count += 1) {
-    const message = messageOf(await post.mailbox.receive(who, agent, once(ack === undefined ? {} : { ack })));
+    const message = messageOf(
+      await server.mailbox.receive(who, agent, once(ack === undefined ? {} : { ack })),
+    );
     got.push(message.content);
     ack = message.messageId;
   }
   expect(got).toEqual(['1', '2', '3']);
-  const last = await post.mailbox.receive(who, agent, once({ ack: ack! }));
+  const last = await server.mailbox.receive(who, agent, once({ ack: ack! }));
   expect(last).toEqual({ kind: 'idle' });
-  expect(await post.mailbox.peek(who, 'later')).toEqual([]);
+  expect(await server.mailbox.peek(who, 'later')).toEqual([]);
 });
 
 test('a repeated send is one message, a repeated response one response, and another response is refused', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'one');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'one');
   const message = { ...toOne('one', 'only once'), idempotencyKey: 'k' };
   const sent = [
-    await post.mailbox.send(who, message),
-    ...(await Promise.all([other, post].map(({ mailbox }) => mailbox.send(who, message)))),
+    await server.mailbox.send(who, message),
+    ...(await Promise.all([other, server].map(({ mailbox }) => mailbox.send(who, message)))),
   ];
   expect(new Set(sent.map(({ messageId }) => messageId)).size).toBe(1);
-  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
-  expect(await post.mailbox.peek(who, 'one')).toHaveLength(1);
-  await post.mailbox.respond(who, agent, messageId, 'yes');
-  await post.mailbox.send(who, message);
-  expect(await post.mailbox.peek(who, 'one')).toEqual([]);
+  const { messageId } = messageOf(await server.mailbox.receive(who, agent, once()));
+  expect(await server.mailbox.peek(who, 'one')).toHaveLength(1);
+  await server.mailbox.respond(who, agent, messageId, 'yes');
+  await server.mailbox.send(who, message);
+  expect(await server.mailbox.peek(who, 'one')).toEqual([]);
   await other.mailbox.respond(who, agent, messageId, 'yes');
-  await expect(post.mailbox.respond(who, agent, messageId, 'no')).rejects.toMatchObject({
+  await expect(server.mailbox.respond(who, agent, messageId, 'no')).rejects.toMatchObject({
     kind: 'wrong_state',
     message: expect.stringContaining('answered already'),
   });
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'answered', response: 'yes' }]);
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([
+    { state: 'answered', response: 'yes' },
+  ]);
 });
 
 test('the same idempotency key with another message is refused, and changes nothing of the first', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'keyed');
-  await join(post, who, 'keyed-too');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'keyed');
+  await join(server, who, 'keyed-too');
   const large = 'x'.repeat(20_000);
   const first = { ...toOne('keyed', large), context: { b: 1, a: [2] }, idempotencyKey: 'k' };
-  const { messageId } = await post.mailbox.send(who, first);
+  const { messageId } = await server.mailbox.send(who, first);
   const same = { ...first, context: { a: [2], b: 1 } };
   expect(await other.mailbox.send(who, same)).toMatchObject({ messageId });
   for (const change of [
@@ -107,9 +120,9 @@ test('the same idempotency key with another message is refused, and changes noth
       kind: 'conflict',
       message: expect.stringMatching(/^idempotency_key: expected .*; got another message/),
     });
-  expect(messageOf(await post.mailbox.receive(who, agent, once())).content).toBe(large);
-  await post.mailbox.respond(who, agent, messageId, 'done');
-  await expect(post.mailbox.send(who, { ...first, content: 'late' })).rejects.toMatchObject({
+  expect(messageOf(await server.mailbox.receive(who, agent, once())).content).toBe(large);
+  await server.mailbox.respond(who, agent, messageId, 'done');
+  await expect(server.mailbox.send(who, { ...first, content: 'late' })).rejects.toMatchObject({
     kind: 'conflict',
   });
   for (const to of [
@@ -118,7 +131,7 @@ test('the same idempotency key with another message is refused, and changes noth
     { anyone: { type: 'x' } },
   ]) {
     const several = { ...first, to };
-    const sent = await post.mailbox.send(who, several);
+    const sent = await server.mailbox.send(who, several);
     expect(await other.mailbox.send(who, several)).toMatchObject({ messageId: sent.messageId });
     await expect(other.mailbox.send(who, { ...several, content: 'z' })).rejects.toMatchObject({
       kind: 'conflict',
@@ -127,14 +140,14 @@ test('the same idempotency key with another message is refused, and changes noth
 });
 
 test('an agent at work reports progress, which its sender sees, and which renews its lease', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'reporter');
-  const { messageId } = await post.mailbox.send(who, toOne('reporter', 'long work'));
-  await expect(post.mailbox.report(who, agent, messageId, { text: 'early' })).rejects.toMatchObject({
+  const who = newPrincipal();
+  const agent = await join(server, who, 'reporter');
+  const { messageId } = await server.mailbox.send(who, toOne('reporter', 'long work'));
+  await expect(server.mailbox.report(who, agent, messageId, { text: 'early' })).rejects.toMatchObject({
     kind: 'not_found',
     message: expect.stringContaining('message_id: this agent has no message'),
   });
-  messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 6 })));
+  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 6 })));
   const seen: (string | undefined)[] = [];
   const waiting = other.mailbox.replies(who, messageId, {
     wait: 'all',
@@ -143,9 +156,9 @@ test('an agent at work reports progress, which its sender sees, and which renews
   });
   const leasedMs = Date.now();
   let count = 0;
-  // Well beyond the lease; more often than reports are recorded.
+  // Beyond the lease, and more often than reports are recorded.
   while (Date.now() - leasedMs < 9_000) {
-    if (await post.mailbox.report(who, agent, messageId, { text: `step ${count}`, fraction: 0.5 }))
+    if (await server.mailbox.report(who, agent, messageId, { text: `step ${count}`, fraction: 0.5 }))
       count += 1;
     await new Promise((settle) => setTimeout(settle, 500));
   }
@@ -158,7 +171,7 @@ test('an agent at work reports progress, which its sender sees, and which renews
     },
   ]);
   expect((await other.mailbox.status(who)).agents).toMatchObject([{ state: 'busy' }]);
-  await post.mailbox.respond(who, agent, messageId, 'done');
+  await server.mailbox.respond(who, agent, messageId, 'done');
   expect(await waiting).toMatchObject([{ state: 'answered', response: 'done' }]);
   expect(seen).toEqual(expect.arrayContaining([undefined, 'step 0', `step ${count - 1}`]));
   for (const [progress, kind] of [
@@ -168,21 +181,21 @@ test('an agent at work reports progress, which its sender sees, and which renews
     [{ text: 'x', fraction: NaN }, 'invalid_arguments'],
     [{ text: 'over' }, 'not_found'],
   ] as const)
-    await expect(post.mailbox.report(who, agent, messageId, progress)).rejects.toMatchObject({ kind });
-  await post.mailbox.bye(who, 'reporter', agent);
-  await expect(post.mailbox.report(who, agent, messageId, { text: 'x' })).rejects.toMatchObject({
+    await expect(server.mailbox.report(who, agent, messageId, progress)).rejects.toMatchObject({ kind });
+  await server.mailbox.bye(who, 'reporter', agent);
+  await expect(server.mailbox.report(who, agent, messageId, { text: 'x' })).rejects.toMatchObject({
     kind: 'wrong_state',
   });
 });
 
 test('sizes are counted in bytes of UTF-8, and an empty content or response is refused', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'sized');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'sized');
   // In JSON each of these takes two bytes.
   const largest = '"\n'.repeat(CONTENT_LIMIT_BYTES).slice(0, CONTENT_LIMIT_BYTES);
-  const { messageId } = await post.mailbox.send(who, toOne('sized', largest));
-  expect(messageOf(await post.mailbox.receive(who, agent, once())).content).toBe(largest);
-  await post.mailbox.respond(who, agent, messageId, 'ä'.repeat(CONTENT_LIMIT_BYTES / 2));
+  const { messageId } = await server.mailbox.send(who, toOne('sized', largest));
+  expect(messageOf(await server.mailbox.receive(who, agent, once())).content).toBe(largest);
+  await server.mailbox.respond(who, agent, messageId, 'ä'.repeat(CONTENT_LIMIT_BYTES / 2));
   for (const [large, bytes] of [
     [`${largest}x`, CONTENT_LIMIT_BYTES + 1],
     ['ä'.repeat(CONTENT_LIMIT_BYTES / 2 + 1), CONTENT_LIMIT_BYTES + 2],
@@ -190,26 +203,26 @@ test('sizes are counted in bytes of UTF-8, and an empty content or response is r
     // Half a surrogate pair is replaced by a character of three bytes.
     ['\ud800'.repeat(CONTENT_LIMIT_BYTES / 3 + 1), CONTENT_LIMIT_BYTES + 2],
   ] as const)
-    await expect(post.mailbox.send(who, toOne('sized', large))).rejects.toMatchObject({
+    await expect(server.mailbox.send(who, toOne('sized', large))).rejects.toMatchObject({
       kind: 'too_large',
       message: `content: expected at most ${CONTENT_LIMIT_BYTES} bytes; got ${bytes}`,
     });
-  await expect(post.mailbox.send(who, toOne('sized', ''))).rejects.toMatchObject({
+  await expect(server.mailbox.send(who, toOne('sized', ''))).rejects.toMatchObject({
     kind: 'invalid_arguments',
     message: 'content: expected a text that is not empty; got ""',
   });
-  await expect(post.mailbox.respond(who, agent, messageId, '')).rejects.toMatchObject({
+  await expect(server.mailbox.respond(who, agent, messageId, '')).rejects.toMatchObject({
     kind: 'invalid_arguments',
     message: 'response: expected a text that is not empty; got ""',
   });
 });
 
 test('a message that was not acknowledged comes again at once, also on another process', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'again');
-  await post.mailbox.send(who, toOne('again', 'first'));
-  await post.mailbox.send(who, toOne('again', 'second'));
-  const first = messageOf(await post.mailbox.receive(who, agent, once()));
+  const who = newPrincipal();
+  const agent = await join(server, who, 'again');
+  await server.mailbox.send(who, toOne('again', 'first'));
+  await server.mailbox.send(who, toOne('again', 'second'));
+  const first = messageOf(await server.mailbox.receive(who, agent, once()));
   const repeated = messageOf(await other.mailbox.receive(who, agent, once()));
   expect(repeated).toEqual({ ...first, delivery: 2 });
   const second = await other.mailbox.receive(who, agent, once({ ack: first.messageId }));
@@ -217,10 +230,10 @@ test('a message that was not acknowledged comes again at once, also on another p
 });
 
 test('the lease of a receiver that is gone ends, the agent counts as gone, and the message comes back', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'killed');
-  await post.mailbox.send(who, toOne('killed', 'survives'));
-  messageOf(await post.mailbox.receive(who, agent, once({ leaseSeconds: 2 })));
+  const who = newPrincipal();
+  const agent = await join(server, who, 'killed');
+  await server.mailbox.send(who, toOne('killed', 'survives'));
+  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 2 })));
   const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
   expect(await state()).toBe('busy');
   await eventually('its lease has ended', async () => (await state()) === 'gone');
@@ -229,61 +242,61 @@ test('the lease of a receiver that is gone ends, the agent counts as gone, and t
   const message = messageOf(await other.mailbox.receive(who, heir, once()));
   expect(message).toMatchObject({ content: 'survives', delivery: 2 });
   expect(await state()).toBe('busy');
-  await expect(post.mailbox.respond(who, agent, message.messageId, 'late')).rejects.toMatchObject({
+  await expect(server.mailbox.respond(who, agent, message.messageId, 'late')).rejects.toMatchObject({
     kind: 'wrong_state',
   });
 });
 
 test('a cancelled wait ends at once, and the message that comes then is for the next one', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'cancelled');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'cancelled');
   const ending = new AbortController();
-  const waiting = post.mailbox.receive(who, agent, patiently({ signal: ending.signal }));
-  await eventually('it waits', async () => (await post.mailbox.status(who)).agents[0]?.state === 'waiting');
+  const waiting = server.mailbox.receive(who, agent, longWait({ signal: ending.signal }));
+  await eventually('it waits', async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting');
   ending.abort();
   expect(await waiting).toEqual({ kind: 'aborted' });
-  await post.mailbox.send(who, toOne('cancelled', 'kept'));
-  const message = messageOf(await post.mailbox.receive(who, agent, once()));
+  await server.mailbox.send(who, toOne('cancelled', 'kept'));
+  const message = messageOf(await server.mailbox.receive(who, agent, once()));
   expect(message.content).toBe('kept');
-  await post.mailbox.release(who, agent, message);
-  expect((await post.mailbox.status(who)).agents).toMatchObject([{ state: 'waiting', queued: 1 }]);
-  // One that was given again since is not put back by whoever comes late.
-  const again = messageOf(await post.mailbox.receive(who, agent, once()));
-  await post.mailbox.release(who, agent, { ...message, delivery: 7 });
-  expect((await post.mailbox.status(who)).agents).toMatchObject([{ state: 'busy', queued: 0 }]);
+  await server.mailbox.release(who, agent, message);
+  expect((await server.mailbox.status(who)).agents).toMatchObject([{ state: 'waiting', queued: 1 }]);
+  // A late release doesn't affect a message that was delivered again since.
+  const again = messageOf(await server.mailbox.receive(who, agent, once()));
+  await server.mailbox.release(who, agent, { ...message, delivery: 7 });
+  expect((await server.mailbox.status(who)).agents).toMatchObject([{ state: 'busy', queued: 0 }]);
   expect(again.delivery).toBe(1);
 });
 
 test('a message that nobody took in its time is given to nobody, and its sender sees that', async () => {
-  const who = somebody();
-  const { messageId } = await post.mailbox.send(who, { ...toOne('late', 'stale'), ttlSeconds: 1 });
-  const { messageId: fresh } = await post.mailbox.send(who, toOne('late', 'fresh'));
+  const who = newPrincipal();
+  const { messageId } = await server.mailbox.send(who, { ...toOne('late', 'stale'), ttlSeconds: 1 });
+  const { messageId: fresh } = await server.mailbox.send(who, toOne('late', 'fresh'));
   await new Promise((settle) => setTimeout(settle, 1_100));
-  const agent = await join(post, who, 'late');
-  expect(messageOf(await post.mailbox.receive(who, agent, once())).messageId).toBe(fresh);
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ state: 'expired' }]);
+  const agent = await join(server, who, 'late');
+  expect(messageOf(await server.mailbox.receive(who, agent, once())).messageId).toBe(fresh);
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ state: 'expired' }]);
 });
 
 test('large contents travel by reference, and nothing of them is in history', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const content = 'ä"\n'.repeat(30_000);
   const context = { list: 'x'.repeat(20_000) };
-  const agent = await join(post, who, 'large');
-  const { messageId } = await post.mailbox.send(who, { ...toOne('large', content), context });
+  const agent = await join(server, who, 'large');
+  const { messageId } = await server.mailbox.send(who, { ...toOne('large', content), context });
   expect(messageOf(await other.mailbox.receive(who, agent, once()))).toMatchObject({ content, context });
   await other.mailbox.respond(who, agent, messageId, content);
-  expect(await post.mailbox.replies(who, messageId)).toMatchObject([{ response: content }]);
+  expect(await server.mailbox.replies(who, messageId)).toMatchObject([{ response: content }]);
   const temporal = await parts.temporal();
   const { historySize } = await temporal.workflow.getHandle(workflowId(parts, who, 'inbox:large')).describe();
   expect(historySize).toBeLessThan(20_000);
 });
 
 test('a full inbox refuses its senders, and takes more once a message is done', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'full');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'full');
   const fill = (count: number) =>
     Promise.all(
-      Array.from({ length: count }, (_, index) => post.mailbox.send(who, toOne('full', `${index}`))),
+      Array.from({ length: count }, (_, index) => server.mailbox.send(who, toOne('full', `${index}`))),
     );
   await fill(INBOX_LIMIT);
   await expect(fill(1)).rejects.toMatchObject({
@@ -291,29 +304,29 @@ test('a full inbox refuses its senders, and takes more once a message is done', 
     retryable: true,
     message: expect.stringMatching(/inbox of "full" is full: 100 messages/),
   });
-  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
-  await post.mailbox.respond(who, agent, messageId, 'ok');
+  const { messageId } = messageOf(await server.mailbox.receive(who, agent, once()));
+  await server.mailbox.respond(who, agent, messageId, 'ok');
   await fill(1);
-  expect(await post.mailbox.peek(who, 'full')).toHaveLength(INBOX_LIMIT);
+  expect(await server.mailbox.peek(who, 'full')).toHaveLength(INBOX_LIMIT);
   const several = { to: { names: ['full', 'roomy'] }, content: 'x', mode: 'task' };
-  expect(await post.mailbox.send(who, several)).toMatchObject({
+  expect(await server.mailbox.send(who, several)).toMatchObject({
     recipients: ['roomy'],
     refused: [{ name: 'full', why: expect.stringContaining('full') }],
   });
 });
 
 test('a response goes to whom its sender named, as a message too', async () => {
-  const who = somebody();
-  const worker = await join(post, who, 'worker');
-  const boss = await join(post, who, 'boss');
-  const { messageId } = await post.mailbox.send(who, {
+  const who = newPrincipal();
+  const worker = await join(server, who, 'worker');
+  const boss = await join(server, who, 'boss');
+  const { messageId } = await server.mailbox.send(who, {
     ...toOne('worker', 'say'),
     from: { agentId: boss },
     replyTo: 'boss',
   });
-  const waiting = other.mailbox.receive(who, boss, patiently());
-  messageOf(await post.mailbox.receive(who, worker, once()));
-  await post.mailbox.respond(who, worker, messageId, 'said');
+  const waiting = other.mailbox.receive(who, boss, longWait());
+  messageOf(await server.mailbox.receive(who, worker, once()));
+  await server.mailbox.respond(who, worker, messageId, 'said');
   expect(messageOf(await waiting)).toMatchObject({
     from: 'worker',
     mode: 'response',
@@ -339,26 +352,28 @@ describe('bad input is refused with what was expected', () => {
     ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no agent that is'],
   ];
   test.each(bad)('%s', async (_what, change, kind, message) => {
-    const sending = post.mailbox.send(somebody(), { ...toOne('a', 'x'), ...change });
+    const sending = server.mailbox.send(newPrincipal(), { ...toOne('a', 'x'), ...change });
     await expect(sending).rejects.toMatchObject({ kind, message: expect.stringContaining(message) });
   });
 
   test('unknown agents and messages', async () => {
-    const who = somebody();
-    const agent = await join(post, who, 'known');
-    const elsewhere = await join(post, somebody(), 'known');
+    const who = newPrincipal();
+    const agent = await join(server, who, 'known');
+    const elsewhere = await join(server, newPrincipal(), 'known');
     for (const wrong of ['', 'known', elsewhere, agent.replace('known', 'other')])
-      await expect(post.mailbox.receive(who, wrong, once())).rejects.toMatchObject({ kind: 'not_found' });
+      await expect(server.mailbox.receive(who, wrong, once())).rejects.toMatchObject({ kind: 'not_found' });
     for (const wrong of ['', 'nothing', 'known~000000000000', '~000000000000', 'nobody~000000000000']) {
-      await expect(post.mailbox.respond(who, agent, wrong, 'x')).rejects.toMatchObject({ kind: 'not_found' });
-      await expect(post.mailbox.replies(who, wrong)).rejects.toMatchObject({ kind: 'not_found' });
+      await expect(server.mailbox.respond(who, agent, wrong, 'x')).rejects.toMatchObject({
+        kind: 'not_found',
+      });
+      await expect(server.mailbox.replies(who, wrong)).rejects.toMatchObject({ kind: 'not_found' });
     }
-    await expect(post.mailbox.bye(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
-    await expect(post.mailbox.peek(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
-    await expect(join(post, who, 'loop', { parent: 'loop' })).rejects.toMatchObject({
+    await expect(server.mailbox.bye(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(server.mailbox.peek(who, 'nobody')).rejects.toMatchObject({ kind: 'not_found' });
+    await expect(join(server, who, 'loop', { parent: 'loop' })).rejects.toMatchObject({
       kind: 'invalid_arguments',
     });
-    await expect(post.mailbox.receive(who, agent, once({ leaseSeconds: 0 }))).rejects.toMatchObject({
+    await expect(server.mailbox.receive(who, agent, once({ leaseSeconds: 0 }))).rejects.toMatchObject({
       kind: 'invalid_arguments',
     });
   });

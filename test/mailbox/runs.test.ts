@@ -1,6 +1,6 @@
 /**
- * Long lives: an inbox goes on as a new run well before Temporal's limits, loses nothing by it, and what has run replays. The
- * recorded histories are those of earlier code; `LONGHAUL_RECORD=1` writes them anew.
+ * Continue-as-new and replay: an inbox continues as new well before Temporal's limits and loses nothing, and all runs replay.
+ * The recorded histories are those of earlier code; `LONGHAUL_RECORD=1` records them again.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -12,18 +12,27 @@ import { jsonBytes } from '../../mailbox/json-size.js';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  workflowId,
+  type MailboxProcess,
+} from './support.js';
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
 const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 400);
 const RECORDED = resolve('test/histories');
-/** More events than a run of a few changes has, with what comes in while its shortest time is not over: 5 or 6 for each. */
+/** More events than a run of a few changes has, with 5 or 6 for each change during its minimum time. */
 const BOUND = 1_200;
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 let parts: TestStack;
-let post: Post;
+let server: MailboxProcess;
 let codePath: string;
 beforeAll(async () => {
   Runtime.install({
@@ -31,14 +40,14 @@ beforeAll(async () => {
     shutdownSignals: [],
   });
   parts = await TestStack.start();
-  post = await openPost(parts, { continueAfterChanges: 8 });
+  server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/config.js');
   const { workflowBundle } = await built('worker/bundle.js');
   codePath = await workflowBundle(await loadSettings({ project: FIXTURES }));
 });
 afterAll(async () => {
-  await post?.temporal.close();
+  await server?.temporal.close();
   await parts?.stop();
 });
 
@@ -57,8 +66,8 @@ async function runsOf(id: string) {
 }
 
 test('under load, over many runs and a killed worker, nothing is lost, doubled or out of order', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'busy', { capabilities: ['x'] });
+  const who = newPrincipal();
+  const agent = await join(server, who, 'busy', { capabilities: ['x'] });
   const senders = ['s1', 's2', 's3'];
   const each = 20;
   let isSent = false;
@@ -66,7 +75,7 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
     ...senders.map(async (from) => {
       for (let count = 0; count < each; count += 1)
         await insistently(() =>
-          post.mailbox.send(who, {
+          server.mailbox.send(who, {
             to: { names: ['busy'] },
             content: `${from} ${count}`,
             mode: 'm',
@@ -78,7 +87,7 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
     (async () => {
       for (let count = 0; count < each; count += 1)
         await insistently(() =>
-          post.mailbox.send(who, {
+          server.mailbox.send(who, {
             to: { anyone: { capability: 'x' } },
             content: `anyone ${count}`,
             mode: 'm',
@@ -91,11 +100,11 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
   const isComplete = () => isSent && got.length >= (senders.length + 1) * each;
   let ack: string | undefined;
   for (;;) {
-    const options = patiently({
+    const options = longWait({
       timeoutMs: isComplete() ? 1_500 : 20_000,
       ...(ack === undefined ? {} : { ack }),
     });
-    const received = await post.mailbox.receive(who, agent, options);
+    const received = await server.mailbox.receive(who, agent, options);
     if (received.kind === 'idle' && isSent) break;
     if (received.kind !== 'message') continue;
     if (received.message.messageId !== ack) got.push(received.message.content);
@@ -124,8 +133,8 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
 }, 180_000);
 
 test('a name that is registered again and again leaves a bounded history, and one line in the directory', async () => {
-  const who = somebody();
-  const usual = await openPost(parts, { continueAfterChanges: 20 });
+  const who = newPrincipal();
+  const usual = await openMailbox(parts, { continueAfterChanges: 20 });
   try {
     const registration = { name: 'again', type: 'test', capabilities: [] };
     const first = await usual.mailbox.register(who, registration);
@@ -137,7 +146,7 @@ test('a name that is registered again and again leaves a bounded history, and on
     expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
     expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
     const lengths = (await runsOf(workflowId(parts, who, 'inbox:again'))).map(({ events }) => events!.length);
-    // All in one would be over 2,000.
+    // A single run would have over 2,000.
     expect(Math.max(...lengths)).toBeLessThan(BOUND);
     expect((await runsOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
   } finally {
@@ -146,22 +155,22 @@ test('a name that is registered again and again leaves a bounded history, and on
 }, 900_000);
 
 test('a full inbox carries less than 1 MiB from run to run', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const content = 'x'.repeat(INLINE_LIMIT_BYTES - 2);
   const context = 'y'.repeat(1_000);
   await Promise.all(
     Array.from({ length: INBOX_LIMIT }, () =>
-      post.mailbox.send(who, { to: { names: ['full'] }, content, context, mode: 'm'.repeat(64) }),
+      server.mailbox.send(who, { to: { names: ['full'] }, content, context, mode: 'm'.repeat(64) }),
     ),
   );
   const id = workflowId(parts, who, 'inbox:full');
-  await eventually('it went on as another run', async () => {
-    await join(post, who, 'full');
+  await eventually('it continued as another run', async () => {
+    await join(server, who, 'full');
     return (await runsOf(id)).length > 1;
   });
-  const { queue } = await post.temporal.client.workflow.getHandle(id).query<{ queue: unknown[] }>('queue');
+  const { queue } = await server.temporal.client.workflow.getHandle(id).query<{ queue: unknown[] }>('queue');
   expect(queue).toHaveLength(INBOX_LIMIT);
-  // With the bounds of what else it holds: 20 responses, 200 outcomes of up to 1.3 KiB, 1,000 short IDs with digests, dead
+  // With the limits of the other parts: 20 responses, 200 outcomes of up to 1.3 KiB, 1,000 short IDs with digests, dead
   // letters, and a report.
   const message = jsonBytes(queue[0]);
   const rest = 200 * 1_300 + 1_000 * 27 + 80 * 1024 + 1_100;
@@ -169,11 +178,11 @@ test('a full inbox carries less than 1 MiB from run to run', async () => {
 });
 
 test('a refused update, which leaves no history, decides nothing: what runs replays', async () => {
-  const who = somebody();
-  const handle = (what: string) => post.temporal.client.workflow.getHandle(workflowId(parts, who, what));
-  const eager = await openPost(parts, { continueAfterChanges: 1 });
+  const who = newPrincipal();
+  const handle = (what: string) => server.temporal.client.workflow.getHandle(workflowId(parts, who, what));
+  const eager = await openMailbox(parts, { continueAfterChanges: 1 });
   try {
-    // One change at the very start of each run: enough for the next one, but too early for it.
+    // One change at the start of each run: enough to continue as new, but before the minimum time of a run.
     await eager.mailbox.send(who, {
       to: { names: ['refuser'] },
       content: 'a',
@@ -194,10 +203,10 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
     await expect(handle(what).executeUpdate(update, { args: [args] })).rejects.toThrow();
     expect((await handle(what).describe()).runId).toBe(runId);
   }
-  await post.mailbox.send(who, { to: { names: ['refuser'] }, content: 'c', mode: 'm' });
-  await post.mailbox.send(who, { to: { anyone: {} }, content: 'd', mode: 'm' });
+  await server.mailbox.send(who, { to: { names: ['refuser'] }, content: 'c', mode: 'm' });
+  await server.mailbox.send(who, { to: { anyone: {} }, content: 'd', mode: 'm' });
   for (const what of ['inbox:refuser', 'directory']) {
-    const runs = await eventually('it went on as another run', async () => {
+    const runs = await eventually('it continued as another run', async () => {
       const all = await runsOf(workflowId(parts, who, what));
       return all.length > 1 ? all : undefined;
     });
@@ -205,10 +214,10 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
   }
 });
 
-/** One life of an agent with all that can happen in it. */
+/** A session of an agent with every kind of update and signal. */
 async function story(): Promise<string> {
-  const who = somebody();
-  const usual = await openPost(parts);
+  const who = newPrincipal();
+  const usual = await openMailbox(parts);
   try {
     const { mailbox } = usual;
     await mailbox.send(who, { to: { names: ['told'] }, content: 'before', mode: 'm', replyTo: 'boss' });
@@ -218,11 +227,11 @@ async function story(): Promise<string> {
     const { messageId } = messageOf(await mailbox.receive(who, agent, once()));
     await mailbox.respond(who, agent, messageId, 'answer');
     await mailbox.send(who, { to: { anyone: {} }, content: 'anyone', mode: 'm' });
-    const leased = patiently({ leaseSeconds: 1, timeoutMs: 20_000 });
+    const leased = longWait({ leaseSeconds: 1, timeoutMs: 20_000 });
     messageOf(await mailbox.receive(who, agent, leased));
     await new Promise((settle) => setTimeout(settle, 1_500));
     const other = await join(usual, who, 'told');
-    messageOf(await mailbox.receive(who, other, patiently()));
+    messageOf(await mailbox.receive(who, other, longWait()));
     await mailbox.bye(who, 'told', other);
     return workflowId(parts, who, '');
   } finally {
@@ -255,7 +264,7 @@ test('a run of code that knew no dead letters replays, with a message that it ga
 });
 
 test('the state of an inbox of earlier code is taken over, and what it gave for ever becomes a dead letter', async () => {
-  const who = somebody();
+  const who = newPrincipal();
   const id = workflowId(parts, who, 'inbox:older');
   const sentAt = Date.now();
   const message = { id: 'older~000000000001', mode: 'm', sentAt, expiresAt: sentAt + 600_000 };
@@ -275,26 +284,26 @@ test('the state of an inbox of earlier code is taken over, and what it gave for 
   };
   const { registration, epoch, signedAt, activeAt, settled } = state;
   const memo = { version: 1, principal: who, name: 'older', registration, epoch, queued: 2 };
-  const handle = await post.temporal.client.workflow.start('mailbox_inbox', {
+  const handle = await server.temporal.client.workflow.start('mailbox_inbox', {
     workflowId: id,
     taskQueue: parts.taskQueue,
     args: [{ principal: who, name: 'older', continueAfterChanges: 150, state }],
     memo: { mailbox: { ...memo, signedAt, activeAt, settled } },
   });
-  const agent = await join(post, who, 'older');
-  expect((await post.mailbox.status(who)).agents).toMatchObject([{ name: 'older', state: 'waiting' }]);
-  expect(messageOf(await post.mailbox.receive(who, agent, once()))).toMatchObject({
+  const agent = await join(server, who, 'older');
+  expect((await server.mailbox.status(who)).agents).toMatchObject([{ name: 'older', state: 'waiting' }]);
+  expect(messageOf(await server.mailbox.receive(who, agent, once()))).toMatchObject({
     content: 'behind',
     delivery: 1,
   });
-  expect(await post.mailbox.replies(who, message.id)).toMatchObject([
+  expect(await server.mailbox.replies(who, message.id)).toMatchObject([
     { state: 'dead_lettered', deliveries: 30 },
   ]);
   const history = await handle.fetchHistory();
   await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, id);
 });
 
-/** As a sender does that has to get its message through: the same one until it is taken. */
+/** Repeats a send with the same message until it is accepted. */
 async function insistently(send: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

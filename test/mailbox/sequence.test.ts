@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
 
-/** Agents by name, as check_status tells them. */
+/** Agents of check_status, by name. */
 async function statesOf(agent: Agent): Promise<Record<string, any>> {
   const { agents } = await agent.call('check_status');
   return Object.fromEntries(agents.map((one: any) => [one.name, one]));
@@ -54,7 +54,7 @@ async function family(connect: Connect) {
 }
 
 describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, connect) => {
-  test('register, get a message, work, respond, are idle, are taken over and told bye', async () => {
+  test('register, get a message, work, respond, are idle, are taken over and ended', async () => {
     const { parent, children, one, two, three, skill } = await family(connect);
     expect(await parent.toolNames()).toEqual(expect.arrayContaining([...MAILBOX_TOOL_NAMES]));
     const states = await statesOf(parent);
@@ -81,7 +81,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
     });
     expect((await statesOf(parent))[one.name]).toMatchObject({ state: 'busy' });
 
-    // It uses other tools meanwhile, and responds.
+    // The agent uses other tools meanwhile, and responds.
     const worked = await one.result('greet', { name: 'Ada' });
     expect(worked.content).toEqual([expect.objectContaining({ text: expect.stringContaining('Ada') })]);
     expect(await one.respond(message.id, 'Fine')).toEqual({ nw: true });
@@ -89,7 +89,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
       r: { [one.name]: 'Fine' },
     });
 
-    // What is the same as last time is left out.
+    // Unchanged fields are left out.
     await parent.call('send_message', {
       agent_id: parent.agentId,
       to: one.name,
@@ -100,7 +100,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
     expect(second).toEqual({ id: expect.any(String), m: 'And this' });
     expect(await one.wait({ ack: second.id, ...SOON })).toEqual({ nw: true });
 
-    // Of those with a capability, one gets what is for anyone; all get what is for all.
+    // Agents with a capability: one gets a message for anyone, all get a message for all.
     const both = [one.wait(), two.wait()];
     const asked = parent.call('send_message', {
       agent_id: parent.agentId,
@@ -131,7 +131,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
       r: { [one.name]: one.name, [two.name]: two.name },
     });
 
-    // Another takes the name over: the first wait ends, and its ID is good for nothing more.
+    // A takeover: the first wait ends, and its ID is no longer valid.
     const first = one.wait();
     const again = await connect(one.name);
     await again.register({ parent: parent.name });
@@ -163,7 +163,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
     expect(first).toMatchObject({ agent_id: expect.any(String), from: 'a-person', m: 'first' });
     const second = await agent.respond(first.id, 'ok', LONG);
     expect(second).toMatchObject({ m: 'second' });
-    // What is not acknowledged comes again.
+    // An unacknowledged message is delivered again.
     expect(await agent.wait()).toMatchObject({ id: second.id, m: 'second', again: 1 });
     expect(await agent.wait({ ack: second.id, ...LONG })).toMatchObject({ m: 'third' });
   });
@@ -174,7 +174,7 @@ describe.each(waysTo(() => home, ENVIRONMENT))('agents that speak %s', (_way, co
     const started = await agent.result('slow_compute', { seconds: 2, wait: false });
     const { token } = started.structuredContent as { token: string };
     expect(await agent.wait({ also: [token], ...LONG })).toEqual({ ops: { [token]: 'completed' } });
-    // One that has ended keeps no message away.
+    // An operation that has ended doesn't suppress messages.
     await agent.call('send_message', { to: agent.name, content: 'and now' });
     expect(await agent.wait({ also: [token], ...LONG })).toMatchObject({
       m: 'and now',

@@ -1,16 +1,25 @@
-/** Who is there: agents that wait, that have left, and pages of many. */
+/** Status of agents: waiting, away and gone, and pages of many. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  workflowId,
+  type MailboxProcess,
+} from './support.js';
 
 const AWAY_AFTER_MS = 1_000;
 
 let parts: TestStack;
-let posts: Post[];
+let posts: MailboxProcess[];
 beforeAll(async () => {
   parts = await TestStack.start();
-  const open = () => openPost(parts, { awayAfterMs: AWAY_AFTER_MS });
+  const open = () => openMailbox(parts, { awayAfterMs: AWAY_AFTER_MS });
   posts = await Promise.all([open(), open()]);
 });
 afterAll(async () => {
@@ -18,10 +27,10 @@ afterAll(async () => {
   await parts?.stop();
 });
 
-/** A wait that is open until the result's `end` is called. */
-function openWait({ mailbox }: Post, who: string, agent: string) {
+/** Opens a wait that lasts until the result's `end` is called. */
+function openWait({ mailbox }: MailboxProcess, who: string, agent: string) {
   const ending = new AbortController();
-  const waiting = mailbox.receive(who, agent, patiently({ signal: ending.signal }));
+  const waiting = mailbox.receive(who, agent, longWait({ signal: ending.signal }));
   waiting.catch(() => undefined);
   return {
     end: async () => {
@@ -36,16 +45,16 @@ async function eventsOf(who: string, name: string): Promise<number> {
   return (await handle.describe()).historyLength;
 }
 
-/** Longer than an agent may be between two waits: whatever would be written then is written. */
+/** Longer than the maximum time between two waits, so that any signal about it is in history. */
 const awhile = () => new Promise((settle) => setTimeout(settle, 3 * AWAY_AFTER_MS));
 
 test('an agent whose last wait has ended is away, since then, until it waits again', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
-  const agent = await join(post, who, 'leaver');
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
+  const agent = await join(server, who, 'leaver');
   const statusOf = async () => (await other.mailbox.status(who)).agents[0]!;
   const registered = await eventsOf(who, 'leaver');
-  const wait = openWait(post, who, agent);
+  const wait = openWait(server, who, agent);
   await awhile();
   expect((await statusOf()).state).toBe('waiting');
   expect(await eventsOf(who, 'leaver')).toBe(registered);
@@ -55,13 +64,13 @@ test('an agent whose last wait has ended is away, since then, until it waits aga
   expect(Math.abs(Date.parse((await statusOf()).lastSeenAt) - leftAt)).toBeLessThan(AWAY_AFTER_MS);
   // One signal.
   expect((await eventsOf(who, 'leaver')) - registered).toBeLessThanOrEqual(5);
-  await post.mailbox.send(who, { to: { names: ['leaver'] }, content: 'kept', mode: 'm' });
+  await server.mailbox.send(who, { to: { names: ['leaver'] }, content: 'kept', mode: 'm' });
   expect((await statusOf()).state).toBe('away');
-  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
-  await post.mailbox.respond(who, agent, messageId, 'back');
+  const { messageId } = messageOf(await server.mailbox.receive(who, agent, once()));
+  await server.mailbox.respond(who, agent, messageId, 'back');
   expect((await statusOf()).state).toBe('waiting');
   await eventually('it is away again', async () => {
-    await post.mailbox.receive(who, agent, once());
+    await server.mailbox.receive(who, agent, once());
     await awhile();
     return (await statusOf()).state === 'away';
   });
@@ -71,28 +80,28 @@ test('an agent whose last wait has ended is away, since then, until it waits aga
 });
 
 test('an agent that is busy is not away, and one whose waits come to several servers is not taken for it', async () => {
-  const who = somebody();
-  const [post, other] = posts as [Post, Post];
-  const agent = await join(post, who, 'roamer');
+  const who = newPrincipal();
+  const [server, other] = posts as [MailboxProcess, MailboxProcess];
+  const agent = await join(server, who, 'roamer');
   const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
-  await post.mailbox.send(who, { to: { names: ['roamer'] }, content: 'x', mode: 'm' });
-  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
+  await server.mailbox.send(who, { to: { names: ['roamer'] }, content: 'x', mode: 'm' });
+  const { messageId } = messageOf(await server.mailbox.receive(who, agent, once()));
   await awhile();
   expect(await state()).toBe('busy');
-  await post.mailbox.respond(who, agent, messageId, 'done');
-  // From here on each wait comes to the other server than the one before.
-  await (await openWaits([post, other], 1)).end();
+  await server.mailbox.respond(who, agent, messageId, 'done');
+  // From here on waits alternate between the servers.
+  await (await openWaits([server, other], 1)).end();
   await eventually('its servers know', async () => {
-    await (await openWaits([post, other], 2)).end();
+    await (await openWaits([server, other], 2)).end();
     const { isRoaming } = (await memoOf(who, 'roamer')) as { isRoaming?: true };
     return isRoaming;
   });
   const known = await eventsOf(who, 'roamer');
-  await (await openWaits([post, other], 4)).end();
+  await (await openWaits([server, other], 4)).end();
   expect(await state()).toBe('waiting');
   expect(await eventsOf(who, 'roamer')).toBe(known);
 
-  async function openWaits(servers: Post[], count: number) {
+  async function openWaits(servers: MailboxProcess[], count: number) {
     let wait = openWait(servers[0]!, who, agent);
     for (let index = 1; index <= count; index += 1) {
       const before = wait;
@@ -110,8 +119,8 @@ async function memoOf(who: string, name: string): Promise<unknown> {
 }
 
 test('the status comes in pages, by name, and agents that come meanwhile shift none', async () => {
-  const who = somebody();
-  const [{ mailbox }] = posts as [Post];
+  const who = newPrincipal();
+  const [{ mailbox }] = posts as [MailboxProcess];
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
   for (const name of names) await join(posts[0]!, who, name, { parent: name < 'f' ? 'p' : 'q' });
   const seen: string[] = [];

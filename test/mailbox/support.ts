@@ -1,4 +1,4 @@
-/** Engines of a test's own over a real worker. */
+/** Mailbox clients over a real worker. */
 import { randomUUID } from 'node:crypto';
 import { Mailbox, type MailboxOptions } from '../../mailbox/client/index.js';
 import { TemporalClient } from '../../engine/temporal.js';
@@ -14,38 +14,38 @@ import type { TestStack } from '../support/test-stack.js';
 const home = process.env['LONGHAUL_HOME']!;
 export const secret = loadSecret(home);
 
-/** A mailbox as one server process has it: its own connection, its own long polls. */
-export interface Post {
+/** The mailbox client of one server process, with its own connection and long polls. */
+export interface MailboxProcess {
   mailbox: Mailbox;
   temporal: TemporalClient;
 }
 
-export async function openPost(
+export async function openMailbox(
   { taskQueue }: Pick<TestStack, 'taskQueue'>,
   options?: MailboxOptions,
-): Promise<Post> {
+): Promise<MailboxProcess> {
   const storage = storageOf({ home });
   const temporal = new TemporalClient(home, storage, taskQueue, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };
 }
 
-/** A principal that no other test has. */
-export function somebody(): string {
-  return `somebody-${randomUUID()}`;
+/** A principal of this test alone. */
+export function newPrincipal(): string {
+  return `principal-${randomUUID()}`;
 }
 
 export function workflowId(parts: TestStack, principal: string, what: string): string {
   return mailboxPrefix(principal, parts.taskQueue, secret) + what;
 }
 
-/** Options of a wait that takes as long as it must. */
-export function patiently(options: Partial<ReceiveOptions> = {}): ReceiveOptions {
+/** Options of a wait with a generous time-out. */
+export function longWait(options: Partial<ReceiveOptions> = {}): ReceiveOptions {
   return { timeoutMs: 60_000, signal: new AbortController().signal, ...options };
 }
 
-/** Options of a wait that looks once. */
-export const once = (options: Partial<ReceiveOptions> = {}) => patiently({ timeoutMs: 0, ...options });
+/** Options of a wait that reads the inbox once. */
+export const once = (options: Partial<ReceiveOptions> = {}) => longWait({ timeoutMs: 0, ...options });
 
 export function messageOf(received: ReceiveResult): DeliveredMessage {
   if (received.kind !== 'message') throw new Error(`expected a message; got ${received.kind}`);
@@ -54,7 +54,7 @@ export function messageOf(received: ReceiveResult): DeliveredMessage {
 
 /** Registers an agent. */
 export async function join(
-  { mailbox }: Post,
+  { mailbox }: MailboxProcess,
   principal: string,
   name: string,
   what: { type?: string; capabilities?: string[]; parent?: string } = {},

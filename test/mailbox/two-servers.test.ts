@@ -16,7 +16,7 @@ afterEach(closeAgents);
 afterAll(() => two?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
-const eras: [string, Connect][] = [
+const revisions: [string, Connect][] = [
   ['2026-07-28', (name) => currentAgent(name, new CurrentHttp(new URL(two.proxy.url)))],
   [
     '2025-11-25',
@@ -39,8 +39,8 @@ const eras: [string, Connect][] = [
 const serving = async (text: string) =>
   (await eventually(`a server holds the wait of ${text}`, () => two.proxy.open(text))).port;
 
-describe.each(eras)('a wait of %s', (_era, connect) => {
-  test('is told to come back when its server stops, and gets its message at the other', async () => {
+describe.each(revisions)('a wait of %s', (_revision, connect) => {
+  test('is asked to call again when its server stops, and gets its message at the other', async () => {
     const agent = await connect(newName());
     await agent.register();
     const waiting = agent.wait();
@@ -74,7 +74,7 @@ describe.each(eras)('a wait of %s', (_era, connect) => {
     const take = async () => {
       let ack: { ack?: string } = {};
       while (got.length < contents.length) {
-        // What a client does that sees its connection break: the same call again.
+        // A client whose connection breaks repeats the call.
         const answer = await agent.wait({ ...ack, timeout_seconds: 20 }).catch(() => undefined);
         if (answer?.id === undefined) continue;
         if (!known.has(answer.id)) got.push(answer.m);
@@ -100,8 +100,8 @@ describe.each(eras)('a wait of %s', (_era, connect) => {
   });
 });
 
-test('a registration whose stream breaks off goes on at the other server, and tells its ID there', async () => {
-  const [, connect] = eras[1]!;
+test('a registration whose stream breaks off continues at the other server, which reports its ID', async () => {
+  const [, connect] = revisions[1]!;
   const agent = await connect(newName());
   const registering = agent.register(LONG);
   const port = await serving(agent.name);

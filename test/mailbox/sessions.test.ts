@@ -1,4 +1,4 @@
-/** What waiting costs, whose a name is, and that nothing of the mailbox is an operation. */
+/** Sessions of agents: the cost of waiting, takeovers, and that the mailbox's workflows are no operations. */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,16 +6,25 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { HEARTBEAT_INTERVAL_MS } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-import { join, messageOf, once, openPost, patiently, somebody, workflowId, type Post } from './support.js';
+import {
+  join,
+  messageOf,
+  once,
+  openMailbox,
+  longWait,
+  newPrincipal,
+  workflowId,
+  type MailboxProcess,
+} from './support.js';
 
 let parts: TestStack;
-let post: Post;
+let server: MailboxProcess;
 beforeAll(async () => {
   parts = await TestStack.start();
-  post = await openPost(parts);
+  server = await openMailbox(parts);
 });
 afterAll(async () => {
-  await post?.temporal.close();
+  await server?.temporal.close();
   await parts?.stop();
 });
 
@@ -24,21 +33,21 @@ const describeInbox = async (who: string, name: string) =>
 const eventsOf = async (who: string, name: string) => (await describeInbox(who, name)).historyLength;
 
 test('waiting, ending a wait and waiting again write nothing', async () => {
-  const who = somebody();
-  const agents = await Promise.all(['a', 'b', 'c'].map((name) => join(post, who, name)));
+  const who = newPrincipal();
+  const agents = await Promise.all(['a', 'b', 'c'].map((name) => join(server, who, name)));
   const events = () => Promise.all(['a', 'b', 'c'].map((name) => eventsOf(who, name)));
   const before = await events();
   const ending = new AbortController();
   const waits = agents.flatMap((agent, index) => [
     // Longer than one long poll.
-    post.mailbox.receive(who, agent, patiently({ timeoutMs: 22_000, signal: ending.signal })),
+    server.mailbox.receive(who, agent, longWait({ timeoutMs: 22_000, signal: ending.signal })),
     ...(index > 0
       ? []
       : [
           (async () => {
             for (let count = 0; count < 20; count += 1) {
-              await post.mailbox.receive(who, agent, patiently({ timeoutMs: 100 }));
-              expect(await post.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
+              await server.mailbox.receive(who, agent, longWait({ timeoutMs: 100 }));
+              expect(await server.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
             }
             return { kind: 'idle' };
           })(),
@@ -49,32 +58,32 @@ test('waiting, ending a wait and waiting again write nothing', async () => {
 });
 
 test('the time-out may depend on how long it has been quiet', async () => {
-  const who = somebody();
-  const agent = await join(post, who, 'adaptive');
+  const who = newPrincipal();
+  const agent = await join(server, who, 'adaptive');
   await sleep(1_100);
   const seen: number[] = [];
   const timeoutMs = (quietMs: number) => {
     seen.push(quietMs);
     return 50;
   };
-  await post.mailbox.receive(who, agent, patiently({ timeoutMs }));
-  await post.mailbox.send(who, { to: { names: ['adaptive'] }, content: 'x', mode: 'm' });
-  const { messageId } = messageOf(await post.mailbox.receive(who, agent, once()));
-  await post.mailbox.receive(who, agent, patiently({ timeoutMs, ack: messageId }));
+  await server.mailbox.receive(who, agent, longWait({ timeoutMs }));
+  await server.mailbox.send(who, { to: { names: ['adaptive'] }, content: 'x', mode: 'm' });
+  const { messageId } = messageOf(await server.mailbox.receive(who, agent, once()));
+  await server.mailbox.receive(who, agent, longWait({ timeoutMs, ack: messageId }));
   expect(seen).toHaveLength(2);
   expect(seen[0]).toBeGreaterThan(1_000);
   expect(seen[1]).toBeLessThan(seen[0]!);
 });
 
-test('a waiting agent gives a sign of life when its last one is old, and no more often', async () => {
+test('a waiting agent sends a heartbeat when its last one is old, and no more often', async () => {
   expect(HEARTBEAT_INTERVAL_MS).toBeGreaterThanOrEqual(10 * 60_000);
-  const who = somebody();
-  const eager = await openPost(parts, { heartbeatIntervalMs: 1_000 });
+  const who = newPrincipal();
+  const eager = await openMailbox(parts, { heartbeatIntervalMs: 1_000 });
   try {
     const agent = await join(eager, who, 'signs');
     const registered = await eventsOf(who, 'signs');
     const startedMs = Date.now();
-    await eager.mailbox.receive(who, agent, patiently({ timeoutMs: 3_800 }));
+    await eager.mailbox.receive(who, agent, longWait({ timeoutMs: 3_800 }));
     const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:signs'));
     const { events } = await handle.fetchHistory();
     const signs = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
@@ -87,8 +96,8 @@ test('a waiting agent gives a sign of life when its last one is old, and no more
 });
 
 test('a second registration takes the name over: the wait of the first, in another process, ends as gone', async () => {
-  const who = somebody();
-  const first = await join(post, who, 'same');
+  const who = newPrincipal();
+  const first = await join(server, who, 'same');
   const child = spawn(
     process.execPath,
     ['--import', 'jiti/register', 'test/mailbox/wait-in-process.ts', who, first, parts.taskQueue],
@@ -104,7 +113,7 @@ test('a second registration takes the name over: the wait of the first, in anoth
       () => `it waits; it said: ${output}`,
       () => output.includes('waiting'),
     );
-    const { agentId: second, isTakeover } = await post.mailbox.register(who, {
+    const { agentId: second, isTakeover } = await server.mailbox.register(who, {
       name: 'same',
       type: 'test',
       capabilities: [],
@@ -114,8 +123,8 @@ test('a second registration takes the name over: the wait of the first, in anoth
       () => `it is gone; it said: ${output}`,
       () => output.includes('"gone"'),
     );
-    expect(await post.mailbox.receive(who, first, patiently())).toEqual({ kind: 'gone' });
-    expect(await post.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
+    expect(await server.mailbox.receive(who, first, longWait())).toEqual({ kind: 'gone' });
+    expect(await server.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
   } finally {
     child.kill('SIGKILL');
   }
@@ -123,16 +132,16 @@ test('a second registration takes the name over: the wait of the first, in anoth
 
 test('a wait outlasts its workers, and delivers once there is one again', async () => {
   const alone = await TestStack.start();
-  const lonely = await openPost(alone);
+  const lonely = await openMailbox(alone);
   try {
-    const who = somebody();
+    const who = newPrincipal();
     const agent = await join(lonely, who, 'patient');
     await lonely.mailbox.send(who, { to: { names: ['patient'] }, content: 'x', mode: 'm' });
     await alone.parts[1]!.end('SIGKILL');
-    expect(await lonely.mailbox.receive(who, agent, patiently({ timeoutMs: 1_000 }))).toMatchObject({
+    expect(await lonely.mailbox.receive(who, agent, longWait({ timeoutMs: 1_000 }))).toMatchObject({
       kind: expect.stringMatching(/idle|message/),
     });
-    const waiting = lonely.mailbox.receive(who, agent, patiently({ timeoutMs: 120_000 }));
+    const waiting = lonely.mailbox.receive(who, agent, longWait({ timeoutMs: 120_000 }));
     alone.worker();
     expect(messageOf(await waiting).content).toBe('x');
   } finally {
@@ -143,7 +152,7 @@ test('a wait outlasts its workers, and delivers once there is one again', async 
 
 test('inboxes and directories are no operations, whatever one asks for', async () => {
   const name = 'hidden';
-  await join(post, 'anonymous', name);
+  await join(server, 'anonymous', name);
   for (const what of ['directory', `inbox:${name}`]) {
     const operation = workflowId(parts, 'anonymous', what);
     for (const tool of ['operation_get', 'operation_cancel', 'operation_answer']) {

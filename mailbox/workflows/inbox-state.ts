@@ -1,6 +1,6 @@
 /**
- * An inbox's state and what is done with it: pure but for the time, which is the workflow's. First in, first out, one message
- * given at a time, so that each sender's order is kept; one whose lease ended is first again.
+ * State of an inbox, and its transitions. Pure except for the time, which is the workflow's. First in, first out, one delivered
+ * message at a time, so that each sender's order is kept; a message whose lease ended is first again.
  */
 import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
 import type {
@@ -16,12 +16,12 @@ import type {
 import type { ReportRequest } from '../wire.js';
 import { DeadLetters } from './dead-letters.js';
 
-/** How many responses to the agent's own messages may wait beyond the bound for senders: they can't be refused. */
-const RESPONSES_BEYOND = 20;
+/** Room for responses to the agent's own messages beyond the limit for senders: they can't be refused. */
+const RESPONSES_RESERVE = 20;
 const OUTCOMES_LIMIT = 200;
 const SEEN_LIMIT = 1_000;
-/** How long an agent has to fetch a message for anyone that it claimed, in milliseconds. */
-const FETCH_MS = 60_000;
+/** Time for an agent to fetch a message for anyone that it claimed, in milliseconds. */
+const FETCH_LIMIT_MS = 60_000;
 
 export class Inbox {
   readonly deadLetters: DeadLetters;
@@ -60,13 +60,13 @@ export class Inbox {
     return this.state.queue.length >= INBOX_LIMIT;
   }
 
-  /** Is there no room even for what can't be refused? */
+  /** Whether there is no room even for responses, which can't be refused. */
   isOverflowing(): boolean {
-    return this.state.queue.length >= INBOX_LIMIT + RESPONSES_BEYOND;
+    return this.state.queue.length >= INBOX_LIMIT + RESPONSES_RESERVE;
   }
 
-  /** A call of the agent. */
-  sign(): void {
+  /** Records a call of the agent. */
+  recordHeartbeat(): void {
     this.state.signedAt = Date.now();
     delete this.state.awayAt;
   }
@@ -75,7 +75,7 @@ export class Inbox {
     return this.#seen(id) !== undefined;
   }
 
-  /** Is this another message than the one that had its ID, with the same idempotency key? */
+  /** Whether an earlier message with the same ID, from the same idempotency key, had another content. */
   isConflict({ id, digest }: StoredMessage): boolean {
     const [, known] = this.#seen(id)?.split(' ') ?? [];
     return known !== undefined && digest !== undefined && known !== digest;
@@ -91,7 +91,7 @@ export class Inbox {
     const { id, digest } = message;
     state.seen.push(shortOf(id) + (digest === undefined ? '' : ` ${digest}`));
     if (state.seen.length > SEEN_LIMIT) state.seen.shift();
-    const fetchMs = state.isBye ? 0 : FETCH_MS;
+    const fetchMs = state.isBye ? 0 : FETCH_LIMIT_MS;
     state.queue.push(message.selector ? { ...message, handBackAt: Date.now() + fetchMs } : message);
     state.activeAt = Date.now();
   }
@@ -104,8 +104,8 @@ export class Inbox {
     return this.state.outcomes.find((outcome) => outcome.id === id);
   }
 
-  /** What has become of a message. Dead letters are kept longer than outcomes. */
-  fateOf(id: string): Outcome | PendingOutcome | undefined {
+  /** State of a message, or its outcome. Dead letters are kept longer than outcomes. */
+  statusOf(id: string): Outcome | PendingOutcome | undefined {
     const message = this.find(id);
     if (message) {
       const { progress } = message;
@@ -126,12 +126,12 @@ export class Inbox {
     return this.state.queue.some((message) => this.#isExpired(message, now));
   }
 
-  /** A message that an agent has is its own, however late it is. */
+  /** Whether a message has expired. One that the agent has doesn't expire. */
   #isExpired({ id, expiresAt }: StoredMessage, now: number): boolean {
     return expiresAt <= now && this.state.lease?.id !== id;
   }
 
-  /** Takes out what nobody may get any more. */
+  /** Removes expired messages. */
   expire(): void {
     this.deadLetters.dropOldest();
     const now = Date.now();
@@ -139,19 +139,19 @@ export class Inbox {
       this.settle(message, { state: 'expired' });
   }
 
-  /** Can this ID be acknowledged: was the message given, and is it still here? A dead letter may be done after all. */
+  /** Whether a message can be acknowledged: it was delivered and is still here, also as a dead letter. */
   canAcknowledge(id: string): boolean {
-    return (this.#held(id)?.deliveries ?? 0) > 0;
+    return (this.#queuedOrDead(id)?.deliveries ?? 0) > 0;
   }
 
   acknowledge(id: string): void {
-    const message = this.#held(id);
+    const message = this.#queuedOrDead(id);
     if (message && message.deliveries > 0) this.settle(message, { state: 'acknowledged' });
   }
 
-  /** Answers a message that can be acknowledged, or that was. */
+  /** Answers a message that can be, or was, acknowledged. */
   answer(id: string, response: StoredText, digest: string): void {
-    const message = this.#held(id);
+    const message = this.#queuedOrDead(id);
     if (message) return this.settle(message, { state: 'answered', response, digest });
     const outcome = this.outcomeOf(id);
     if (!outcome) return;
@@ -159,17 +159,17 @@ export class Inbox {
     this.state.settled += 1;
   }
 
-  #held(id: string): StoredMessage | undefined {
+  #queuedOrDead(id: string): StoredMessage | undefined {
     return this.find(id) ?? this.deadLetters.find(id);
   }
 
-  /** The message to give: the leased one, else the first. */
+  /** The message to deliver: the leased one, else the first. */
   next(): StoredMessage | undefined {
     const { state } = this;
     return (state.lease && this.find(state.lease.id)) ?? state.queue[0];
   }
 
-  /** Gives the next message. */
+  /** Delivers the next message. */
   take(message: StoredMessage, epoch: number, leaseMs: number): Lease {
     const lease: Lease = { id: message.id, epoch, until: Date.now() + leaseMs, lengthMs: leaseMs };
     message.deliveries += 1;
@@ -179,7 +179,7 @@ export class Inbox {
     return lease;
   }
 
-  /** Is the last report on this message old enough for another one? */
+  /** Whether the last report on this message is old enough for another one. */
   mayReport({ progress }: StoredMessage): boolean {
     const { lengthMs = Infinity } = this.state.lease ?? {};
     return !progress || Date.now() - progress.at >= Math.min(REPORT_INTERVAL_MS, lengthMs / 2);
@@ -193,7 +193,7 @@ export class Inbox {
     this.state.settled += 1;
   }
 
-  /** The agent is at work on its message: it has it for longer. */
+  /** Renews the lease of an agent that is at work. */
   renewLease(): void {
     const { lease } = this.state;
     const message = lease && this.find(lease.id);
@@ -205,29 +205,29 @@ export class Inbox {
     if (message.selector) message.handBackAt = lease.until;
   }
 
-  /** Ends the lease: the message waits again, first in the queue, where it is. */
+  /** Removes the lease: the message keeps its place in the queue, which is the first. */
   unlease(): void {
     delete this.state.lease;
   }
 
-  /** The agent that has a message has failed. @returns the message, if it may be delivered no more */
-  fail(): StoredMessage | undefined {
+  /** Ends a lease without an acknowledgement. @returns the message, if that was its last delivery */
+  endLease(): StoredMessage | undefined {
     const { lease } = this.state;
     this.unlease();
     return lease?.isLast ? this.find(lease.id) : undefined;
   }
 
-  /** The message of the last lease, once that has ended. */
-  failedAtLast(): StoredMessage | undefined {
-    return this.#lastLeaseUntil() <= Date.now() ? this.fail() : undefined;
+  /** Ends the lease of a last delivery once it has expired. @returns its message */
+  endExpiredLastLease(): StoredMessage | undefined {
+    return this.#lastLeaseUntil() <= Date.now() ? this.endLease() : undefined;
   }
 
-  bury(message: StoredMessage): void {
+  moveToDeadLetters(message: StoredMessage): void {
     this.settle(message, { state: 'dead_lettered', deliveries: message.deliveries });
     this.deadLetters.add(message);
   }
 
-  /** A dead letter waits again, last in the queue, or is offered to anyone again. */
+  /** Moves a dead letter to the end of the queue; one for anyone is returned to the directory. */
   resend({ deadAt: _over, progress: _old, ...message }: StoredDeadLetter): void {
     const { state } = this;
     const now = Date.now();
@@ -243,7 +243,7 @@ export class Inbox {
     state.settled += 1;
   }
 
-  /** Takes a message out of the queue or the dead letters and keeps what has become of it. */
+  /** Removes a message from the queue or the dead letters and keeps its outcome. */
   settle(
     message: StoredMessage,
     outcome: Pick<Outcome, 'state' | 'response' | 'digest' | 'deliveries'>,
@@ -268,15 +268,15 @@ export class Inbox {
     state.settled += 1;
   }
 
-  /** The life of the agent is over: its message waits again, and those for anyone go back. */
-  end(): void {
+  /** Ends the session: the agent's message is queued again, and messages for anyone return to the directory. */
+  endSession(): void {
     this.state.isBye = true;
     this.unlease();
     for (const message of this.state.queue) if (message.selector) message.handBackAt = Date.now();
   }
 
-  /** Messages for anyone whose time here is over. They are forgotten here. */
-  takeBack(): StoredMessage[] {
+  /** Removes the messages for anyone that are due to return to the directory, and returns them. */
+  takeDue(): StoredMessage[] {
     const { state } = this;
     const over = state.queue.filter(({ handBackAt }) => handBackAt !== undefined && handBackAt <= Date.now());
     for (const message of over) {
@@ -287,7 +287,7 @@ export class Inbox {
     return over;
   }
 
-  /** When something has to be done though nobody calls: a message handed back, or made a dead letter. */
+  /** Time of the next return to the directory or dead letter. */
   dueAt(): number {
     return Math.min(this.handBackAt(), this.#lastLeaseUntil());
   }
@@ -297,7 +297,7 @@ export class Inbox {
     return lease?.isLast ? lease.until : Infinity;
   }
 
-  /** When the next message for anyone has to be handed back. */
+  /** Time of the next return of a message to the directory. */
   handBackAt(): number {
     return Math.min(...this.state.queue.map(({ handBackAt }) => handBackAt ?? Infinity));
   }
@@ -313,7 +313,7 @@ export function emptyInbox(now: number): InboxState {
   return { epoch: 0, queue: [], outcomes: [], seen: [], signedAt: 0, activeAt: now, settled: 0 };
 }
 
-/** The letters of an ID, with whether it is the directory's: the name before them is the inbox's own. */
+/** A message's ID without the inbox's own name. IDs of the directory keep their `~`. */
 function shortOf(id: string): string {
   return id.startsWith('~') ? id : id.slice(id.indexOf('~') + 1);
 }
