@@ -1,13 +1,13 @@
-/** From a file's data, which has been checked, to the pipeline that runs. */
+/** Converts a file's checked data to a pipeline. */
 import type { JsonSchema } from '../operations/schema.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
 import type { KeyPath } from './problems.js';
 import type { FileJob, FileStep, PipelineFile } from './schema.js';
 
-/** A number as it is written, `1.10`, where texts are wanted. */
+/** Source text of a value, for numbers where text is expected: `1.10`. */
 export type SourceOf = (path: KeyPath) => string | undefined;
 
-/** Puts a pipeline together, its defaults filled in. */
+/** Builds a pipeline, with its defaults filled in. */
 export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): Pipeline {
   return {
     name,
@@ -61,7 +61,7 @@ function outputOf(output: PipelineFile['outputs'][string]): PipelineOutput {
   return { job, key, schema: { type: 'string', ...schema } };
 }
 
-/** A schema of an object; names that it doesn't know are refused unless it says otherwise. */
+/** Schema of an object; unknown names are refused unless it allows them. */
 function objectSchema(schema: JsonSchema): JsonSchema {
   return {
     ...schema,

@@ -1,6 +1,6 @@
 /**
- * What the schema can't say, because several keys have to fit each other. The file may have any form: what is wrong
- * with the form is told by the schema, and passed over here.
+ * Checks beyond the schema, of keys that depend on each other. The file may have any form: the schema reports problems of
+ * form, which are skipped here.
  */
 import { checkJobs } from './checks/jobs.js';
 import { checkOutputs } from './checks/outputs.js';

@@ -1,7 +1,7 @@
-/** `${{ }}`: what to use instead, by what is in it. Pipelines have no expression language. */
+/** Hints for `${{ }}` expressions, by their content. Pipelines have no expression language. */
 import { inputVariable } from './names.js';
 
-/** Where expressions begin in a text, and what each holds. */
+/** Offset and content of each expression in a text. */
 export function* expressionsIn(text: string): Generator<{ offset: number; content: string }> {
   for (let from = text.indexOf('${{'); from >= 0; from = text.indexOf('${{', from + 3)) {
     const [content = ''] = text.slice(from + 3, from + 200).split(/\}\}|\$\{\{|\n/);
@@ -52,7 +52,7 @@ const INSTEAD: [RegExp, (...names: string[]) => string][] = [
   [/^!?cancelled\(\)/, () => 'write `if: always`'],
 ];
 
-/** What to write instead of an expression. */
+/** Message that says what to write instead of an expression. */
 export function expressionMessage(content: string): string {
   const shown = content ? `\${{ ${content.length > 60 ? `${content.slice(0, 57)}...` : content} }}` : '${{';
   for (const [pattern, instead] of INSTEAD) {

@@ -1,20 +1,20 @@
 /** Pipelines from disk. */
 import { readFileSync, statSync } from 'node:fs';
-import { problemAtTop, tooLarge, parsePipeline, wrong, type ParsedPipeline } from './parse.js';
+import { problemAtTop, tooLarge, parsePipeline, invalidFile, type ParsedPipeline } from './parse.js';
 import { MAX_FILE_BYTES } from './yaml-data.js';
 
-/** Reads and parses a file; that it can't be read is one of its problems. */
+/** Reads and parses a file. An unreadable file gives a problem. */
 export function parsePipelineFile(path: string): ParsedPipeline {
   try {
     const found = statSync(path);
-    // Reading a pipe or a device might never end.
-    if (!found.isFile()) return wrong(problemAtTop(path, 'expected a file; got something else'));
-    if (found.size > MAX_FILE_BYTES) return wrong(tooLarge(path, found.size));
+    // Reading a pipe or device might block forever.
+    if (!found.isFile()) return invalidFile(problemAtTop(path, 'expected a file; got something else'));
+    if (found.size > MAX_FILE_BYTES) return invalidFile(tooLarge(path, found.size));
     return parsePipeline(readFileSync(path), path);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return wrong(problemAtTop(path, REASONS[code] ?? message));
+    return invalidFile(problemAtTop(path, REASONS[code] ?? message));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The first line of a YAML text that is indented wrongly, with the line that it is under. Used once a text has turned out
- * not to be YAML: the library says where it gave up, which is often elsewhere.
+ * Finds the first wrongly indented line of a text that isn't valid YAML. The YAML library reports where it stopped, which is
+ * often elsewhere.
  */
 
 export interface Misindented {
@@ -10,12 +10,12 @@ export interface Misindented {
   message: string;
 }
 
-/** A column at which lines stand, and the latest of them. */
+/** An indentation column, and the latest line at it. */
 interface Level {
   column: number;
   line: number;
   text: string;
-  /** Has the latest line a value of its own, so that nothing can stand under it? */
+  /** Whether the latest line has a value, so that no line can be nested under it. */
   isFull: boolean;
 }
 
@@ -26,13 +26,13 @@ interface Line {
   content: string;
 }
 
-/** How much of a line is looked at, in characters. */
+/** Maximum part of a line that is checked, in characters. */
 const MAX_CHARACTERS = 1_000;
 
 const KEY = /^(?:"[^"]*"|'[^']*'|[^\s#"'[{&*!|>%@`-][^#]*?|-[^\s#][^#]*?)\s*:(?=\s|$)/;
 const BLOCK = /(?:^|[\s:-])[|>][+-]?\d?[+-]?\s*(?:#.*)?$/;
 
-/** Undefined when there is none, or the text uses forms that span lines. */
+/** Undefined if there is no such line, or the text has constructs that span lines. */
 export function misindented(text: string): Misindented | undefined {
   const levels: Level[] = [];
   const lines = contentLines(text);
@@ -70,7 +70,7 @@ function contentLines(text: string): Line[] {
   });
 }
 
-/** Puts a line, with the dashes that it begins with, on its levels. @returns the problem; false for a line that begins nothing */
+/** Adds a line, with its leading dashes, to the levels. @returns the problem; false for a line that starts no entry */
 function place(line: Line, levels: Level[]): string | false | undefined {
   let { column, content } = line;
   if (content.startsWith('#')) return false;
@@ -103,7 +103,7 @@ function enter({ line, column, content }: Line, levels: Level[]): string | undef
   return undefined;
 }
 
-/** The lines of a text that begins with `|` or `>`. @returns the position of the last one, or the line that falls out of it */
+/** Skips a block scalar (`|` or `>`). @returns the position of its last line, or a line that is indented too little */
 function skipBlock(lines: readonly Line[], start: number, owner: Level): number | Misindented {
   const first = lines[start + 1];
   if (!first || first.column <= owner.column) return start;
@@ -119,7 +119,7 @@ function skipBlock(lines: readonly Line[], start: number, owner: Level): number 
   };
 }
 
-/** Does a quote or bracket stay open at the line's end? */
+/** Whether a quote or bracket is open at the line's end. */
 function isOpen(content: string): boolean {
   const value = content
     .replace(/^(-\s+)*/, '')

@@ -1,14 +1,14 @@
-/** What the schema finds, in words. */
+/** Messages for the issues that the schema finds. */
 import type { z } from 'zod';
-import { insteadOfForm, insteadOfText } from './unsupported-values.js';
-import { insteadOf } from './unsupported-keys.js';
+import { hintForForm, hintForText } from './unsupported-values.js';
+import { hintForKey } from './unsupported-keys.js';
 import { formatKeyPath, preview, type KeyPath, type Report } from './problems.js';
 import type { Level } from './schema.js';
 import { at, isMap } from './values.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** Tells each of the issues. */
+/** Reports each of the issues. */
 export function reportIssues(
   file: unknown,
   issues: readonly Issue[],
@@ -28,7 +28,7 @@ export function reportIssues(
   }
 }
 
-/** Has the value the right form as a whole, and the problem is within it? */
+/** Whether the value has the right form, and the problem is inside of it. */
 function isWithin({ code, path }: Issue): boolean {
   return path.length > 0 || !['invalid_type', 'invalid_union', 'invalid_value'].includes(code);
 }
@@ -48,17 +48,17 @@ function reportKeys(file: unknown, path: KeyPath, keys: readonly string[], repor
     const isEntry = isObjectSchema(path) && (isMap(value) || value === null);
     const isCutOff = value === null && ['schema', 'output', 'approval'].includes(level);
     const instead = () =>
-      isEntry ? underProperties(path, key) : isCutOff ? CUT_OFF : insteadOf(level, key, value);
+      isEntry ? underProperties(path, key) : isCutOff ? CUT_OFF : hintForKey(level, key, value);
     report(keyPath, () => `unknown key; ${instead()}`, 'key');
   }
 }
 
-/** What to write instead of a value that is often written. */
+/** Hint for a common wrong value. */
 function hintOf(path: KeyPath, value: unknown): string | undefined {
   const key = path.at(-1);
   const level = levelOf(path.slice(0, -1));
-  if (path[0] === 'jobs' && path.length === 2) return insteadOfText('job', String(key), value);
-  if (path[2] === 'steps' && path.length === 4) return insteadOfText('step', '', value);
+  if (path[0] === 'jobs' && path.length === 2) return hintForText('job', String(key), value);
+  if (path[2] === 'steps' && path.length === 4) return hintForText('step', '', value);
   if (level === 'schema' || level === 'output') {
     if (isObjectSchema(path.slice(0, -1)) && isMap(value))
       return underProperties(path.slice(0, -1), String(key));
@@ -70,7 +70,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
     if (/^!?cancelled\(\)$/.test(String(value))) return 'write always';
     return name ? `write ${name}` : 'there are no expressions: let the script decide';
   }
-  const form = insteadOfForm(level, String(key), value);
+  const form = hintForForm(level, String(key), value);
   if (form !== undefined) return form;
   if (key === 'concurrency' && isMap(value))
     return 'give the number of jobs; operations run side by side in any case';
@@ -101,12 +101,12 @@ function underProperties(path: KeyPath, key: string): string {
   return `put it under \`properties\`: ${formatKeyPath([...path, 'properties', key])}`;
 }
 
-/** `inputs`, or the `fields` of an approval: the schema of an object, whose `properties` are easily forgotten. */
+/** Whether it is `inputs` or the `fields` of an approval: the schema of an object, where `properties` is often forgotten. */
 function isObjectSchema(path: KeyPath): boolean {
   return (path.length === 1 && path[0] === 'inputs') || (path.length === 6 && path[5] === 'fields');
 }
 
-/** Which closed map stands at this path. */
+/** The closed map at this path. */
 function levelOf(path: KeyPath): Level {
   const [top, , steps, , part] = path;
   if (path.length === 0) return 'pipeline';

@@ -1,6 +1,6 @@
 /**
- * The JSON Schema keywords that inputs, outputs and the fields of an approval may use. Closed, so that a misspelt
- * keyword, or an input that isn't under `properties`, is found where it stands.
+ * JSON Schema keywords for inputs, outputs and the fields of an approval. Closed, so that a misspelt keyword, or an input
+ * outside of `properties`, is reported at its place.
  */
 import { z } from 'zod';
 
@@ -13,7 +13,7 @@ const text = z.string({ error: 'expected text' });
 const flag = z.boolean({ error: 'expected true or false' });
 const count = z.int({ error: 'expected a whole number from 0' }).min(0, 'expected a whole number from 0');
 const number = z.number({ error: 'expected a number' });
-// Whatever YAML holds besides: the reader has refused what JSON can't hold.
+// Any YAML value: the reader has refused values that JSON can't hold.
 const anything = z.unknown();
 const values = z.array(anything, { error: 'expected a list of values' });
 const names = z.array(text, { error: 'expected a list of names' });
@@ -62,7 +62,7 @@ const keywords = {
   maxContains: count.meta({ description: 'Most items that fit `contains`.' }),
   minItems: count.meta({ description: 'Fewest items of a list.' }),
   maxItems: count.meta({ description: 'Most items of a list.' }),
-  uniqueItems: flag.meta({ description: 'May no item of a list come twice?' }),
+  uniqueItems: flag.meta({ description: 'Whether the items of a list must be unique.' }),
   properties: schemasByName.meta({ description: 'Values of an object: name and schema.' }),
   required: names.meta({ description: 'Names in `properties` that must be given.' }),
   additionalProperties: schema.meta({ description: 'Schema of values that `properties` does not name.' }),

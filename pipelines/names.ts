@@ -1,13 +1,13 @@
-/** Names in pipelines, and the variables that steps see them under. */
+/** Names in pipelines, and the environment variables for them. */
 
-/** Name of a tool; `operation_` is for Longhaul's own. */
+/** Name of a tool; the prefix `operation_` is reserved for built-in tools. */
 export const TOOL_NAME = /^(?!operation_)[A-Za-z][A-Za-z0-9_]{0,63}$/;
 /** Name of an input, an output, a job, or a field of an approval. */
 export const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** Name of an environment variable. */
 export const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 
-/** What the names of Longhaul's own variables begin with. */
+/** Prefixes of Longhaul's own variables. */
 export const RESERVED_PREFIXES = ['LONGHAUL_', 'INPUT_', 'APPROVAL_'] as const;
 
 /** The variable of an input: `INPUT_DRY_RUN` for `dry-run`. */
@@ -20,7 +20,7 @@ export function approvalVariable(name: string): string {
   return `APPROVAL_${variablePart(name)}`;
 }
 
-/** Names that every JavaScript object has already. */
+/** Whether every JavaScript object has a property of this name. */
 export function isBuiltIn(name: string): boolean {
   return name in Object.prototype;
 }

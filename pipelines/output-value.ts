@@ -1,14 +1,14 @@
-/** The value of a pipeline's output, from the text that a step wrote: at run time, and for texts that the file has. */
+/** Converts the text that a step wrote to the value of an output: at run time, and when a file is checked. */
 import { check, preview, type JsonSchema } from '../operations/schema.js';
 
-/** How many problems of one value are listed. */
+/** Maximum number of listed problems of one value. */
 const SHOWN_PROBLEMS = 3;
 
-/** A number such as `1e999`, which a result can't hold. */
+/** Problem of a number such as `1e999`, which JSON can't hold. */
 export const NOT_FINITE = 'expected a number that JSON can hold';
 
 /**
- * Reads a text as an output's schema says: a string as it is, everything else from JSON.
+ * Converts a text by an output's schema: a string stays as it is, other types are parsed as JSON.
  *
  * @returns the value; with problems (what was expected, what came) when it doesn't fit
  */

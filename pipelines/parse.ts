@@ -1,8 +1,8 @@
-/** Reading a pipeline's file: all that is wrong with it at once, each thing where it stands. */
+/** Parses and checks a pipeline's file, and reports all problems with their places. */
 import { LineCounter } from 'yaml';
 import { assemble } from './assemble.js';
 import { checkFile } from './check.js';
-import { reportGaps } from './gaps.js';
+import { reportGaps } from './documentation-gaps.js';
 import { reportIssues } from './issues.js';
 import { TOOL_NAME } from './names.js';
 import type { Pipeline } from './pipeline.js';
@@ -14,15 +14,15 @@ import { readYaml } from './yaml.js';
 
 export { formatProblem, type Problem } from './problems.js';
 
-/** Most problems that are told of one file. */
+/** Maximum number of problems reported for one file. */
 const MAX_PROBLEMS = 100;
 
 export interface ParsedPipeline {
-  /** Only when nothing is wrong. */
+  /** Missing if there are problems. */
   pipeline?: Pipeline;
   /** In the order of the file. */
   problems: Problem[];
-  /** What the pipeline's documentation lacks, where it belongs; it runs without. None when anything is wrong. */
+  /** Gaps in the pipeline's documentation, which don't prevent a run. Empty if there are problems. */
   gaps: Problem[];
 }
 
@@ -30,20 +30,20 @@ export interface ParsedPipeline {
  * Parses and checks a pipeline.
  *
  * @param text the file's text, or its bytes, which have to be UTF-8
- * @param path what the file is called in problems; its last part gives the tool's name when the file has none
+ * @param path name of the file in problems; its last part is the default of the tool's name
  */
 export function parsePipeline(text: string | Uint8Array, path: string): ParsedPipeline {
   const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.byteLength;
-  if (bytes > MAX_FILE_BYTES) return wrong(tooLarge(path, bytes));
+  if (bytes > MAX_FILE_BYTES) return invalidFile(tooLarge(path, bytes));
   try {
     return parseText(
       typeof text === 'string' ? text : new TextDecoder('utf-8', { fatal: true }).decode(text),
       path,
     );
   } catch (error) {
-    // The decoder's own; it isn't an instance of this realm's TypeError.
+    // Not `instanceof TypeError`: the decoder's error may come from another realm.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error;
-    return wrong(problemAtTop(path, 'expected text in UTF-8; got other bytes'));
+    return invalidFile(problemAtTop(path, 'expected text in UTF-8; got other bytes'));
   }
 }
 
@@ -51,7 +51,7 @@ function parseText(text: string, path: string): ParsedPipeline {
   const lines = new LineCounter();
   const found = new FoundProblems(path, lines);
   const data = readYaml(text, lines, (offset, message) => found.add(offset, message));
-  if (!data) return wrong(...found.sorted());
+  if (!data) return invalidFile(...found.sorted());
   const report: Report = (keyPath, message, place = 'value') => {
     const offset = data.offsetOf(keyPath, place);
     if (data.isExpression(offset)) return;
@@ -70,7 +70,7 @@ function parseText(text: string, path: string): ParsedPipeline {
       `missing; the file's name can't be a tool's: expected a letter, then letters, digits or _`,
     );
   const problems = found.sorted();
-  if (!parsed.success || problems.length > 0) return wrong(...problems);
+  if (!parsed.success || problems.length > 0) return invalidFile(...problems);
   const pipeline = assemble(parsed.data, parsed.data.name ?? fileName, (keyPath) => data.sourceOf(keyPath));
   const gaps = new FoundProblems(path, lines);
   reportGaps(data.value, pipeline, (keyPath, message) =>
@@ -79,8 +79,8 @@ function parseText(text: string, path: string): ParsedPipeline {
   return { pipeline, problems, gaps: gaps.sorted() };
 }
 
-/** A file that can't be used. */
-export function wrong(...problems: Problem[]): ParsedPipeline {
+/** Result for a file with problems. */
+export function invalidFile(...problems: Problem[]): ParsedPipeline {
   return { problems, gaps: [] };
 }
 
@@ -109,7 +109,7 @@ class FoundProblems {
     private readonly lines: LineCounter,
   ) {}
 
-  /** Messages may be costly to make: those that are too many aren't made. */
+  /** @param message a function is not called beyond the maximum number of problems */
   add(offset: number, message: string | (() => string)): void {
     if (this.#problems.length >= MAX_PROBLEMS) this.#more += 1;
     else this.#problems.push({ offset, message: typeof message === 'string' ? message : message() });

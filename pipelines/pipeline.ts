@@ -1,10 +1,10 @@
 /**
- * A parsed pipeline: what a YAML file says, checked and with its defaults. It travels in the workflow's arguments, so
- * that an edit of the file reaches new operations only: fields may be added here, never renamed.
+ * A parsed pipeline: the content of a YAML file, checked and with defaults. Part of the workflow's arguments, so that an
+ * edit of the file affects new operations only: fields may be added here, never renamed.
  */
 import type { JsonSchema } from '../operations/schema.js';
 
-/** When a job or step runs: after what it follows succeeded, failed, or in any case. */
+/** When a job or step runs: after success or failure of the jobs in `needs` or the earlier steps, or in any case. */
 export type Condition = 'success' | 'failure' | 'always';
 
 export interface Pipeline {
@@ -13,16 +13,16 @@ export interface Pipeline {
   description: string;
   /** Schema of an object: the tool's arguments. */
   inputs: JsonSchema;
-  /** Name -> which job's output it is. */
+  /** Name of the output -> the job's output that it refers to. */
   outputs: Record<string, PipelineOutput>;
   env: Record<string, string>;
-  /** Names of secrets. Their values are known to workers only. */
+  /** Names of secrets. Only workers have their values. */
   secrets: string[];
-  /** Jobs that run side by side, at most. */
+  /** Maximum number of concurrent jobs. */
   concurrency: number;
   /** The operation's deadline, in minutes. */
   timeoutMinutes: number;
-  /** How long it usually takes, in minutes, until past runs tell; if the file says. */
+  /** Usual duration according to the file, in minutes; used until there are past runs to estimate from. */
   estimateMinutes?: number;
   /** In the order of the file; by name. */
   jobs: Record<string, Job>;
@@ -30,20 +30,20 @@ export interface Pipeline {
 
 export interface PipelineOutput {
   job: string;
-  /** Key that the job names in its own outputs. */
+  /** Key in the job's outputs. */
   key: string;
-  /** Schema of the value; of each value when the job runs for each of a list. A value that isn't a string is read as JSON. */
+  /** Schema of the value; of each value for a `for-each` job. A value that isn't a string is parsed as JSON. */
   schema: JsonSchema;
 }
 
 export interface Job {
   needs: string[];
   if: Condition;
-  /** Name of the input whose items the job runs for, each for itself. */
+  /** Name of the input that is a list: the job runs once per item. */
   forEach?: string;
   env: Record<string, string>;
   steps: Step[];
-  /** Paths and patterns in the workspace, kept once the steps have ended. */
+  /** Paths and patterns of files in the workspace that are stored once the steps have ended. */
   artifacts: string[];
   /** Keys that its steps write. */
   outputs: string[];
@@ -59,7 +59,7 @@ export interface Step {
   env: Record<string, string>;
   timeoutMinutes?: number;
   retry?: Retry;
-  /** May it run again after its worker died? */
+  /** Whether it may run again after its worker died. */
   idempotent: boolean;
   continueOnError: boolean;
   if: Condition;
@@ -79,7 +79,7 @@ export interface Approval {
   fields?: JsonSchema;
 }
 
-/** How many runs of steps one operation may have, retries not counted: Temporal's history bounds them. */
+/** Maximum number of step runs in one operation, without retries: Temporal's history is limited. */
 export const MAX_STEP_RUNS = 5_000;
 
 /** Name of the workflow that runs every pipeline. */

@@ -1,4 +1,4 @@
-/** What is wrong with a pipeline's file, and where. */
+/** A problem of a pipeline's file, with its place. */
 
 export interface Problem {
   /** The file, as the caller named it. */
@@ -7,7 +7,7 @@ export interface Problem {
   line: number;
   /** From 1, in UTF-16 units. */
   column: number;
-  /** Which key, what was expected, what came, what to use instead. */
+  /** Key, expected and actual value, and a hint. */
   message: string;
 }
 
@@ -16,13 +16,13 @@ export function formatProblem({ path, line, column, message }: Problem): string 
   return `${path}:${line}:${column}: ${message}`;
 }
 
-/** Where in the file's data: keys and positions from the top. */
+/** Path in the file's data: keys and positions from the top. */
 export type KeyPath = readonly (string | number)[];
 
-/** Part of what stands at a path: the key, the value, or the first occurrence of a text in the value. */
+/** Part of the entry at a path: the key, the value, or the first occurrence of a text in the value. */
 export type Place = 'key' | 'value' | { text: string };
 
-/** Reports a problem with what stands at `path`. @param at Default: the value */
+/** Reports a problem of the entry at `path`. @param at Default: the value */
 export type Report = (path: KeyPath, message: string | (() => string), at?: Place) => void;
 
 /** `jobs.build.steps[0].run` */

@@ -1,6 +1,6 @@
 /**
- * What the pipelines' workflow and its activities say to each other. It stands in histories: fields may be added,
- * never renamed.
+ * Arguments and results between the pipelines' workflow and its activities. They are part of histories: fields may be
+ * added, never renamed.
  */
 import type { ChildRecord } from '../operations/record.js';
 import type { Pipeline } from './pipeline.js';
@@ -9,19 +9,19 @@ import type { Pipeline } from './pipeline.js';
 export interface PipelineRun {
   pipeline: Pipeline;
   inputs: Record<string, unknown>;
-  /** What an earlier operation had finished. */
+  /** The earlier operation that this one resumes. */
   resume?: PipelineResume;
 }
 
 export interface PipelineResume {
-  /** Workflow ID of the operation that this one goes on from. */
+  /** Workflow ID of the earlier operation. */
   workflowId: string;
   children: ChildRecord[];
-  /** Where to go on; else after the last finished step of each job. */
+  /** First step to run. Default: after the last finished step of each job. */
   from?: { child: string; step: number };
 }
 
-/** One job, or one item of a job that runs for each of a list: what has a workspace of its own. */
+/** ID of a child, which has its own workspace: a job, or one item of a `for-each` job. */
 export interface ChildId {
   job: string;
   /** Position of the item, from 0. */
@@ -35,22 +35,22 @@ export function childName({ job, index }: ChildId): string {
 
 export interface OpenWorkspace {
   child: ChildId;
-  /** When the operation was created: tells it from a deleted one that had the same workflow ID. */
+  /** When the operation was created; distinguishes it from a deleted one with the same workflow ID. */
   createdAt?: string;
   inputs: Record<string, unknown>;
   item?: unknown;
   /** Secrets that the job's steps will need: checked before the first one runs. */
   secrets: string[];
-  /** Artifacts of needed jobs, put into the workspace's reach. */
+  /** Artifacts of needed jobs, which are copied to the host. */
   artifacts: ArtifactReference[];
   /** Workflow ID of the operation whose workspace of this child is to be taken over. */
   takeOverFrom?: string;
 }
 
 export interface OpenedWorkspace {
-  /** Names the host that has the workspace: steps of this child run on its task queue. */
+  /** ID of the host that has the workspace: steps of this child run on its task queue. */
   host: string;
-  /** Was the earlier operation's workspace there, and is now this one's? */
+  /** Whether the earlier operation's workspace was taken over. */
   isTakenOver: boolean;
 }
 
@@ -61,18 +61,18 @@ export interface RunStep {
   name: string;
   run: string;
   workingDirectory?: string;
-  /** The pipeline's, the job's and the step's own, laid over each other. */
+  /** Variables of the pipeline, the job and the step; later ones override earlier ones. */
   env: Record<string, string>;
   secrets: string[];
-  /** What the approval's form was filled in with. */
+  /** Fields of the approval's form. */
   approval?: Record<string, unknown>;
   timeoutMinutes?: number;
   /**
-   * How often somebody, or the step's own `idempotent`, decided that it be run again from nothing. A run of this step
-   * with this number that was started and whose end isn't known is in doubt.
+   * Number of the run from scratch, from 1: it increases when a person, or the step's `idempotent`, has it run again. If a
+   * run with this number was started and its outcome is unknown, the step is in doubt.
    */
   round: number;
-  /** Don't run it: a person says that it has done its work. Only its outputs are read. */
+  /** A person has accepted the step as done: it doesn't run, only its outputs are read. */
   isTakenAsDone?: boolean;
 }
 
@@ -84,19 +84,19 @@ export interface StepDone {
 
 /** Detail of the failures {@link STEP_FAILED}, {@link STEP_TIMED_OUT} and {@link STEP_IN_DOUBT}. */
 export interface StepFailureDetails {
-  /** None when a signal ended it, or when it isn't known. */
+  /** Missing when a signal ended it, or when it is unknown. */
   exitCode?: number;
   signal?: string;
-  /** What it wrote to $LONGHAUL_OUTPUT until then. */
+  /** Outputs that it wrote to $LONGHAUL_OUTPUT before it ended. */
   outputs: Record<string, string>;
   /** The last lines of its log, at most 50. */
   lastLines: string[];
 }
 
-/** Failure types of {@link RunStep}. Any other failure is about the step's surroundings, and not retried. */
+/** Failure types of {@link RunStep}. Any other failure is about the step's environment, and not retried. */
 export const STEP_FAILED = 'StepFailed';
 export const STEP_TIMED_OUT = 'StepTimedOut';
-/** It was started, and nobody can tell how it ended: its worker, or the host, went away. */
+/** It was started, and its outcome is unknown, because its worker or the host died. */
 export const STEP_IN_DOUBT = 'StepInDoubt';
 /** Its worker stopped before it was started: nothing has been done. */
 export const STEP_NOT_RUN = 'StepNotRun';
@@ -105,11 +105,11 @@ export interface SaveArtifacts {
   child: ChildId;
   patterns: string[];
   secrets: string[];
-  /** The job has failed: what is there is saved, and a pattern that finds nothing is no failure. */
+  /** The job has failed: existing files are saved, and a pattern that finds nothing is no failure. */
   isOptional?: boolean;
 }
 
-/** A file of a job that is kept in storage. */
+/** A stored file of a job. */
 export interface ArtifactReference {
   child: ChildId;
   /** Path relative to the workspace, with `/`. */
@@ -121,12 +121,12 @@ export interface ArtifactReference {
   bytes: number;
 }
 
-/** Watch a host that a job waits for. */
+/** Argument of the activity that waits for a host. */
 export interface AwaitHost {
   host: string;
-  /** When the wait began, ISO 8601: a worker that has asked for work since then is back. */
+  /** When the wait began, ISO 8601: a worker that has polled since then is back. */
   since: string;
-  /** Only look, for so long, in milliseconds. Default: until the worker's setting for an absence has passed. */
+  /** Maximum wait, in milliseconds. Default: the worker's setting for an absence. */
   limitMs?: number;
 }
 
@@ -136,15 +136,15 @@ export interface HostPresence {
   lastSeenAt: string;
 }
 
-/** Signal to a pipeline's workflow: this host won't come back. Its argument is the host's ID. */
+/** Signal to a pipeline's workflow that drops a host. Its argument is the host's ID. */
 export const DROP_HOST_SIGNAL = 'longhaul_drop_host';
 
-/** Task queue of the files of one host: workspaces and artifacts. */
+/** Task queue for access to one host's files: workspaces and artifacts. */
 export function hostTaskQueue(taskQueue: string, host: string): string {
   return `${taskQueue}:${host}`;
 }
 
-/** Task queue of the steps of one host: as many run at once as its worker takes. */
+/** Task queue for the steps of one host: its worker limits how many run at once. */
 export function stepTaskQueue(taskQueue: string, host: string): string {
   return `${hostTaskQueue(taskQueue, host)}:steps`;
 }

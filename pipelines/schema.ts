@@ -1,14 +1,14 @@
 /**
- * The language: every key, what it means and what it may hold. The schema for editors and the table of keys in
- * docs/pipelines-language.md are made from it.
+ * The language of pipelines: every key with its description and schema. The schema for editors and the table of keys in
+ * docs/pipelines-language.md are generated from it.
  */
 import { z } from 'zod';
 import { jsonSchema } from './json-schema.js';
 import { NAME, TOOL_NAME, VARIABLE } from './names.js';
 
-/** Most jobs of a file. */
+/** Maximum number of jobs in a file. */
 export const MAX_JOBS = 1_000;
-/** Most steps of a job. */
+/** Maximum number of steps in a job. */
 export const MAX_STEPS = 200;
 /** Longest time-out: a year. */
 const MAX_MINUTES = 365 * 24 * 60;
@@ -57,10 +57,10 @@ const retry = z.strictObject(
 
 const approval = z.strictObject(
   {
-    message: text('expected a question').meta({ description: 'What the person is asked.' }),
+    message: text('expected a question').meta({ description: 'The question for the person.' }),
     fields: jsonSchema.optional().meta({
       description:
-        'What the person fills in: the JSON Schema of a flat object, with `properties`. Answers come as APPROVAL_* variables.',
+        'Form for the person: the JSON Schema of a flat object, with `properties`. Answers come as APPROVAL_* variables.',
     }),
   },
   { error: 'expected a map such as `{ message: Deploy? }`' },
@@ -88,13 +88,13 @@ const step = z.strictObject(
       .meta({ description: 'Try again when the script exits with another code than 0.' }),
     idempotent: flag
       .default(false)
-      .meta({ description: 'May it run again, without asking, after its worker died half-way?' }),
+      .meta({ description: 'Whether it may run again, without asking, after its worker died half-way.' }),
     'continue-on-error': flag
       .default(false)
-      .meta({ description: 'Go on, and let the job succeed, when this step fails.' }),
+      .meta({ description: 'Continue, and let the job succeed, when this step fails.' }),
     if: condition.default('success').meta({
       description:
-        'Run when the earlier steps of the job succeeded, when one of them failed (also one that was forgiven), or in any case.',
+        'Run when the earlier steps of the job succeeded, when one of them failed (also one with `continue-on-error`), or in any case.',
     }),
     approval: approval.optional().meta({ description: 'Ask a person before the step runs.' }),
   },
@@ -122,7 +122,7 @@ const job = z.strictObject(
         error: 'expected a job, or a list of jobs',
       })
       .default([])
-      .meta({ description: 'Jobs that come first. Their artifacts are under $LONGHAUL_ARTIFACTS/JOB/.' }),
+      .meta({ description: 'Jobs that must end first. Their artifacts are under $LONGHAUL_ARTIFACTS/JOB/.' }),
     if: condition.default('success').meta({
       description: 'Run when the jobs in `needs` succeeded, when one of them failed, or in any case.',
     }),
@@ -199,14 +199,14 @@ export const pipelineFile = z
         description: "Longest time that the pipeline may take, people's time to answer not counted.",
       }),
       'estimate-minutes': minutes.optional().meta({
-        description: 'How long it usually takes, until past runs tell; fractions are allowed.',
+        description: 'Usual duration, until there are past runs to estimate from; fractions are allowed.',
       }),
       jobs: z
         .record(z.string().regex(NAME, named('the name of a job')), job, {
           error: 'expected a map of names and jobs',
         })
         .meta({
-          description: `What is done: names and jobs, at most ${MAX_JOBS}. Those that don't need each other run side by side.`,
+          description: `The jobs by name, at most ${MAX_JOBS}. Jobs that don't need each other run side by side.`,
           minProperties: 1,
           maxProperties: MAX_JOBS,
         }),

@@ -1,14 +1,14 @@
-/** A pipeline as a tool. */
+/** Converts a pipeline to a tool. */
 import { describe } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
-import { outputExample } from './gaps.js';
+import { outputExample } from './documentation-gaps.js';
 import { PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
-/** What is supposed of a pipeline whose file doesn't say how long it takes, until past runs tell. */
+/** Estimate for a pipeline without past runs whose file has no estimate. */
 const DEFAULT_ESTIMATE_SECONDS = 60;
-/** Longest value in the result's text, in characters. */
+/** Maximum length of a value in the result's text, in characters. */
 const MAX_SHOWN = 2_000;
 
 /**
@@ -29,7 +29,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     deadlineSeconds: pipeline.timeoutMinutes * 60,
     estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
-    // What a step's script can't do is no failure that has a type; the operation can be resumed.
+    // A failed script has no failure type of its own; the operation can be resumed.
     retryableErrors: [],
   });
   const output = outputExample(tool.outputSchema!);

@@ -1,5 +1,5 @@
-/** Keys that pipelines don't have, and what to use instead: those of GitHub Actions, of GitLab CI, and near misses. */
-import { insteadOfValue, looksLikeJob } from './unsupported-values.js';
+/** Hints for keys that pipelines don't have: those of GitHub Actions, of GitLab CI, and near misses. */
+import { hintForValue, looksLikeJob } from './unsupported-values.js';
 import { didYouMean, nearest } from '../operations/near-names.js';
 import { LEVELS, type Level } from './schema.js';
 
@@ -184,11 +184,11 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
   },
 };
 
-/** What a message says about a key that isn't one: another place, another name, or the keys that there are. */
-export function insteadOf(level: Level, key: string, value: unknown): string {
+/** Hint for an unknown key: its right place, another name, or the known keys. */
+export function hintForKey(level: Level, key: string, value: unknown): string {
   const own = Object.keys(LEVELS[level]);
   const foreign = INSTEAD[level === 'output' ? 'schema' : level];
-  const byValue = insteadOfValue(level, key, value);
+  const byValue = hintForValue(level, key, value);
   if (byValue !== undefined) return byValue;
   if (Object.hasOwn(foreign, key)) return foreign[key]!;
   if (level === 'pipeline' && looksLikeJob(value))

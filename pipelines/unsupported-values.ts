@@ -1,11 +1,11 @@
-/** What to write instead of a key of another system, where that depends on the key's value. */
+/** Hints for keys of other systems that depend on the key's value. */
 import { at, entriesOf, isMap, itemsOf } from './values.js';
 import type { Level } from './schema.js';
 
 const CALL = 'a pipeline starts when its tool is called: remove it';
 
-/** Undefined where the key alone says it. */
-export function insteadOfValue(level: Level, key: string, value: unknown): string | undefined {
+/** Hint for a key by its value; undefined if the key alone decides. */
+export function hintForValue(level: Level, key: string, value: unknown): string | undefined {
   if (level === 'pipeline' && key === 'on') return insteadOfEvents(value);
   if (level === 'step' && key === 'uses' && typeof value === 'string') return insteadOfAction(value);
   return undefined;
@@ -47,13 +47,13 @@ function insteadOfAction(action: string): string | undefined {
 
 const OF_JOBS = ['steps', 'script', 'stage', 'runs-on', 'run', 'needs', 'extends', 'trigger'];
 
-/** Does a value at the top of the file look like a job's? */
+/** Whether a value at the top of the file looks like a job. */
 export function looksLikeJob(value: unknown): boolean {
   return OF_JOBS.some((key) => at(value, key) !== undefined);
 }
 
-/** What to write instead of a value whose form is another system's, or a slip of YAML's. */
-export function insteadOfForm(level: Level, key: string, value: unknown): string | undefined {
+/** Hint for a value in another system's form, or with a YAML mistake. */
+export function hintForForm(level: Level, key: string, value: unknown): string | undefined {
   const hint = FORMS.find(([where]) => where === `${level}.${key}`)?.[1](value);
   return hint ?? undefined;
 }
@@ -99,8 +99,8 @@ const FORMS: [where: string, hint: Hint][] = [
   ],
 ];
 
-/** What to write instead of a step, or a job, that is no map. */
-export function insteadOfText(kind: 'job' | 'step', name: string, value: unknown): string | undefined {
+/** Hint for a step or job that is no map. */
+export function hintForText(kind: 'job' | 'step', name: string, value: unknown): string | undefined {
   if (kind === 'job') {
     if (value === null) return `indent its keys deeper than \`${name}\``;
     if (!Array.isArray(value)) return undefined;

@@ -1,11 +1,11 @@
-/** Variables that GitHub Actions and GitLab CI set for scripts, and what to use instead. */
+/** Hints for variables that GitHub Actions and GitLab CI set for scripts. */
 
 const NEXT_STEPS =
   'variables end with their step: set it under `env`, or write it to a file of the workspace and read that in later steps';
 const AS_INPUT = 'nothing here is started by a repository: declare an input, and use its $INPUT_... variable';
 const RUNNER = "steps run on the worker's machine: ask it in the script";
 
-/** GitHub Actions' default variables. GITHUB_ACTIONS is left out: a script may ask it where it runs. */
+/** GitHub Actions' default variables. GITHUB_ACTIONS is left out: scripts test it to see where they run. */
 const GITHUB: Record<string, string> = {
   GITHUB_ENV: NEXT_STEPS,
   GITHUB_OUTPUT: 'write key=value to "$LONGHAUL_OUTPUT", and list the key under `outputs` of the job',
@@ -40,12 +40,12 @@ const GITLAB: Record<string, string> = {
   CI_PIPELINE_IID: 'use $LONGHAUL_TOKEN, which names the operation',
   CI_NODE_INDEX: 'use `for-each` of the job, and $LONGHAUL_ITEM_INDEX, which counts from 0',
 };
-/** The others, by what their names begin with. CI is set here too, and CI_... may be anybody's. */
+/** GitLab's other variables, by prefix. CI is set here too, and other names may start with CI_. */
 const GITLAB_PREDEFINED =
   /^(CI_(API|BUILD|COMMIT|CONCURRENT|CONFIG|DEBUG|DEFAULT_BRANCH|DEPENDENCY_PROXY|DEPLOY|ENVIRONMENT|EXTERNAL_PULL_REQUEST|GITLAB|JOB|KUBERNETES|MERGE_REQUEST|NODE|OPEN_MERGE_REQUESTS|PAGES|PIPELINE|PROJECT|REGISTRY|RELEASE|REPOSITORY|RUNNER|SERVER|SHARED_ENVIRONMENT|TEMPLATE_REGISTRY|TRIGGER|UPSTREAM)(_|$)|GITLAB_USER_)/;
 
-/** What to write instead of another system's variable; undefined for any other name. */
-export function foreignVariableMessage(name: string): string | undefined {
+/** Hint for another system's variable; undefined for any other name. */
+export function unsupportedVariableMessage(name: string): string | undefined {
   if (Object.hasOwn(GITHUB, name))
     return `$${name} is a variable of GitHub Actions, not set here; ${GITHUB[name]}`;
   if (Object.hasOwn(GITLAB, name))

@@ -1,4 +1,4 @@
-/** Looking into data that may have any form. */
+/** Access to data that may have any form. */
 
 export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -9,12 +9,12 @@ export function at(value: unknown, key: string): unknown {
   return isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** A map's entries; none of anything else. */
+/** A map's entries; empty for anything else. */
 export function entriesOf(value: unknown): [string, unknown][] {
   return isMap(value) ? Object.entries(value) : [];
 }
 
-/** A list's items; none of anything else. */
+/** A list's items; empty for anything else. */
 export function itemsOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

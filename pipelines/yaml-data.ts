@@ -1,4 +1,4 @@
-/** What a YAML document holds, as data that JSON can hold, and where in the text each part stands. */
+/** Converts a YAML document to JSON data, with the place of each part in the text. */
 import {
   isAlias,
   isMap,
@@ -14,26 +14,26 @@ import { expressionMessage, expressionsIn } from './expressions.js';
 import { isBuiltIn } from './names.js';
 import { formatKeyPath, type KeyPath, type Place } from './problems.js';
 
-/** Longest file, in bytes; what its aliases stand for may add as much again. */
+/** Maximum size of a file, in bytes; the expansion of its aliases may add as much again. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Tells a problem at an offset in the text. */
+/** Reports a problem at an offset in the text. */
 export type ReportAt = (offset: number, message: string) => void;
 
-/** A file's data, and where it stands. */
+/** A file's data, with places. */
 export interface YamlData {
   value: unknown;
-  /** Where a key or value stands in the text; what is missing stands where it would have to be. */
+  /** Offset of a key or value in the text; of a missing one, the offset where it would have to be. */
   offsetOf(path: KeyPath, at: Place): number;
-  /** A scalar as it is written: `1.10`. */
+  /** Source text of a scalar: `1.10`. */
   sourceOf(path: KeyPath): string | undefined;
-  /** Is there an expression in this key or value? Then nothing else is worth telling about it. */
+  /** Whether this key or value has an expression; other problems of it aren't reported then. */
   isExpression(offset: number): boolean;
 }
 
 type MapPair = Pair<Node, Node | null>;
 
-/** Reads a document whose nesting is bounded: it recurses. */
+/** Reads a document recursively: its depth has to be limited. */
 export class YamlReader implements YamlData {
   readonly value: unknown;
   readonly #root: Node | null;
@@ -72,7 +72,7 @@ export class YamlReader implements YamlData {
     return offset;
   }
 
-  /** Start of a value, or of a text in it as far as the file has it in these letters. */
+  /** Start of a value, or of a text in it if the file contains that text literally. */
   #within(node: Node | null, at: Place): number | undefined {
     const start = startOf(node);
     if (typeof at === 'string' || !node) return start;
@@ -216,7 +216,7 @@ export class YamlReader implements YamlData {
   }
 }
 
-/** Where a node begins; nowhere, when nothing is written. */
+/** Offset of a node; undefined for an empty node. */
 function startOf(node: Node | null | undefined): number | undefined {
   const [from, to] = node?.range ?? [];
   return from === to ? undefined : from;

@@ -1,16 +1,16 @@
 /**
- * YAML as pipelines have it: version 1.2, one document, only what JSON can hold, bounded in size and depth. The data
- * keeps its places in the text.
+ * Reads the YAML of pipelines: version 1.2, one document, only values that JSON can hold, limited in size and depth. The
+ * data has its places in the text.
  */
 import { Composer, Parser, type CST, type Document, type LineCounter } from 'yaml';
 import { expressionMessage, expressionsIn } from './expressions.js';
 import { misindented, type Misindented } from './indentation.js';
 import { YamlReader, type ReportAt, type YamlData } from './yaml-data.js';
 
-/** Deepest nesting. The library's own limit is the stack's end, where a regular expression ends the whole process. */
+/** Maximum depth. The library's own limit is a stack overflow, which in a regular expression ends the whole process. */
 const MAX_DEPTH = 100;
 
-/** Reads a text; gives nothing when it isn't YAML. */
+/** Reads a text; undefined when it isn't valid YAML. */
 export function readYaml(text: string, lines: LineCounter, report: ReportAt): YamlData | undefined {
   const control = /[^\P{Cc}\t\r\n\u0085]/u.exec(text);
   if (control) {
@@ -26,7 +26,7 @@ export function readYaml(text: string, lines: LineCounter, report: ReportAt): Ya
     report(tooDeep, `expected at most ${MAX_DEPTH} levels of nesting; got more`);
     return undefined;
   }
-  // Duplicate keys are looked for below: the library compares each key with all others.
+  // Duplicate keys are checked below: the library compares each key with all others.
   const composer = new Composer({ version: '1.2', prettyErrors: false, uniqueKeys: false });
   const documents = [...composer.compose(tokens, true, text.length)];
   const document = documents[0]!;
@@ -47,7 +47,7 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
     const { line } = lines.linePos(pos[0]);
     if (line === lastLine || (indentation && line >= indentation.line - 1)) continue;
     lastLine = line;
-    report(pos[0], `not YAML: ${inOtherWords(code, message)}`);
+    report(pos[0], `not YAML: ${rewordedError(code, message)}`);
   }
   if (document.errors.length === 0) return true;
   for (const { offset, content } of expressionsIn(text)) {
@@ -57,7 +57,7 @@ function isYaml(document: Document.Parsed, text: string, lines: LineCounter, rep
   return false;
 }
 
-/** The wrong indentation that the first error comes from, if it does. */
+/** The wrong indentation that causes the first error; undefined if it has another cause. */
 function misindentedNear(
   errors: Document.Parsed['errors'],
   text: string,
@@ -72,8 +72,8 @@ function misindentedNear(
 
 const QUOTES = 'put the text between quotes, or write it below `|`';
 
-/** The library's errors that are easier said in other words. */
-function inOtherWords(code: string, message: string): string {
+/** Rewords errors of the library that are hard to understand. */
+function rewordedError(code: string, message: string): string {
   return SYNTAX.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1](message) ?? message;
 }
 

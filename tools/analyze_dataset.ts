@@ -1,8 +1,8 @@
-/** Analysis of data files with DuckDB: what a call takes and gives. */
+/** Tool for the analysis of data files with DuckDB: its input, output and documentation. */
 import { z } from 'zod';
 import { defineTool } from '../operations/tool.js';
 
-/** Rows in an answer, at most. The Parquet artifact has no such bound. */
+/** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
 export const MAX_ANSWER_ROWS = 1000;
 
 const column = z.string().min(1).max(1000);
@@ -194,10 +194,10 @@ export type Filter = z.infer<typeof filterSchema>;
 export type Aggregate = z.infer<typeof aggregateSchema>;
 export type Column = z.infer<typeof columnSchema>;
 export type ColumnProfile = z.infer<typeof columnProfileSchema>;
-/** The part of the input that is a query; the rest is the workflow's concern. */
+/** The part of the input that is the query; the workflow handles the rest. */
 export type DatasetQuery = Omit<AnalyzeDatasetInput, 'profile' | 'artifact' | 'ask_over_mb'>;
 
-/** Asked before a large artifact is written. */
+/** Question before a large artifact is written. */
 export const writeArtifactQuestion = z.object({
   write: z.boolean().default(true).describe('Write the file?'),
 });
@@ -239,7 +239,7 @@ export default defineTool({
     ],
   },
   cleanup: 'unfinished files are removed; finished column profiles stay.',
-  // What failed for one file and query fails again: it is the arguments that have to change.
+  // The same file and query fail again: the arguments have to change.
   retryableErrors: [],
   example: { input: { path: 'flights-3m.parquet', group_by: ['origin'], limit: 5 } },
   questions: { writeArtifact: writeArtifactQuestion },

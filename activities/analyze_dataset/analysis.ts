@@ -1,3 +1,4 @@
+/** Analysis of data files with DuckDB, independent of Temporal. */
 export { estimateArtifact, writeArtifact } from './artifact.js';
 export type { Artifact, ArtifactEstimate } from './artifact.js';
 export type { Reading } from './dataset.js';

@@ -12,7 +12,7 @@ import type { DatasetQuery } from '../../tools/analyze_dataset.js';
 export interface ArtifactEstimate {
   /** Exact. */
   rowCount: number;
-  /** Bytes of the Parquet file: those of a sample of the rows, scaled up. */
+  /** Size of the Parquet file in bytes, extrapolated from a sample of the rows. */
   estimatedBytes: number;
 }
 
@@ -22,11 +22,11 @@ export interface Artifact {
   bytes: number;
 }
 
-/** Rows that are really written, to see how well they compress. */
+/** Number of rows that are written to measure their compressed size. */
 const SAMPLE_ROWS = 122_880;
 
 /**
- * How large the result would be as a Parquet file, whatever the query's limit. Computes a
+ * Estimates the size of the result as a Parquet file, without the query's limit. Computes a
  * grouped result, and counts the rows of an ungrouped one.
  * @throws DatasetError
  */
@@ -57,12 +57,12 @@ export function estimateArtifact(query: DatasetQuery, options: ReadingOptions): 
 }
 
 /**
- * Writes the whole result, without the query's limit, to `targetPath`, replacing what is
- * there. The file appears under that name only once it is complete and on disk: a run
- * that is killed leaves a file under another name at most, which the next one removes.
+ * Writes the whole result, without the query's limit, to `targetPath`, replacing an existing
+ * file. The file appears under that name only once it is complete and on disk: a run
+ * that is killed leaves at most a file under another name, which the next run removes.
  * Rows of an ungrouped result come in no particular order unless order_by gives one.
  *
- * `targetPath` is the worker's own choice, not the caller's: nothing here checks it.
+ * `targetPath` comes from the worker, not from the caller: it isn't checked.
  * @throws DatasetError
  */
 export async function writeArtifact(

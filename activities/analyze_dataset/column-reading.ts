@@ -1,4 +1,4 @@
-/** How columns are described, read and converted: plain values that one call hands to the next, and the SQL for them. */
+/** Descriptions of how columns are read and converted (plain values, passed from call to call), and the SQL for them. */
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { isMissing, separatedDate, SPACE } from './kinds.js';
 import type { Run } from './session.js';
@@ -17,12 +17,12 @@ export interface ColumnReading {
   key?: string;
   convert?: Conversion;
   hasSpaces?: true;
-  /** Words such as NA stand for missing values. */
+  /** Whether words such as NA stand for missing values. */
   hasMissing?: true;
   hasNan?: true;
 }
 
-/** SQL to read the columns with their types from `source`, which has them as the file's reader delivers them. */
+/** SQL that converts the columns of `source`, as the file's reader delivers them, to their types. */
 export function convertedSource(source: string, columns: readonly ColumnReading[]): string {
   const replaced = columns.flatMap((column) => {
     const expression = expressionOf(column);
@@ -48,7 +48,7 @@ function expressionOf({
   return value === quotedIdentifier(name) ? undefined : value;
 }
 
-/** A value that doesn't fit is an error: the file has changed since its types were found out. */
+/** A value that doesn't fit is an error: the file has changed since its types were determined. */
 function converted(value: string, type: string, convert: Conversion): string {
   switch (convert) {
     case 'cast':
@@ -90,7 +90,7 @@ export function jsonReader(files: string, columns: readonly ColumnReading[]): st
   const typed = (type: (column: ColumnReading) => string) =>
     columns.map((column) => `${quotedString(column.name)}: ${quotedString(type(column))}`).join(', ');
   if (columns.every(({ key }) => key === undefined)) {
-    // Of a single column of JSON, DuckDB takes the whole row for its value; rows that are no objects are such a column, "json".
+    // DuckDB reads the whole row into a single column of type JSON; rows that aren't objects are such a column, "json".
     const records = columns.length === 1 && columns[0]!.name === 'json' ? '' : ', records = true';
     return `read_json(${files}, hive_partitioning = false${records}, columns = {${typed(({ type, readAs }) => readAs ?? type)}})`;
   }

@@ -10,15 +10,15 @@ export interface CompiledQuery {
   sql: string;
   /** Bound as text; every place that uses one casts it to its type. */
   values: string[];
-  /** With its keyword, or empty. */
+  /** ORDER BY clause, or empty. */
   orderBy: string;
   /** Whether rows are grouped or aggregated, so the result is likely small and costly to compute twice. */
   grouped: boolean;
 }
 
 /**
- * Turns the structured query into SQL. Nothing of the caller's becomes SQL text but
- * quoted identifiers, and those of input columns only after they were found in the file.
+ * Converts the structured query to SQL. The only text of the caller in it are quoted
+ * identifiers; those of input columns were found in the file before.
  * @throws DatasetError unknown_column, bad_filter, bad_aggregate
  */
 export function compileQuery(query: DatasetQuery, source: string, columns: Column[]): CompiledQuery {
@@ -49,7 +49,7 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Colum
       return `${call} AS ${quotedIdentifier(nameOf(aggregate))}`;
     }),
   ];
-  // Grouping by position, over a subquery: no name of an aggregate can stand in for a column of the file.
+  // Grouping by position, over a subquery: an aggregate's name can't be resolved to a column of the file.
   const positions = groupBy.map((_, index) => index + 1).join(', ');
   const sql =
     `SELECT ${selected.join(', ')} FROM (SELECT * FROM ${source}${where})` +
@@ -100,7 +100,7 @@ function aggregateCall(aggregate: Aggregate, where: string, columns: readonly Co
 
 const FUNCTIONS = { sum: 'sum', avg: 'avg', median: 'median', stddev: 'stddev_samp' } as const;
 
-/** Over infinite values of both signs a result is NaN, and a standard deviation an error of DuckDB's: both are missing. */
+/** With infinite values of both signs DuckDB's result is NaN, and the standard deviation an error: both become NULL. */
 function floatAggregate(fn: keyof typeof FUNCTIONS, column: string): string {
   const call = `${FUNCTIONS[fn]}(${column})`;
   if (fn === 'stddev')
@@ -108,7 +108,7 @@ function floatAggregate(fn: keyof typeof FUNCTIONS, column: string): string {
   return `CASE WHEN isnan(${call}) THEN NULL ELSE ${call} END`;
 }
 
-/** DuckDB tells no two names apart that differ in case only. */
+/** Refuses names that differ in case only: DuckDB treats them as equal. */
 function refuseTwins(outputs: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of outputs) {

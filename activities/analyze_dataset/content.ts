@@ -1,4 +1,4 @@
-/** Content of a data file as UTF-8 bytes: unpacked, and decoded where it is UTF-16. */
+/** Content of a data file as UTF-8 bytes: unpacked, and converted from UTF-16. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -10,7 +10,7 @@ export type Utf16 = 'utf-16le' | 'utf-16be';
 const CHUNK_BYTES = 1024 ** 2;
 const HEAD_BYTES = 4096;
 
-/** Names of what a file may hold by mistake, by its first bytes. */
+/** Formats that a file may have by mistake -> their first bytes. */
 const SIGNATURES: [string, Buffer][] = [
   ['gzip data', Buffer.from([0x1f, 0x8b])],
   ['a ZIP archive (or an Excel workbook)', Buffer.from('PK\x03\x04')],
@@ -27,7 +27,7 @@ export function isGzipName(name: string): boolean {
 }
 
 /**
- * The file's content in chunks. Follows gzip's own check: a cut or damaged file throws instead of ending early.
+ * The file's content in chunks. Checks gzip's checksum: a truncated or damaged file throws instead of ending early.
  *
  * @throws DatasetError unreadable
  */
@@ -73,8 +73,8 @@ export async function beginningOf(
 }
 
 /**
- * Refuses a file that holds something else than its name says, and a gzip file that is cut or damaged: DuckDB reads such
- * a file up to the fault and takes it for the end.
+ * Refuses a file whose content doesn't match its name, and a truncated or damaged gzip file: DuckDB takes the fault for the
+ * end of the file.
  *
  * @throws DatasetError unreadable
  */
@@ -100,7 +100,7 @@ export async function checkContent(file: LocatedFile, signal: AbortSignal): Prom
   const within =
     signatureOf(inner) ?? (inner.toString('latin1', 257, 262) === 'ustar' ? 'a tar archive' : undefined);
   if (within !== undefined) throw unexpected(file, within, plain.name);
-  // Every record of a CSV file is counted later, which reads it to its end too.
+  // A CSV file is read to its end later, when its records are counted.
   if (file.format !== 'csv') for await (const _ of contentOf(file, signal));
   if (inner.length === 0) throw unreadable(file, 'is empty (0 bytes once unpacked)');
 }

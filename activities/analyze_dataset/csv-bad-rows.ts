@@ -1,4 +1,4 @@
-/** Lines that don't fit the columns, named in an error or a note. */
+/** Error and note that name the lines that don't fit the columns. */
 import type { CsvGroup } from './csv-beginning.js';
 import type { BadRow, CsvScan } from './csv-scan.js';
 import { DatasetError } from './errors.js';

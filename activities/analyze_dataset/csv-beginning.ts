@@ -10,9 +10,9 @@ import { refuseOtherThanUtf8, utf16Of, wholeCharacters } from './encoding.js';
 import { DatasetError } from './errors.js';
 import type { LocatedFile } from './locate.js';
 
-/** Neighbouring files that are read in the same way. A plain value, handed from call to call. */
+/** Consecutive files that are read in the same way. A plain value, passed from call to call. */
 export interface CsvGroup {
-  /** How many of the dataset's files these are, in their order. */
+  /** Number of files in the group, in the dataset's order. */
   files: number;
   dialect: CsvDialect;
   newline: Newline;
@@ -26,7 +26,7 @@ export interface CsvGroup {
   copied?: true;
 }
 
-export interface Beginning {
+export interface CsvBeginning {
   group: CsvGroup;
   notes: string[];
 }
@@ -39,7 +39,7 @@ export async function readBeginning(
   file: LocatedFile,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Beginning> {
+): Promise<CsvBeginning> {
   const raw = await beginningOf(file, 4096, signal);
   const utf16 = utf16Of(raw.bytes);
   const { bytes, isWhole } = await beginningOf(file, maxBytes, signal, utf16?.encoding);
@@ -91,7 +91,7 @@ export async function readBeginning(
   const header = findHeader(first, rows, firstLine);
   const { names, notes: nameNotes } = columnNames(header, width);
   const newline = [...newlines][0] ?? '\n';
-  // DuckDB counts the records that it skips by its own idea of quotes.
+  // DuckDB parses quotes in skipped records differently.
   const isOddAbove = preamble.some(
     ({ start, end, fault }) => fault !== undefined || bytes.subarray(start, end).includes(dialect.quote),
   );

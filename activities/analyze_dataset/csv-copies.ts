@@ -9,7 +9,7 @@ import type { LocatedFile } from './locate.js';
  * Copies a file that DuckDB can't read as it is.
  *
  * @param target path of the copy
- * @returns notes on what was left out; undefined when the file can be read as it is, and there is no copy
+ * @returns notes on lines that were left out; undefined if no copy is needed
  * @throws DatasetError unreadable, when rows don't fit and may not be skipped
  */
 export async function copyCsv(

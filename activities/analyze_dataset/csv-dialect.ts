@@ -25,25 +25,25 @@ interface Trial {
   consistency: number;
 }
 
-/** No text holds this: a separator for files of one column. */
+/** Separator for files of one column: a character that no text has. */
 const NO_DELIMITER = '\x1f';
 const DELIMITERS = [',', ';', '\t', '|'];
 const MAX_TRIAL_BYTES = 512 * 1024;
 const MAX_TRIAL_RECORDS = 5000;
-/** A wide record above which there is no preamble any more. */
+/** Maximum number of records in a preamble. */
 const MAX_PREAMBLE_RECORDS = 100;
-/** Records that have to fit what stands below a preamble. */
+/** Minimum share of the records below a preamble that fit. */
 const MOSTLY = 0.9;
 const HASH = 0x23;
 const RFC_4180 = { quote: '"', escape: '"' };
 
-/** @param prefersTab whether the name says that tabs separate the fields */
+/** @param prefersTab whether the file's name says that tabs separate the fields */
 export function guessDialect(bytes: Buffer, isWhole: boolean, prefersTab: boolean): DialectGuess {
   const start = bomLength(bytes);
   const short = bytes.subarray(0, MAX_TRIAL_BYTES);
   const beginning = readRecord(short, start, { delimiter: ',', ...RFC_4180 }, false) ? short : bytes;
   const isLast = isWhole && beginning.length === bytes.length;
-  // In a file whose name promises tabs, a first line without another separator is the header of its one column.
+  // In a .tsv file, a first line without another separator is the header of its only column.
   const tryOut = (dialect: CsvDialect) =>
     trialOf(beginning, start, dialect, isLast, !prefersTab || dialect.delimiter === '\t');
   const order = prefersTab ? ['\t', ',', ';', '|'] : DELIMITERS;
@@ -145,7 +145,7 @@ function commonWidth(records: readonly CsvRecord[]): number {
 }
 
 /**
- * Whether narrow records above the first wide one are something else than a header that names too few columns: lines
+ * Whether narrow records above the first wide one are no header with too few names, but lines
  * without a separator, comments, or lines such as `Station,Vienna` that a blank line sets apart from the header.
  */
 function looksLikePreamble(

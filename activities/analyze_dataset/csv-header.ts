@@ -1,4 +1,4 @@
-/** Finds out whether the first record of a CSV file names its columns. */
+/** Determines whether the first record of a CSV file names its columns. */
 import { renamedNote } from './names.js';
 import { atMost } from './notes.js';
 
@@ -10,7 +10,7 @@ export interface Header {
 
 type Kind = 'empty' | 'number' | 'time' | 'boolean' | 'text';
 
-/** Values of one kind that make a column of that kind. */
+/** Minimum share of values of one kind that makes a column of that kind. */
 const MOSTLY = 0.8;
 const MAX_NOTES = 3;
 

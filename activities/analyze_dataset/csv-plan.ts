@@ -1,17 +1,17 @@
-/** How CSV files split into rows: decided on their beginnings, then held against every record. */
+/** Determines how CSV files split into rows: decided by their beginnings, then checked on every record. */
 import { refuseBadRows } from './csv-bad-rows.js';
 import type { OnBadRows } from './csv-bad-rows.js';
 import { readBeginning } from './csv-beginning.js';
-import type { Beginning, CsvGroup } from './csv-beginning.js';
+import type { CsvBeginning, CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
 import { DatasetError } from './errors.js';
 import type { DatasetFile } from './locate.js';
 import { atMost } from './notes.js';
 import { missingColumnNotes } from './unions.js';
 
-/** A plain value, handed from call to call. */
+/** How CSV files split into rows. A plain value, passed from call to call. */
 export interface CsvPlan {
-  /** Runs of files that are read in the same way. */
+  /** Consecutive files that are read in the same way. */
   groups: CsvGroup[];
   /** Columns of all files. */
   names: string[];
@@ -37,7 +37,7 @@ export async function planCsv(
   onBadRows: OnBadRows,
   signal: AbortSignal,
 ): Promise<CsvPlan> {
-  const beginnings: Beginning[] = [];
+  const beginnings: CsvBeginning[] = [];
   const share = file.files.length;
   let rowCount = 0;
   let isSequential = false;

@@ -18,7 +18,7 @@ export interface CsvRecord {
   start: number;
   /** End of the record's bytes, without its line end. */
   end: number;
-  /** Where the next record starts. */
+  /** Start of the next record. */
   next: number;
   fields: number;
   /** Number of the last field that isn't empty; 0 for a record of empty fields. */
@@ -27,7 +27,7 @@ export interface CsvRecord {
   lines: number;
   /** Undefined at the end of a file without a last line end. */
   newline?: Newline;
-  /** Ends a record early, after its first line, so that the next line is read for itself. */
+  /** Set for a record that is ended after its first line, so that the next line is read as a record. */
   fault?: 'text after a closing quote' | 'a quote that never closes' | 'more than 16 MB in one record';
 }
 
@@ -167,7 +167,7 @@ export async function eachRecord(
     const rest = window.subarray(at);
     pending = rest.length > 0 ? [rest] : [];
     pendingBytes = rest.length;
-    // A record longer than a window is tried again only once that has doubled.
+    // A record longer than the window is retried only after the window has doubled.
     neededBytes = 2 * rest.length;
   };
   for await (const chunk of content) {

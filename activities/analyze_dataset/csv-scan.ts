@@ -11,7 +11,7 @@ import type { LocatedFile } from './locate.js';
 export interface BadRow {
   /** Number of its first line in the file, from 1. */
   line: number;
-  /** Fields that came; undefined with a fault in its quotes. */
+  /** Number of fields; undefined with a fault in its quotes. */
   fields?: number;
   fault?: string;
   /** Its beginning. */
@@ -20,7 +20,7 @@ export interface BadRow {
 
 export interface CsvScan {
   rows: number;
-  /** Of `rows`, blank lines in a file of one column. */
+  /** Number of `rows` that are blank lines in a file of one column. */
   blankRows: number;
   badRows: number;
   /** The first ones. */
@@ -34,7 +34,7 @@ export interface CsvScan {
 const MAX_EXAMPLES = 10;
 const MAX_EXAMPLE_CHARACTERS = 100;
 
-/** @param copyPath receives the rows that fit, without what stands above them, each ended by a line feed */
+/** @param copyPath file for the rows that fit, without the preamble and header, each ended by a line feed */
 export async function scanCsv(
   source: LocatedFile,
   { dialect, names, skip, utf16 }: CsvGroup,

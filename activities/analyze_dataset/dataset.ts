@@ -23,8 +23,8 @@ import { unionNotes } from './unions.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';
 
 /**
- * CSV and JSON carry no types, and no format says which values are NaN. What was learned about a file is a plain value, so that
- * a caller can hand it from one call to the next: every call then sees the same rows and types, and none learns them again.
+ * Rows and types learned from the files: CSV and JSON have no types, and no format says which columns have NaN. A plain value
+ * that is passed from call to call: all calls see the same rows and types, and learn them only once.
  */
 export interface Reading {
   /** Columns that are text, although most of their values are of another type. */
@@ -35,9 +35,9 @@ export interface Reading {
   learned?: Omit<Learned, 'mixed'>;
   /** How the CSV files split into rows. */
   csv?: CsvPlan;
-  /** On files whose columns differ. */
+  /** Notes on files whose columns differ. */
   unionNotes?: string[];
-  /** Which files a pattern matched. */
+  /** Digest of the files that a pattern matched. */
   filesDigest?: string;
 }
 
@@ -52,16 +52,16 @@ export interface Dataset extends Session {
   columns: Column[];
   reading: KnownReading;
   notes: string[];
-  /** The caller's, but never going back when the work starts over. */
+  /** The caller's callback; progress doesn't decrease when the work starts over. */
   onProgress: OnProgress;
 }
 
 export interface ReadingOptions extends DatasetOptions {
-  /** Of an earlier call on the same path; without it the file is looked at first. */
+  /** Reading of an earlier call on the same path. Default: the file is read first. */
   reading?: Reading;
   /** What to do with lines of a CSV file that don't fit its columns. Default: fail. */
   onBadRows?: OnBadRows;
-  /** Hears how much of the files has been read for their types, 0 to 1. */
+  /** Gets the share of the files that has been read for their types, 0 to 1. */
   onLearned?: (share: number) => void;
 }
 
@@ -134,7 +134,7 @@ async function firstLook(file: DatasetFile, signal: AbortSignal): Promise<Readin
   return { textColumns: [], wholeFileTypes: false, ...(filesDigest !== undefined && { filesDigest }) };
 }
 
-/** Undefined for a single file, which is found by its name. */
+/** Digest of the matched files; undefined for a single file. */
 function filesDigestOf({ files, givenPath }: DatasetFile): string | undefined {
   if (files.length === 1 && files[0]!.name === givenPath) return undefined;
   return createHash('sha256')
@@ -189,7 +189,7 @@ function readerOf(format: DatasetFile['format'], paths: string[], columns: reado
   return format === 'parquet' ? parquetReader(paths) : jsonReader(listOf(paths), columns);
 }
 
-/** How to read again after DuckDB failed or split a CSV file into other rows; nothing when the file itself is at fault. */
+/** Reading for another try after DuckDB failed or split a CSV file into other rows; undefined if the file is at fault. */
 async function saferReading(
   file: DatasetFile,
   { learned: _learned, ...reading }: Reading,

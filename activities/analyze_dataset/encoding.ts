@@ -6,7 +6,7 @@ import { DatasetError } from './errors.js';
 import type { LocatedFile } from './locate.js';
 import { quotedShellWord } from '../../platform/program.js';
 
-/** UTF-16 by its byte order mark, or by its pattern: in most texts every second byte is 0. */
+/** Detects UTF-16 by its byte order mark, or because every second byte is 0 in most texts. */
 export function utf16Of(head: Buffer): { encoding: Utf16; isGuess: boolean } | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le', isGuess: false };
   if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be', isGuess: false };
@@ -18,7 +18,7 @@ export function utf16Of(head: Buffer): { encoding: Utf16; isGuess: boolean } | u
   return undefined;
 }
 
-/** Length of `bytes` without a character that they cut at their end. */
+/** Length of `bytes` without an incomplete character at the end. */
 export function wholeCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back]!;

@@ -13,7 +13,7 @@ export type DatasetErrorCode =
   | 'bad_aggregate'
   | 'out_of_memory';
 
-/** The message says where, what was expected and what came; it is written for the caller. */
+/** The message is for the caller: place, expected and actual value. */
 export class DatasetError extends Error {
   override readonly name = 'DatasetError';
 
@@ -25,18 +25,18 @@ export class DatasetError extends Error {
   }
 }
 
-/** The text of whatever was thrown. Errors of native code are not instanceof Error in every realm. */
+/** Message of a thrown value. Errors of native code are not instanceof Error in every realm. */
 export function messageOf(thrown: unknown): string {
   const message = (thrown as { message?: unknown } | null | undefined)?.message;
   return typeof message === 'string' ? message : String(thrown);
 }
 
-/** What a column that does not exist is answered with. */
+/** Error for an unknown column. */
 export function unknownColumn(where: string, name: string, known: readonly string[]): DatasetError {
   return unknown(where, `one of the columns ${listed(known)}`, name);
 }
 
-/** What a field that `parent` lacks is answered with. */
+/** Error for an unknown field of `parent`. */
 export function unknownField(
   where: string,
   path: string,
@@ -57,7 +57,7 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * DuckDB's words for a file it can't read, cut down to what helps: without the query,
+ * DuckDB's message for a file that it can't read, without the query,
  * the hints about its own SQL options and the path that it was given.
  */
 export function datasetErrorOf(

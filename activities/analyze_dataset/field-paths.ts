@@ -4,7 +4,7 @@ import { DatasetError, unknownColumn, unknownField } from './errors.js';
 import { shortType } from './values.js';
 import type { Column } from '../../tools/analyze_dataset.js';
 
-/** Characters of a type in a message. */
+/** Maximum length of a type in a message, in characters. */
 const MAX_TYPE_CHARACTERS = 100;
 
 /** A column of the file, or a field of one. */
@@ -60,7 +60,7 @@ function fieldOf(where: string, path: string, rest: string, parent: Operand): Op
   );
 }
 
-/** Every way to part a path at a dot, the longest first part first. */
+/** All splits of a path at a dot, the longest first part first. */
 function splits(path: string): [string, string][] {
   const parts: [string, string][] = [];
   for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1))

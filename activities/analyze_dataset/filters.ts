@@ -53,7 +53,7 @@ export function filterCondition(
   }
 }
 
-/** What is neither number, time nor truth is compared as text. */
+/** Values that are neither numbers, times nor booleans are compared as text. */
 function comparable({ sql, type }: Operand): string {
   const own = isNumeric(type) || /^(VARCHAR|BOOLEAN|UUID|DATE|TIME|TIMESTAMP.*)$/.test(type);
   return own ? sql : `CAST(${sql} AS VARCHAR)`;
@@ -108,7 +108,7 @@ function numericValue(
   return { text, castTo: 'DOUBLE' };
 }
 
-/** Checked by the calendar too: DuckDB would refuse 30 February only once the query runs. */
+/** Also checks the calendar: DuckDB refuses 30 February only when the query runs. */
 function isIsoTime(text: string): boolean {
   const parts =
     /^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/.exec(

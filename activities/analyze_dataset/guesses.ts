@@ -1,17 +1,17 @@
-/** Decides a column's type by the kinds of all of its values, and notes each guess that another reader could make otherwise. */
+/** Decides a column's type by the kinds of all of its values, and notes each guess that may be wrong. */
 import type { ColumnReading } from './column-reading.js';
 import { COMMAS, Kind, MOMENTS, NUMBERS, SLASHED, TIMES } from './kinds.js';
 
 /** The kinds of values in a column that DuckDB delivers as text. */
 export interface TextFacts {
   name: string;
-  /** Texts of a CSV file are of any kind; JSON has types for numbers and truths. */
+  /** Origin of the text: CSV values are of any kind; JSON has types for numbers and booleans. */
   from: 'csv' | 'json_string' | 'json_number';
   /** Values that are not NULL. */
   present: number;
   /** Kinds of the plain values, which are not counted. */
   plain: number;
-  /** How many values have which kinds. */
+  /** Set of kinds -> number of values that have it. */
   counts: ReadonlyMap<number, number>;
   /** One value of the highest kind that deviates. */
   example?: string;
@@ -29,7 +29,7 @@ export interface Guess {
 }
 
 const FLAGS = Kind.Missing | Kind.Empty | Kind.Spaced;
-/** Exact in itself, but text where it stands among numbers. */
+/** End of a note on values that are text in a column of numbers. */
 const LATER = 'read as text';
 
 const isWithin = (kinds: number, allowed: number) => (kinds & ~allowed) === 0;
@@ -206,7 +206,7 @@ function asText(facts: TextFacts, kinds: number, column: string, such: string, n
   };
 }
 
-/** Nothing when fewer than half of the values would be numbers or times. */
+/** Note on a column of mixed values; undefined when fewer than half of them are numbers or times. */
 function mixtureNote(facts: TextFacts, column: string, such: string): string | undefined {
   const plainCount = facts.present - [...facts.counts.values()].reduce((sum, count) => sum + count, 0);
   const share = facts.sampled ?? {

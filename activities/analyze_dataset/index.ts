@@ -1,4 +1,4 @@
-/** The activities of analyze_dataset: each step can be done again without harm, and reports as DuckDB gets on. */
+/** Activities of analyze_dataset. All are idempotent, and report DuckDB's progress. */
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import {
 } from './analysis.js';
 import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
 
-/** Finds out what the file is: format, columns, rows. */
+/** Determines format, columns and number of rows of the file. */
 export function inspectDataset(path: string, onBadRows?: DatasetQuery['on_bad_rows']): Promise<Inspection> {
   return withOptions((options) => inspect(path, { ...options, ...(onBadRows && { onBadRows }) }));
 }
@@ -33,17 +33,17 @@ export function profileDatasetColumns(
   return withOptions((options) => profileColumns(path, names, { ...options, reading }), names.length);
 }
 
-/** Runs the query; reports the share that is done. */
+/** Runs the query; reports the finished share. */
 export function queryDataset(query: DatasetQuery, reading: Reading): Promise<QueryResult> {
   return withOptions((options) => runQuery(query, { ...options, reading }), 1);
 }
 
-/** Says how large the result's Parquet file would be. */
+/** Estimates the size of the result's Parquet file. */
 export function estimateDatasetArtifact(query: DatasetQuery, reading: Reading): Promise<ArtifactEstimate> {
   return withOptions((options) => estimateArtifact(query, { ...options, reading }));
 }
 
-/** Writes the whole result as a Parquet file and keeps it as an artifact. */
+/** Writes the whole result as a Parquet file and stores it as an artifact. */
 export function writeDatasetArtifact(
   query: DatasetQuery,
   reading: Reading,
@@ -62,9 +62,9 @@ export function writeDatasetArtifact(
 }
 
 /**
- * Calls the engine-room with this worker's options.
+ * Calls the analysis with this worker's options.
  *
- * @param units how many units of the operation's progress this step makes up; none: it reports nothing
+ * @param units this activity's share of the operation's progress, in units; without it nothing is reported
  */
 async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, units?: number): Promise<T> {
   const { home, dataFolders } = workerSettings();
@@ -87,7 +87,7 @@ async function withOptions<T>(work: (options: DatasetOptions) => Promise<T>, uni
     if (units !== undefined) report({ progress: units, total: units });
     return result;
   } catch (error) {
-    // The caller's mistakes stay mistakes: only what isn't one is tried again.
+    // Mistakes in the arguments aren't retried; other errors are.
     if (error instanceof DatasetError)
       throw ApplicationFailure.nonRetryable(error.message, `dataset_${error.code}`);
     throw error;

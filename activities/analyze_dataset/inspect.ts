@@ -11,7 +11,7 @@ export interface Inspection {
   bytes: number;
   rowCount: number;
   columns: Column[];
-  /** To be handed to the other functions, so that they see the same types at once. */
+  /** Argument for the other functions, so that they use the same types. */
   reading: Reading;
   /** The columns in batches, each worth one call of `profileColumns`. */
   profileBatches: string[][];

@@ -8,7 +8,7 @@ import type { LocatedFile } from './locate.js';
  * Copies a file in UTF-16, which DuckDB doesn't read.
  *
  * @param target path of the copy
- * @returns notes; undefined when the file can be read as it is, and there is no copy
+ * @returns notes; undefined if no copy is needed
  * @throws DatasetError unreadable
  */
 export async function copyJson(

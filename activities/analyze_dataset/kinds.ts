@@ -1,6 +1,6 @@
 /**
- * The kinds of text that stand for a number, a truth or a time, as bits: a column's set of kinds decides its type. Written
- * as SQL over one text value, so that one pass over the file classifies every value.
+ * Kinds of text that represent a number, boolean or time, as bits: a column's set of kinds decides its type. Written as SQL
+ * over one text value, so that one pass over the file classifies every value.
  */
 export const Kind = {
   /** Fits 64 bits. */
@@ -60,11 +60,11 @@ export const SLASHED = Kind.DayFirst | Kind.MonthFirst | Kind.AnyFirst | Kind.Tw
 export const MOMENTS = Kind.Date | Kind.Timestamp | Kind.ZonedTimestamp | Kind.Nanoseconds;
 export const TIMES = MOMENTS | SLASHED | Kind.Time;
 
-/** In lower case. NaN is a number's. */
+/** In lower case. NaN is a number. */
 const MISSING_WORDS = ['na', 'n/a', '#n/a', 'null', 'none', 'nil', '-', '--', '?'];
 export const SPACE = `' ' || chr(9) || chr(10) || chr(13)`;
 
-/** SQL: is the text a word for a missing value? */
+/** SQL: whether the text is a word for a missing value. */
 export function isMissing(text: string): string {
   return `lower(${text}) IN ('', 'nan', '-nan', '+nan', ${MISSING_WORDS.map((word) => `'${word}'`).join(', ')})`;
 }
@@ -77,7 +77,7 @@ const SEPARATED = '[0-9]{1,2}([/-][0-9]{1,2}[/-]([0-9]{4}|[0-9]{2})|[.][0-9]{1,2
 const SEPARATED_TIME = `( +[0-9]{1,2}:[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6})?)?( ?[AaPp][Mm])?)?`;
 const TIME_FORMATS = ['', ' %H:%M', ' %H:%M:%S', ' %H:%M:%S.%f', ' %I:%M %p', ' %I:%M:%S %p'];
 
-/** All kinds for CSV; for JSON, whose numbers and truths have types, what one of those can be. */
+/** Kinds to classify: all for CSV; numbers or times for JSON, whose values have types. */
 export type Classified = 'all' | 'numbers' | 'times';
 
 export type DayOrder = 'day_first' | 'month_first';

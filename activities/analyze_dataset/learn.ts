@@ -1,4 +1,4 @@
-/** Finds out the types of a file's columns, from all of its values. */
+/** Determines the types of a file's columns from all of its values. */
 import { quotedIdentifier } from '@duckdb/node-api';
 import { describe, jsonReader, listOf, parquetReader } from './column-reading.js';
 import type { ColumnReading } from './column-reading.js';
@@ -70,7 +70,7 @@ export async function learnJson(run: Run, paths: readonly string[], onShare: OnS
   return { ...learned, notes: [...notes, ...learned.notes] };
 }
 
-/** Parquet has types; what is left to find out are NaN and infinite values, which only reading the floating point columns can. */
+/** Parquet has types; only its floating point columns are read, for NaN and infinite values. */
 export async function learnParquet(run: Run, paths: readonly string[], onShare: OnShare): Promise<Learned> {
   const files = listOf(paths);
   const source = parquetReader(paths);

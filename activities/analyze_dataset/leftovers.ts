@@ -4,9 +4,9 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 
 /**
- * A killed worker can't clean up after itself. So scratch files carry host and process in
- * their names, and whoever comes next removes those whose process is gone. Another
- * host's are left alone: its processes can't be seen from here.
+ * Removal of scratch files of killed workers. Their names contain host and process ID, and
+ * the next call removes those whose process has ended. Other hosts' files stay: their
+ * processes can't be seen from here.
  */
 const HOST =
   hostname()
@@ -14,7 +14,7 @@ const HOST =
     .slice(0, 40) || 'host';
 const live = new Set<string>();
 
-/** A scratch path in `folder`, ours until `release`. */
+/** A scratch path in `folder`, reserved for this process until {@link releaseScratch}. */
 export function claimScratch(folder: string, prefix: string, ending = ''): string {
   const name = `${prefix}.${HOST}.${process.pid}.${randomBytes(6).toString('hex')}${ending}`;
   const claimed = path.join(folder, name);
@@ -27,7 +27,7 @@ export async function releaseScratch(claimed: string): Promise<void> {
   live.delete(claimed);
 }
 
-/** Removes what dead processes of this host left in `folder` under `prefix`. */
+/** Removes scratch files of dead processes of this host in `folder` that start with `prefix`. */
 export async function sweepLeftovers(folder: string, prefix: string): Promise<void> {
   const start = `${prefix}.${HOST}.`;
   for (const name of await readdir(folder).catch(() => [])) {
@@ -35,7 +35,7 @@ export async function sweepLeftovers(folder: string, prefix: string): Promise<vo
     const pid = Number(name.slice(start.length).split('.')[0]);
     const scratch = path.join(folder, name);
     if (!Number.isInteger(pid) || pid <= 0 || live.has(scratch)) continue;
-    // An own process ID that we don't know is an earlier process's: in a container it's always 1.
+    // An unknown path with our own process ID is an earlier process's: in a container it's always 1.
     if (pid !== process.pid && isAlive(pid)) continue;
     await rm(scratch, { recursive: true, force: true });
   }

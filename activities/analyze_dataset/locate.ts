@@ -6,7 +6,7 @@ import { DatasetError } from './errors.js';
 export type DatasetFormat = 'csv' | 'json' | 'parquet';
 
 export interface LocatedFile {
-  /** As messages show it. */
+  /** Name of the file in messages. */
   name: string;
   /** Absolute, without symbolic links. */
   realPath: string;
@@ -26,7 +26,7 @@ export interface DatasetFile {
   notes: string[];
 }
 
-/** Files that one pattern may match. */
+/** Maximum number of files that a pattern may match. */
 const MAX_FILES = 1000;
 
 const FORMATS: [RegExp, DatasetFormat][] = [
@@ -37,8 +37,8 @@ const FORMATS: [RegExp, DatasetFormat][] = [
 
 /**
  * Finds a file under the allowed folders, or the files that match a pattern; a file that is called like the pattern comes
- * first. A path that is outside by its spelling is refused without a look at the disk, so nobody can learn what exists
- * elsewhere; one that leads outside over a symbolic link is refused after it.
+ * first. A path that is outside by its spelling is refused without access to the disk, which would reveal what exists
+ * elsewhere; one that leads outside over a symbolic link is refused afterwards.
  * @throws DatasetError not_allowed, not_found, unsupported_format, unreadable
  */
 export async function locate(

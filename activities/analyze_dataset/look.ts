@@ -1,4 +1,4 @@
-/** Looks at the values of columns that DuckDB delivers as text or JSON, and counts their kinds. */
+/** Counts the kinds of values in columns that DuckDB delivers as text or JSON. */
 import { quotedIdentifier } from '@duckdb/node-api';
 import type { ColumnReading } from './column-reading.js';
 import { countOf } from './guesses.js';
@@ -7,7 +7,7 @@ import { allKindsOf, COMMAS, Kind, NUMBERS, oddKindsOf, SPACE, TIMES } from './k
 import type { Classified } from './kinds.js';
 import type { Run } from './session.js';
 
-/** How a column's values are delivered; `from` is missing where the type is certain already. */
+/** How a column's values are delivered; `from` is missing if the type is certain. */
 export interface Delivered {
   column: ColumnReading;
   from?: TextFacts['from'] | 'json_mixture';
@@ -25,7 +25,7 @@ export interface Look {
   mixtures: Map<string, Mixture>;
 }
 
-/** Rows whose values suggest the kinds that are then expected of the rest. A smaller file is read only once. */
+/** Size of the sample whose kinds are expected of the remaining rows. A smaller file is read only once. */
 export const SAMPLE_ROWS = 20_480;
 const MAX_SHOWN_CHARACTERS = 40;
 

@@ -4,13 +4,13 @@ import type { Dataset } from './dataset.js';
 import { DatasetError } from './errors.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset.js';
 
-/** Measured: 14 bytes a value at the peak, besides what DuckDB's own limit counts. */
+/** Measured: at most 14 bytes per value, beyond DuckDB's own limit. */
 const BYTES_PER_MEDIAN_VALUE = 16;
 
 /**
- * The compiled query, once it is known to fit into memory. An exact median holds every value
+ * Compiles the query after checking that it fits into memory. An exact median holds every value
  * at once, and DuckDB neither spills those nor counts them against its limit: without this
- * look ahead one query over a large enough file would take the whole worker down.
+ * check one query over a large enough file would crash the whole worker.
  * @throws DatasetError out_of_memory, and what compileQuery throws
  */
 export async function compileWithinMemory(query: DatasetQuery, dataset: Dataset): Promise<CompiledQuery> {

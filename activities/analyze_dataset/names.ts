@@ -1,4 +1,4 @@
-/** Names that differ by case only: DuckDB gives all but the first of them a number, and says nothing. */
+/** Names that differ by case only: DuckDB silently adds a number to all but the first of them. */
 import type { Run } from './session.js';
 
 /** Names with a number at their end that may be DuckDB's own, since without it another column has that name. */
@@ -15,16 +15,16 @@ function withoutNumber(name: string): string | undefined {
 }
 
 export interface KeyNames {
-  /** By the name that DuckDB has given. */
+  /** Name that DuckDB has generated -> key in the file. */
   renamed: Map<string, { key: string; type?: string }>;
-  /** Keys that no name stands for. */
+  /** Keys without a name. */
   unread: { name: string; key: string }[];
-  /** Names that stand for no key: DuckDB numbers a key that looks like a number of its own, such as a_1, once more. */
+  /** Names without a key: DuckDB adds another number to a key that looks like a generated name, such as a_1. */
   unused: Set<string>;
   notes: string[];
 }
 
-/** Which keys of a JSON file stand behind DuckDB's names. @param files quoted path, or list of paths */
+/** Maps DuckDB's names to the keys of a JSON file. @param files quoted path, or list of paths */
 export async function keysOf(run: Run, files: string, names: readonly string[]): Promise<KeyNames> {
   const rows = `read_json(${files}, hive_partitioning = false, records = false, columns = {json: 'JSON'})`;
   const reader = await run(`SELECT DISTINCT unnest(json_keys(json)) AS key FROM ${rows} ORDER BY key`);
@@ -42,7 +42,7 @@ export async function keysOf(run: Run, files: string, names: readonly string[]):
     used.add(name.toLowerCase());
     return { name, key };
   });
-  // A key that looks like a name of DuckDB's: the type under that name may be another key's.
+  // A key that looks like a generated name: the type under that name may be another key's.
   if (unread.length > 0)
     for (const name of twinsOf(names)) if (keys.has(name)) renamed.set(name, { key: name, type: 'JSON' });
   const pairs = [...renamed]

@@ -9,7 +9,7 @@ import { textTable } from './text-table.js';
 import { rowsOf, shortened, shortType } from './values.js';
 
 const TOP_VALUES = 5;
-/** Beyond this many distinct values the most frequent ones say little and cost a lot to count. */
+/** Beyond this number of distinct values the most frequent ones are of little use and expensive to count. */
 const MAX_DISTINCT_FOR_TOP_VALUES = 1_000_000;
 const MAX_SHOWN_CHARACTERS = 200;
 
@@ -147,7 +147,7 @@ function numberOrNull(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** The profile as a table to be read: one row a column. */
+/** The profile as a text table: one row per column. */
 export function profileTable(profiles: readonly ColumnProfile[]): string {
   const names = ['column', 'type', 'nulls', 'distinct ≈', 'min', 'max', 'mean', 'median ≈', 'most frequent'];
   const rows = profiles.map((profile): Json[] => [

@@ -6,7 +6,7 @@ export interface Progress {
 
 export type OnProgress = (progress: Progress) => void;
 
-/** Work that starts over with other types also reports from the start: callers only hear what is new. */
+/** Passes on increasing progress only: work that starts over with other types also reports from the start. */
 export function monotonic(onProgress: OnProgress): OnProgress {
   let furthest = 0;
   return (report) => {

@@ -9,7 +9,7 @@ import { columnsOf, rowsOf } from './values.js';
 
 export interface QueryResult {
   columns: Column[];
-  /** At most `limit` rows, and fewer where they would pass 512 KiB; `notes` then says so. */
+  /** At most `limit` rows and 512 KiB; `notes` says if rows were left out. */
   rows: Json[][];
   /** Rows of the whole result. */
   rowCount: number;
@@ -17,7 +17,7 @@ export interface QueryResult {
   notes: string[];
 }
 
-/** Keeps an answer well under the size at which results have to become artifacts. */
+/** Maximum size of an answer's rows, well below the size at which results have to be artifacts. */
 const MAX_ROWS_BYTES = 512 * 1024;
 
 /**

@@ -22,18 +22,18 @@ export interface SessionFiles {
   read: string[];
   /** The one file that may be written, besides spilled data. */
   write?: string;
-  /** Keeps the file's order of rows, at the price of memory in large results. */
+  /** Keeps the file's order of rows, which needs more memory for large results. */
   keepFileOrder?: boolean;
 }
 
 /** One locked engine over the files of one dataset. */
 export interface Session {
-  /** How the files are to be spelled in a query, in their order; never with characters of a pattern. */
+  /** Paths of the files for queries, in their order; without pattern characters. */
   readPaths: string[];
   memoryLimitMb: number;
-  /** A folder of this session's own for small files that it may write. */
+  /** The session's folder for small files that it may write. */
   scratchFolder: string;
-  /** Runs one statement. `onShare` hears how much is done, 0 to 1, where DuckDB can tell. */
+  /** Runs one statement. `onShare` gets the finished share, 0 to 1, if DuckDB knows it. */
   run: (sql: string, values?: string[], onShare?: (share: number) => void) => Promise<DuckDBResultReader>;
 }
 
@@ -43,7 +43,7 @@ const SCRATCH_PREFIX = 'dataset';
 const DEFAULT_MEMORY_LIMIT_MB = 512;
 const THREADS = 2;
 const PROGRESS_INTERVAL_MS = 250;
-/** How long a caller who aborts waits for DuckDB, which can't be interrupted while it looks for types. */
+/** Maximum wait of an aborting caller, in milliseconds: DuckDB can't be interrupted while it detects types. */
 const INTERRUPT_GRACE_MS = 1000;
 
 /**
@@ -98,13 +98,13 @@ export async function withSession<T>(
       run: (sql, values, onShare) => runStatement(open, statements, options.signal, sql, values, onShare),
     });
   } finally {
-    // After an abort DuckDB may still be busy for seconds; nobody has to wait for the cleaning up then.
+    // After an abort DuckDB may still be busy for seconds: cleanup isn't awaited then.
     const closed = close();
     await (options.signal.aborted ? Promise.race([closed, afterMs(INTERRUPT_GRACE_MS)]) : closed);
   }
 }
 
-/** DuckDB expands * ? [ in any path that it reads, and knows no escape: a link hides such names. */
+/** DuckDB expands * ? [ in any path, and has no escape for them: a symbolic link avoids such names. */
 async function pathWithoutPattern(file: string, scratchFolder: string, index: number): Promise<string> {
   if (!/[*?[\]{}]/.test(file)) return file;
   const ending = /(\.[a-z]+){1,2}$/i.exec(file)?.[0] ?? '';
@@ -149,7 +149,7 @@ async function runStatement(
   const aborted = new Promise<never>((_, reject) => {
     interrupt = () => {
       if (!statements.has(statement)) return;
-      // A statement that is just being prepared forgets an interrupt, so it is told until it listens.
+      // A statement that is being prepared ignores an interrupt, so the interrupt is repeated.
       clearInterval(timer);
       connection.interrupt();
       timer = setInterval(() => connection.interrupt(), 20);

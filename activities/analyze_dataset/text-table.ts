@@ -5,9 +5,9 @@ export const MAX_TABLE_CHARACTERS = 8192;
 const MAX_CELL_CHARACTERS = 60;
 
 /**
- * A Markdown table whose columns also line up as plain text, since half of the clients show
- * it as one and half as the other. Bounded, and says what it leaves out; fractions are
- * rounded to be read, the exact values are in the rows.
+ * A Markdown table whose columns also line up as plain text, because clients show it as
+ * either. Limited in size, with a note on what is left out; fractions are rounded, the exact
+ * values are in the rows.
  */
 export function textTable(
   names: readonly string[],

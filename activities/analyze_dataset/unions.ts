@@ -1,4 +1,4 @@
-/** Files of one dataset whose columns differ: they are joined by name, and the differences are noted. */
+/** Notes on files of one dataset whose columns differ; the columns are joined by name. */
 import { describe, parquetReader } from './column-reading.js';
 import type { DatasetFile } from './locate.js';
 import { atMost } from './notes.js';
@@ -6,7 +6,7 @@ import type { Session } from './session.js';
 
 const MAX_NOTES = 5;
 
-/** CSV files have their notes from elsewhere. */
+/** Notes on JSON and Parquet files; those on CSV files come from {@link missingColumnNotes}. */
 export async function unionNotes(file: DatasetFile, { run, readPaths }: Session): Promise<string[]> {
   if (file.files.length === 1 || file.format === 'csv') return [];
   if (file.format === 'json')

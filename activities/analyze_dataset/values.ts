@@ -7,11 +7,11 @@ import type {
 } from '@duckdb/node-api';
 import type { Column } from '../../tools/analyze_dataset.js';
 
-/** Characters of one value in an answer; what is longer is cut, with a word on its length. */
+/** Maximum length of a value in an answer, in characters; longer values are cut, with a note on their length. */
 const MAX_VALUE_CHARACTERS = 4096;
 const MAX_TYPE_CHARACTERS = 200;
 
-/** Values of a result as JSON can carry them; the output schema says the rules. */
+/** Converts values of a result to JSON, by the rules in the output schema. */
 export const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
   if (value === null) return null;
   switch (type.typeId) {
@@ -57,7 +57,7 @@ export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json 
   return `${text.slice(0, characters)}… (${text.length} characters)`;
 }
 
-/** A number where JSON's double holds exactly these digits, else the digits. */
+/** A number if a double holds exactly these digits, else the digits as text. */
 function numberIfExact(digits: string): number | string {
   const plain = digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits;
   const number = Number(plain);

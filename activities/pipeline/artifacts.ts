@@ -1,4 +1,4 @@
-/** Keeping the files that a job left. */
+/** Stores files of a workspace as artifacts. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, realpath, rm, stat } from 'node:fs/promises';
@@ -13,10 +13,10 @@ import { ARTIFACT_MISSING, ARTIFACT_REFUSED } from './failures.js';
 import { childPaths } from './layout.js';
 import type { Masking } from './mask.js';
 
-/** More files than this are better kept as one archive. */
+/** Maximum number of files of one job; more are better kept as one archive. */
 const MAX_FILES = 1_000;
 
-export interface ArtifactSurroundings {
+export interface ArtifactContext {
   home: string;
   storage: Storage;
   workflowId: string;
@@ -25,15 +25,14 @@ export interface ArtifactSurroundings {
 }
 
 /**
- * Stores the files that the patterns name; the workspace keeps its own. The same files again replace those stored
- * before.
+ * Stores copies of the files that match the patterns. Replaces artifacts of the same name.
  *
- * @throws ApplicationFailure `ArtifactMissing` for a pattern that finds nothing, `ArtifactRefused` for what can't be
- * kept; both non-retryable
+ * @throws ApplicationFailure `ArtifactMissing` for a pattern that finds nothing, `ArtifactRefused` for files
+ * that can't be stored; both non-retryable
  */
 export async function saveArtifacts(
   { child, patterns, isOptional }: SaveArtifacts,
-  { home, storage, workflowId, masking, signal }: ArtifactSurroundings,
+  { home, storage, workflowId, masking, signal }: ArtifactContext,
 ): Promise<ArtifactReference[]> {
   const { workspace, tmp } = childPaths(home, workflowId, child);
   const files = await find(workspace, patterns, isOptional ?? false, masking);
@@ -61,7 +60,7 @@ export async function saveArtifacts(
   return saved;
 }
 
-/** Two names may be the same once secrets are masked. */
+/** Makes a name unique: two may be the same once secrets are masked. */
 function unused(path: string, names: Set<string>): string {
   let name = path;
   for (let count = 2; names.has(name); count += 1) name = `${path}~${count}`;
@@ -99,7 +98,7 @@ async function find(
   return [...files].sort();
 }
 
-/** Is it a file in the workspace? Links to folders are left out; one that leads outside is refused. */
+/** Whether the path is a file in the workspace. Links to folders are left out; one that leads outside is refused. */
 async function isInside(root: string, path: string, masking: Masking): Promise<boolean> {
   const full = join(root, path);
   const real = await realpath(full).catch(() => undefined);

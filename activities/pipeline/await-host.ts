@@ -1,26 +1,26 @@
-/** Waiting for a host that doesn't answer, on any other one. */
+/** Waits for an absent host, on any other host. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { humanDuration } from '../../operations/budgets.js';
 import type { AwaitHost, HostPresence } from '../../pipelines/run.js';
 
-/** Pause between two looks, in milliseconds. */
+/** Pause between two checks, in milliseconds. */
 const LOOK_INTERVAL_MS = 5_000;
 
 export interface HostWatch {
-  /** When a worker of the host last polled, if Temporal knows. */
+  /** Time of the last poll of a worker of the host; undefined if Temporal doesn't know. */
   lastSeen(): Promise<Date | undefined>;
   /** Absence after which the host counts as lost, in milliseconds, unless the wait has a limit of its own. */
   absenceLimitMs: number;
-  /** Temporal's time now, in epoch milliseconds. */
+  /** Current time on Temporal's clock, in epoch milliseconds. */
   now(): number;
   signal: AbortSignal;
   onWait(line: string): void;
 }
 
 /**
- * Waits until a worker of the host is seen, or none has been for the limit of the absence, or of the wait.
+ * Waits until a worker of the host polls, or until the limit of the absence or of the wait.
  *
- * @throws whatever a look throws, and the signal's reason
+ * @throws errors of `lastSeen`, and the signal's reason
  */
 export async function awaitHost(
   { host, since, limitMs }: AwaitHost,

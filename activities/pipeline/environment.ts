@@ -1,4 +1,4 @@
-/** A step's environment, built up from nothing, and the folder that it runs in. */
+/** Environment variables and working directory of a step. Of the worker's variables it gets only some. */
 import { realpath, stat } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { approvalVariable, inputVariable } from '../../pipelines/names.js';
@@ -11,12 +11,12 @@ export interface EnvironmentOptions {
   paths: ChildPaths;
   /** The operation's token. */
   token: string;
-  /** Which run of the step this is, from 1. */
+  /** Number of this run of the step, from 1. */
   attempt: number;
-  /** Where the step writes its outputs. */
+  /** File that the step writes its outputs to. */
   outputFile: string;
   secrets: Record<string, string>;
-  /** The worker's own variables that steps get. */
+  /** The variables of the worker that steps get. */
   base: Record<string, string>;
 }
 
@@ -57,7 +57,7 @@ export async function stepEnvironment(
 /**
  * The real path of the step's working directory.
  *
- * @throws Error, for people, when there is none, or it isn't in the workspace
+ * @throws Error, for people, when it doesn't exist or is outside the workspace
  */
 export async function workingDirectory(step: RunStep, paths: ChildPaths): Promise<string> {
   const given = step.workingDirectory ?? '.';

@@ -1,4 +1,4 @@
-/** How steps and their surroundings fail, in words for people. */
+/** Failures of steps and of their environment, with messages for people. */
 import { ApplicationFailure } from '@temporalio/common';
 import {
   childName,
@@ -10,7 +10,7 @@ import {
   type StepFailureDetails,
 } from '../../pipelines/run.js';
 
-/** Failure types about a step's surroundings. None is retried. */
+/** Failure types about a step's environment. They aren't retried. */
 export const STEP_NOT_STARTED = 'StepNotStarted';
 export const STEP_LOG_LOST = 'StepLogLost';
 export const WORKSPACE_MISSING = 'WorkspaceMissing';
@@ -18,10 +18,10 @@ export const SECRET_UNUSABLE = 'SecretUnusable';
 export const ARTIFACT_MISSING = 'ArtifactMissing';
 export const ARTIFACT_REFUSED = 'ArtifactRefused';
 
-/** Why nobody can tell how a step ended. */
-export type Doubt = 'worker' | 'shutdown' | 'contact' | 'given_up' | 'launcher';
+/** Why the outcome of a step is unknown. */
+export type UnknownOutcomeReason = 'worker' | 'shutdown' | 'contact' | 'given_up' | 'launcher';
 
-const DOUBTS: Record<Doubt, string> = {
+const UNKNOWN_OUTCOME_REASONS: Record<UnknownOutcomeReason, string> = {
   worker: 'its worker went away while it ran',
   shutdown: 'its worker was shut down while it ran, and ended it',
   contact: 'its worker lost contact with Temporal, and ended it',
@@ -29,7 +29,7 @@ const DOUBTS: Record<Doubt, string> = {
   launcher: 'the process that watched over it was killed',
 };
 
-/** An exit other than 0; Temporal tries it again as the step's `retry` says. */
+/** An exit code other than 0; Temporal retries as the step's `retry` says. */
 export function stepFailed(step: RunStep, trouble: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.retryable(
     `step "${step.name}" failed with ${describeExit(trouble)}`,
@@ -56,29 +56,33 @@ export function stepTimedOut(step: RunStep, trouble: StepFailureDetails): Applic
   );
 }
 
-/** The workflow runs it again by itself. */
+/** The workflow runs the step again automatically. */
 export function stepNotRun(step: RunStep, why = 'its worker stopped first'): ApplicationFailure {
   return ApplicationFailure.nonRetryable(`step "${step.name}" was not started: ${why}`, STEP_NOT_RUN);
 }
 
-export function stepInDoubt(step: RunStep, doubt: Doubt, trouble: StepFailureDetails): ApplicationFailure {
+export function stepInDoubt(
+  step: RunStep,
+  doubt: UnknownOutcomeReason,
+  trouble: StepFailureDetails,
+): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `step "${step.name}" is in doubt: ${DOUBTS[doubt]}`,
+    `step "${step.name}" is in doubt: ${UNKNOWN_OUTCOME_REASONS[doubt]}`,
     STEP_IN_DOUBT,
     trouble,
   );
 }
 
-/** The log couldn't be written: the step was ended, because nobody would see what it does. */
+/** The log couldn't be written, so the step was ended: no step runs unlogged. */
 export function logLost(step: RunStep, error: unknown, trouble: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
-    `step "${step.name}" was ended: its log can't be written: ${reasonOf(error)}`,
+    `step "${step.name}" was ended: its log can't be written: ${describeSystemError(error)}`,
     STEP_LOG_LOST,
     trouble,
   );
 }
 
-/** Something that the step needs isn't there; what and what to do is in the message. */
+/** Something that the step needs is missing; `problem` says what, and how to fix it. */
 export function notStarted(step: RunStep, problem: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" couldn't be started: ${problem}`,
@@ -86,7 +90,7 @@ export function notStarted(step: RunStep, problem: string): ApplicationFailure {
   );
 }
 
-/** The host has no workspace for the step: its home was emptied, or it isn't that host's. */
+/** The host has no workspace for the step: its home was emptied, or belongs to another host. */
 export function workspaceMissing(step: RunStep, host: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" couldn't be started: host ${host} has no workspace of ${childName(step.child)} any more; resume the operation to run the job from its start`,
@@ -94,8 +98,8 @@ export function workspaceMissing(step: RunStep, host: string): ApplicationFailur
   );
 }
 
-/** An error of the system, in words. */
-export function reasonOf(error: unknown): string {
+/** Message of a system error, for people. */
+export function describeSystemError(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC') return 'the disk is full (ENOSPC)';
   if (code === 'E2BIG')

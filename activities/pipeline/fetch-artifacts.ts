@@ -1,4 +1,4 @@
-/** Bringing the artifacts of needed jobs into a workspace's reach. */
+/** Copies the artifacts of needed jobs from storage to the host. */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
@@ -9,8 +9,7 @@ import type { Storage } from '../../platform/storage.js';
 import { temporaryPath } from '../../platform/atomic-files.js';
 
 /**
- * Puts artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Those that are there already stay: each
- * appears whole.
+ * Writes artifacts into a folder, as `<job>/<path>` or `<job>/<index>/<path>`. Existing files are complete, and stay.
  *
  * @throws LonghaulError `not_found` when one is no longer stored
  */

@@ -1,9 +1,9 @@
-/** Files that others must find whole, also after a loss of power. */
+/** JSON files that are written atomically and durably. */
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { temporaryPath } from '../../platform/atomic-files.js';
 
-/** Writes JSON so that it appears whole, and is on the disk once this resolves. */
+/** Writes JSON atomically; it is on disk once this resolves. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
   const unfinished = temporaryPath(path);
   try {
@@ -27,7 +27,7 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   }
 }
 
-/** Reads JSON; undefined when there is no such file, or it isn't whole. */
+/** Reads JSON; undefined when the file is missing or incomplete. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;

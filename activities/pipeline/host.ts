@@ -1,10 +1,10 @@
-/** The name of the host whose disk has the workspaces: it stands in the names of task queues, and lives in the home. */
+/** ID of the host whose disk has the workspaces: part of the names of its task queues, stored in LONGHAUL_HOME. */
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 
-/** Reads the home's host ID, which is made at first use: `buildbox-3f9c0a12b4`. */
+/** Host ID of a home, generated at first use: `buildbox-3f9c0a12b4`. */
 export function hostId(home: string): string {
   const path = join(home, 'host-id');
   const found = read(path);
@@ -16,7 +16,7 @@ export function hostId(home: string): string {
   const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(mine, `${prefix}-${randomBytes(5).toString('hex')}`, { flag: 'wx' });
   try {
-    linkSync(mine, path); // fails if another process was first: then its ID is the ID
+    linkSync(mine, path); // fails if another process was first: its ID counts
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {

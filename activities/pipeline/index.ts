@@ -1,4 +1,4 @@
-/** The activities of pipelines: a workspace on one host, the steps that run in it, and the files that they leave. */
+/** Activities of pipelines: a workspace on one host, the steps that run in it, and their artifacts. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type {
@@ -18,16 +18,16 @@ import { ARTIFACT_MISSING } from './failures.js';
 import { hostId } from './host.js';
 import type { StopCause } from './journal.js';
 import { masking } from './mask.js';
-import { onceThereIsRoom, type RoomWait } from './room.js';
+import { retryWhileDiskIsFull, type DiskWait } from './disk-full.js';
 import { runStep } from './run-step.js';
 import { secretsOf } from './secrets.js';
 import { openWorkspace } from './workspace.js';
-import { current } from '../runtime/context.js';
+import { currentContext } from '../runtime/context.js';
 import { cancellationSignal, report } from '../runtime/index.js';
 
-/** Makes a child's workspace ready, and checks what its steps will need. */
+/** Opens a child's workspace, and checks that its secrets are set. */
 export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {
-  const { settings, storage } = current();
+  const { settings, storage } = currentContext();
   const { workflowExecution, namespace } = Context.current().info;
   const host = hostId(settings.home);
   secretsOf(opening.secrets, host);
@@ -39,7 +39,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
       namespace,
       signal: cancellationSignal(),
     };
-    const isTakenOver = await onceThereIsRoom(() => openWorkspace(opening, workspace), waiting());
+    const isTakenOver = await retryWhileDiskIsFull(() => openWorkspace(opening, workspace), waiting());
     return { host, isTakenOver };
   } catch (error) {
     if ((error as { kind?: unknown }).kind !== 'not_found') throw error;
@@ -50,9 +50,9 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
   }
 }
 
-/** Runs one step, or finds out how it ended when it was run already. */
+/** Runs one step, or returns its recorded outcome if it has run already. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
-  const { settings, storage, token, contact, afterReport } = current();
+  const { settings, storage, token, contact, afterReport } = currentContext();
   const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
   const { lost, release } = contact.watch();
@@ -83,24 +83,24 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
   }
 }
 
-/** Keeps files of a workspace as the operation's artifacts. */
+/** Stores files of a workspace as the operation's artifacts. */
 export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<ArtifactReference[]> {
-  const { settings, storage } = current();
-  const around = {
+  const { settings, storage } = currentContext();
+  const context = {
     home: settings.home,
     storage,
     workflowId: Context.current().info.workflowExecution!.workflowId,
     masking: masking(Object.values(secretsOf(saving.secrets, hostId(settings.home)))),
     signal: cancellationSignal(),
   };
-  return onceThereIsRoom(() => saveArtifacts(saving, around), waiting());
+  return retryWhileDiskIsFull(() => saveArtifacts(saving, context), waiting());
 }
 
-/** Waits until a host is back, or has been away for as long as this worker's setting says. Runs on any host. */
+/** Waits until a host is back, or has been absent for this worker's `hostAbsenceMinutes`. Runs on any host. */
 export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresence> {
-  const { settings } = current();
+  const { settings } = currentContext();
   const { client, info } = Context.current();
-  // Temporal's clock, on which the host's last poll was noted; this machine's may differ.
+  // Time on Temporal's clock, like that of the host's last poll; this machine's clock may differ.
   const { currentAttemptScheduledTimestampMs: scheduledMs } = info;
   const began = performance.now();
   return awaitHost(awaited, {
@@ -112,15 +112,15 @@ export async function awaitPipelineHost(awaited: AwaitHost): Promise<HostPresenc
   });
 }
 
-/** How this activity waits for room on a full disk: until it is cancelled or times out. */
-function waiting(): RoomWait {
+/** Wait of this activity while the disk is full: until it is cancelled or times out. */
+function waiting(): DiskWait {
   return { signal: cancellationSignal(), onWait: (message) => report({ progress: 0, message }) };
 }
 
-/** Temporal says why it cancels an activity in the message of the failure. */
+/** Cause of a cancellation, which Temporal gives in the failure's message. */
 function causeOf(reason: unknown): StopCause {
   const message = reason instanceof Error ? reason.message : String(reason);
   if (message === 'WORKER_SHUTDOWN') return 'shutdown';
-  // Temporal counts the attempt as timed out, or somebody has paused or reset it.
+  // Temporal has timed the attempt out, or an operator has paused or reset it.
   return message === 'CANCELLED' ? 'canceled' : 'given_up';
 }

@@ -1,7 +1,6 @@
 /**
- * What a host's disk knows of the runs of a step. A folder for each run, with the worker's `start.json`, written before
- * anything is started, and the launcher's `exit.json`: a worker that comes back learns from them whether the step has
- * done its work, before anybody is asked.
+ * Journal of a step's runs on a host's disk: one folder per run, with the worker's `start.json`, written before anything is
+ * started, and the launcher's `exit.json`. A restarted worker reads from them how the step ended.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,12 +11,12 @@ import { LAUNCHER_FILE, LAUNCHER_SCRIPT } from './launcher-script.js';
 import { endLeftovers } from './leftovers.js';
 import type { ChildPaths } from './layout.js';
 
-/** What is on disk before a step's process is. */
+/** Record that is on disk before a step's process is started. */
 export interface StartRecord {
-  /** Marks the run's processes. */
+  /** Value of the environment variable that identifies the run's processes. */
   stepId: string;
   workflowId: string;
-  /** Run of the workflow: another one was made by a reset, and its attempts are others. */
+  /** Run ID of the workflow: attempts are counted from 1 again after a reset. */
   runId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
@@ -25,7 +24,7 @@ export interface StartRecord {
   startedAt: string;
 }
 
-/** Why a worker had a step ended. */
+/** Why a worker ended a step. */
 export type StopCause = 'canceled' | 'shutdown' | 'contact' | 'given_up' | 'timeout' | 'log';
 
 /** One run of a step. */
@@ -37,7 +36,7 @@ export interface Attempt {
   start: StartRecord;
 }
 
-/** All runs of a child's steps that were started, or of one step; the latest last. */
+/** All started runs of a child's steps, or of one step; the latest last. */
 export async function findAttempts(paths: ChildPaths, step?: number): Promise<Attempt[]> {
   const found: Attempt[] = [];
   for (const name of step === undefined ? await list(paths.steps) : [String(step)]) {
@@ -74,30 +73,30 @@ export async function prepareRun(folder: string, script: string): Promise<void> 
   await writeFile(outputFile(folder), '');
 }
 
-/** Once this resolves, a start is on record. */
+/** Records a start; it is on disk once this resolves. */
 export function recordStart(folder: string, start: StartRecord): Promise<void> {
   return writeJson(join(folder, 'start.json'), start);
 }
 
-/** Takes a start back: the step's process could not be made. */
-export function forgetStart(folder: string): Promise<void> {
+/** Removes the record of a start whose process could not be created. */
+export function removeStart(folder: string): Promise<void> {
   return rm(join(folder, 'start.json'), { force: true });
 }
 
-/** Notes why a step is about to be ended; a full disk is no reason not to end it. */
+/** Records why a step is about to be ended. A full disk doesn't throw, so that the step is ended anyway. */
 export async function recordStop(folder: string, cause: StopCause): Promise<void> {
   await writeJson(join(folder, 'stop.json'), cause).catch(() => undefined);
 }
 
-/** Why the worker had it ended; undefined when it didn't, or couldn't say so. */
+/** Why the worker ended the step; undefined if it didn't, or couldn't record it. */
 export function readStop(folder: string): Promise<StopCause | undefined> {
   return readJson(join(folder, 'stop.json'));
 }
 
 /**
- * Waits until nothing runs any more of an earlier run, and kills what doesn't end.
+ * Waits until no process of an earlier run is left; kills those that don't end.
  *
- * @returns how it ended; undefined when nobody knows
+ * @returns how the run ended; undefined when that is unknown
  */
 export async function awaitEnd({ folder, start }: Attempt): Promise<ExitRecord | undefined> {
   await endLeftovers(folder, start.stepId, STOP_GRACE_MS + LAUNCHER_LIMIT_MS);

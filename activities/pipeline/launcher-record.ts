@@ -1,13 +1,13 @@
-/** What a launcher writes down in the folder of a step's run. */
+/** Records that a launcher writes into the folder of a step's run. */
 import { join } from 'node:path';
 import { readJson } from './files.js';
 
 /** How a step ended. */
 export interface ExitRecord {
-  /** None when a signal ended the step's shell. */
+  /** Missing when a signal ended the step's shell. */
   exitCode?: number;
   signal?: string;
-  /** Did the launcher end it, because its worker asked for that or went away? */
+  /** Whether the launcher ended it, on request of its worker or because the worker died. */
   stopped: boolean;
   /** ISO 8601, UTC. */
   endedAt: string;
@@ -19,12 +19,12 @@ export interface LauncherRecord {
   step: number;
 }
 
-/** How the step ended; undefined when that isn't written, or not whole. */
+/** How the step ended; undefined when the record is missing or incomplete. */
 export function readExit(folder: string): Promise<ExitRecord | undefined> {
   return readJson(join(folder, 'exit.json'));
 }
 
-/** Undefined as long as the step wasn't started. */
+/** PIDs of launcher and step; undefined until the step was started. */
 export function readLauncher(folder: string): Promise<LauncherRecord | undefined> {
   return readJson(join(folder, 'launcher.json'));
 }

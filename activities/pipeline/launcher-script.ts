@@ -1,4 +1,4 @@
-/** Without a line from its worker for so long, a launcher ends its step: sooner than Temporal gives it up, after 120 s. */
+/** Time without a line from its worker after which a launcher ends its step; shorter than the heartbeat time-out of 120 s. */
 const SIGN_OF_LIFE_LIMIT_SECONDS = 90;
 
 /**
@@ -7,13 +7,13 @@ const SIGN_OF_LIFE_LIMIT_SECONDS = 90;
  * step. It journals how the step ended in the run's folder, and reports it on what was descriptor 2.
  *
  * - The step's output goes through a relay, not straight to the worker: once the worker is gone, writing would fail,
- *   and a step that takes no notice of that could go on with wrong results and even end well. The relay drains it
- *   instead. It also gives the step a real pipe (Node's are sockets, which /dev/stderr can't open). It carries no
- *   marker: it ends by itself when nobody is left to write.
+ *   and a step that ignores that could continue with wrong results and even exit with 0. The relay drains it
+ *   instead. It also gives the step a real pipe (Node's are sockets, which /dev/stderr can't open). Its environment
+ *   doesn't have LONGHAUL_STEP_ID: it ends when no writer is left.
  * - The file `running` is renamed, and not another one made, to say that the step was stopped: that also works on a
  *   full disk.
- * - bash says on descriptor 2 that a signal ended the step's shell, if it runs a file itself; the code alone, 128 and
- *   more, may be an exit's.
+ * - bash prints on descriptor 2 that a signal ended the step's shell, if it runs a file itself; an exit code of 128 and
+ *   more alone may also come from an `exit`.
  * - PATH may be the step's own: what the launcher itself calls is found on the worker's.
  *
  * Arguments: folder of the run, which holds `script.sh`; tenths of a second between SIGTERM and SIGKILL; PATH of the
@@ -75,5 +75,5 @@ else
 fi
 `;
 
-/** Its name in the run's folder. */
+/** Name of the launcher in the run's folder. */
 export const LAUNCHER_FILE = 'launcher.sh';

@@ -1,4 +1,4 @@
-/** Starting a step's script under its launcher, so that it can't outlive its worker. */
+/** Starts a step's script under its launcher, so that it can't outlive its worker. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -7,24 +7,24 @@ import { execa } from 'execa';
 import { isDiskFull } from '../../platform/disk.js';
 import { readExit, readLauncher, type ExitRecord } from './launcher-record.js';
 import { LAUNCHER_FILE } from './launcher-script.js';
-import { endGroup, endMarked, STEP_MARKER } from './leftovers.js';
+import { killGroup, killProcessesOfStep, STEP_MARKER } from './leftovers.js';
 
-/** How often the launcher hears from its worker, in milliseconds; after 90 s without, it ends the step. */
+/** Interval of the worker's lines to the launcher, which ends the step after 90 s without one, in milliseconds. */
 const SIGN_OF_LIFE_MS = 15_000;
 
-/** How long a step has between SIGTERM and SIGKILL, in milliseconds. */
+/** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
 export const STOP_GRACE_MS = 10_000;
 
-/** How much longer its launcher may take, in milliseconds. */
+/** Additional time for the launcher to end, in milliseconds. */
 export const LAUNCHER_LIMIT_MS = 10_000;
 
-/** How long its last report may take to arrive after its end, in milliseconds. */
+/** Maximum wait for the launcher's last report after its end, in milliseconds. */
 const REPORT_LIMIT_MS = 1_000;
 
 export interface LaunchOptions {
   /** Folder of this run; it holds the step's script and the launcher. */
   folder: string;
-  /** Marks the step's processes, in their environment. */
+  /** Value of LONGHAUL_STEP_ID in the environment of the step's processes. */
   stepId: string;
   workingDirectory: string;
   environment: Record<string, string>;
@@ -32,20 +32,20 @@ export interface LaunchOptions {
   bash: string;
   /** PATH of the worker. */
   tools: string;
-  /** Of the step, in octal. */
+  /** The step's umask, in octal. */
   umask: string;
   graceMs: number;
 }
 
-/** A step that runs. */
+/** A running step. */
 export interface LaunchedStep {
-  /** What it prints, both streams in their order. */
+  /** Its standard output and error, in the order of writing. */
   output: Readable;
   /** Ends it: SIGTERM to the group, SIGKILL after the grace time. */
   stop(): void;
   /**
-   * Resolves once no process of the step is left; undefined when the launcher was killed, and nobody can tell how the
-   * step ended. Rejects when it couldn't be started, for example as its environment is too large (E2BIG).
+   * Resolves once no process of the step is left; with undefined when the launcher was killed, so that the outcome is
+   * unknown. Rejects when it couldn't be started, e.g. because its environment is too large (E2BIG).
    */
   ended: Promise<ExitRecord | undefined>;
 }
@@ -61,7 +61,7 @@ export function launchStep({
   graceMs,
 }: LaunchOptions): LaunchedStep {
   const graceTenths = String(Math.max(1, Math.round(graceMs / 100)));
-  // Privileged mode (-p) takes nothing from the step's environment: no BASH_ENV, no shell options.
+  // Privileged mode (-p) ignores BASH_ENV and shell options in the step's environment.
   const launcher = execa(bash, ['-p', join(folder, LAUNCHER_FILE), folder, graceTenths, tools, umask], {
     cwd: workingDirectory,
     env: { ...environment, [STEP_MARKER]: stepId },
@@ -82,7 +82,7 @@ export function launchStep({
 
   const exited = new Promise<void>((resolve, reject) => {
     launcher.once('exit', () => resolve());
-    // Not waited for: a process that left the step's group may hold its output open.
+    // Not awaited: a process that left the step's group may hold its output open.
     void launcher.then((result) => (result.code ? reject(result as unknown as Error) : resolve()));
   });
   const signs = setInterval(() => launcher.stdin.write('\n'), SIGN_OF_LIFE_MS);
@@ -96,8 +96,8 @@ export function launchStep({
     await Promise.race([reported, sleep(REPORT_LIMIT_MS, undefined, { ref: false })]);
     const report = /^ended (.*)$/m.exec(reports)?.[1];
     const record = report ? (JSON.parse(report) as ExitRecord) : await readExit(folder);
-    if (!record) await endGroup(folder);
-    await endMarked(stepId);
+    if (!record) await killGroup(folder);
+    await killProcessesOfStep(stepId);
     if (!record && launcher.signalCode === null && !(await readLauncher(folder))) {
       const why = reports.trim().slice(0, 300) || 'without a word';
       const cause = (await isDiskFull(folder)) ? { code: 'ENOSPC' } : undefined;
@@ -112,7 +112,7 @@ export function launchStep({
     stop() {
       clearInterval(signs);
       launcher.stdin.destroy();
-      // The launcher ends by itself; one that hangs must not keep the step alive.
+      // The launcher normally ends first; one that hangs must not keep the step alive.
       if (!hasExited) kill ??= setTimeout(() => launcher.kill('SIGKILL'), graceMs + LAUNCHER_LIMIT_MS);
     },
   };

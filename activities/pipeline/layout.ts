@@ -1,18 +1,18 @@
 /**
- * Where things lie on a host's disk, under LONGHAUL_HOME:
+ * Layout of a host's disk, under LONGHAUL_HOME:
  *
- *     workspaces/<workflow ID>/operation.json           whose the folder is
+ *     workspaces/<workflow ID>/operation.json           the operation that owns the folder
  *     workspaces/<workflow ID>/<child>/
  *       workspace/                                      the steps' working directory
  *       inputs.json, item.json, artifacts/, tmp/
  *       steps/<step>/<round>.<attempt>/                 one run of a step: the journal of its launcher
- *     running-steps/<step ID>.json                      what a worker runs just now
+ *     running-steps/<step ID>.json                      a step that a worker is running
  */
 import { join } from 'node:path';
 import { childName, type ChildId } from '../../pipelines/run.js';
 import { encodeFileName } from '../../platform/file-name.js';
 
-/** Whose a folder of workspaces is: enough to ask Temporal whether it is still needed. */
+/** The operation that owns a folder of workspaces: enough to ask Temporal whether it is still needed. */
 export interface OperationFile {
   workflowId: string;
   namespace: string;
@@ -26,9 +26,9 @@ export interface ChildPaths {
   artifacts: string;
   tmp: string;
   steps: string;
-  /** Names the operation that has the folder: see ownerOf. */
+  /** File that names the operation that owns the folder: its workflow ID and the time of its creation. */
   owner: string;
-  /** Names the operation that took the folder over. */
+  /** File that names the operation that took the folder over. */
   takenOverBy: string;
 }
 

@@ -1,15 +1,15 @@
-/** A step's log: masked, in batches, bounded. */
+/** Log of a step: masked, written in batches, limited in size. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Storage } from '../../platform/storage.js';
-import { onceThereIsRoom } from './room.js';
+import { retryWhileDiskIsFull } from './disk-full.js';
 import type { Masking, StreamMasker } from './mask.js';
 
-/** Written at once when it is as much, in bytes, or nothing was written for the pause; else after the pause. */
+/** Output is written at once when it reaches this size in bytes or the last write is a pause ago; else after the pause. */
 const BATCH_BYTES = 64 * 1024;
 const BATCH_PAUSE_MS = 200;
-/** Largest log of a step, in bytes. */
+/** Maximum size of a step's log, in bytes. */
 const LOG_LIMIT_BYTES = 256 * 1024 * 1024;
-/** Of the log's end, so much is kept in memory for the last lines, in bytes. */
+/** Size of the log's end that is kept in memory for the last lines, in bytes. */
 const TAIL_BYTES = 32 * 1024;
 const LAST_LINES = 50;
 const LAST_LINES_BYTES = 8 * 1024;
@@ -28,7 +28,7 @@ export interface StepLogOptions {
 }
 
 export class StepLog {
-  /** Called when the log can't be written, other than for a full disk. What comes afterwards is dropped. */
+  /** Called when the log can't be written for another reason than a full disk. Later output is dropped. */
   onLost: ((error: unknown) => void) | undefined;
   readonly #masker: StreamMasker;
   #batch: Buffer[] = [];
@@ -47,7 +47,7 @@ export class StepLog {
     this.#masker = options.masking.stream();
   }
 
-  /** Begins a further run's part. */
+  /** Starts the section of a further run. */
   async heading(line: string): Promise<void> {
     const { storage, key } = this.options;
     const size = (await storage.size(key)) ?? 0;
@@ -55,7 +55,7 @@ export class StepLog {
     await this.#append(Buffer.from(`${last[0] === 10 ? '' : '\n'}${line}\n`));
   }
 
-  /** Takes output; resolves when there is room for more. */
+  /** Adds output; resolves when more can be added. */
   async write(chunk: Buffer): Promise<void> {
     this.#batch.push(chunk);
     this.#batchBytes += chunk.length;
@@ -64,7 +64,7 @@ export class StepLog {
     else this.#pause ??= setTimeout(() => void this.#flush(), BATCH_PAUSE_MS);
   }
 
-  /** Writes what is left. */
+  /** Writes buffered output. */
   async end(): Promise<void> {
     await this.#flush();
     await this.#take(this.#masker.end());
@@ -97,7 +97,7 @@ export class StepLog {
     if (this.#isLost) return;
     try {
       const { stop, onLine } = this.options;
-      await onceThereIsRoom(() => this.#append(shown), { signal: stop, onWait: onLine });
+      await retryWhileDiskIsFull(() => this.#append(shown), { signal: stop, onWait: onLine });
     } catch (error) {
       this.#isLost = true;
       this.onLost?.(error);
@@ -134,7 +134,7 @@ export class StepLog {
   }
 }
 
-/** The last lines of a run, from its log in storage; a heading begins a run's part. */
+/** The last lines of the latest run, from the log in storage; each run's section starts with a heading. */
 export async function storedLastLines(storage: Storage, key: string, masking: Masking): Promise<string[]> {
   const size = (await storage.size(key)) ?? 0;
   if (size === 0) return [];
@@ -143,14 +143,14 @@ export async function storedLastLines(storage: Storage, key: string, masking: Ma
   return lines.slice(lines.findLastIndex((line) => HEADING.test(line)) + 1);
 }
 
-/** The line that begins a further run's part of a log. */
+/** First line of a further run's section of a log. */
 export function headingOf(attempt: number, at: Date): string {
   return `--- attempt ${attempt}, ${at.toISOString().replace(/\.\d+Z$/, 'Z')}`;
 }
 
 const HEADING = /^--- attempt \d+, \d{4}-\d\d-\d\dT[\d:]+Z$/;
 
-/** Lines as people see them on a terminal: without escape sequences, and of a line that was drawn anew the last. */
+/** Lines as a terminal shows them: without escape sequences, and only the last version of a redrawn line. */
 function lastLinesOf(tail: Buffer, masking: Masking): string[] {
   const lines = tail.toString().replace(/\n$/, '').split('\n');
   const kept: string[] = [];
@@ -160,7 +160,7 @@ function lastLinesOf(tail: Buffer, masking: Masking): string[] {
       .replace(/(?<!\r)\r+$/, '')
       .split('\r')
       .at(-1)!;
-    // Without what was stripped, a secret may stand there that the log never held in one piece.
+    // Stripping may join the pieces of a secret.
     // eslint-disable-next-line no-control-regex
     const line = masking.text(drawn.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ''));
     bytes += Buffer.byteLength(line) + 1;
@@ -181,7 +181,7 @@ function lastLinesOf(tail: Buffer, masking: Masking): string[] {
   return kept.reverse();
 }
 
-/** Not cut between the two halves of a character. */
+/** Shortens a line without splitting a surrogate pair. */
 function shortened(line: string): string {
   return line.slice(0, PROGRESS_LENGTH).replace(/[\ud800-\udbff]$/, '');
 }

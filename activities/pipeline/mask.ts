@@ -1,11 +1,11 @@
 /**
- * Keeps the values of secrets out of what a step leaves behind. It works on bytes, because a log may be anything, and
- * across the borders of chunks: what may be the beginning of a secret is held back until more has come.
+ * Masks the values of secrets in logs, outputs and names of files. Works on bytes, because a log may be binary, and across
+ * chunks: bytes that may start a secret are held back until the next chunk.
  */
 
 const MASK = Buffer.from('***');
 
-/** Shortest line of a secret that is masked for itself, in characters: shorter ones would blot out half a log. */
+/** Minimum length of a secret's line that is masked by itself, in characters: shorter ones would mask half a log. */
 const SHORTEST_LINE = 4;
 
 interface Pattern {
@@ -14,23 +14,23 @@ interface Pattern {
   stride: number;
 }
 
-/** What hides the values of a step's secrets. */
+/** Masks the values of a step's secrets. */
 export interface Masking {
   /** A masker for one stream of bytes. */
   stream(): StreamMasker;
-  /** Hides them in a whole text. */
+  /** Masks them in a whole text. */
   text(text: string): string;
 }
 
 export interface StreamMasker {
-  /** Takes a chunk; gives back what can be shown by now. */
+  /** Adds a chunk. @returns the bytes that are safe to show */
   write(chunk: Buffer): Buffer;
-  /** Gives back what was held. */
+  /** Returns the bytes that were held back. */
   end(): Buffer;
 }
 
 /**
- * @param secrets values; their lines, and their forms in JSON and in URLs, are hidden as well
+ * @param secrets values; their lines, and their forms in JSON and in URLs, are masked as well
  */
 export function masking(secrets: readonly string[]): Masking {
   const patterns = [...new Set(secrets.flatMap(formsOf))]
@@ -64,7 +64,7 @@ function strideOf(bytes: Buffer): number {
 
 class PatternMasker implements StreamMasker {
   #held: Buffer = Buffer.alloc(0);
-  /** So many of the held bytes belong to a secret whose mask has been shown already. */
+  /** Number of held bytes that belong to a secret whose mask has been returned already. */
   #heldCovered = 0;
 
   constructor(private readonly patterns: readonly Pattern[]) {}
@@ -78,13 +78,13 @@ class PatternMasker implements StreamMasker {
     return this.#show(this.#held, this.#held.length);
   }
 
-  /** Masks what stands before `cut`, and holds the rest. */
+  /** Masks the bytes before `cut`, and holds the rest. */
   #show(bytes: Buffer, cut: number): Buffer {
     const shown: Buffer[] = [];
     let shownTo = this.#heldCovered;
     for (const { from, to } of this.#occurrences(bytes)) {
       if (from >= cut) break;
-      // Occurrences may overlap: no part of either may show.
+      // Occurrences may overlap: both are masked whole.
       if (from >= shownTo) shown.push(bytes.subarray(shownTo, from), MASK);
       shownTo = Math.max(shownTo, to);
     }
@@ -102,7 +102,7 @@ class PatternMasker implements StreamMasker {
     return found.sort((one, other) => one.from - other.from);
   }
 
-  /** How many bytes at the end may be the beginning of a secret. */
+  /** Number of bytes at the end that may start a secret. */
   #openEnd(bytes: Buffer): number {
     let longest = 0;
     for (const { bytes: pattern } of this.patterns) {

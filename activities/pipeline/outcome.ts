@@ -1,25 +1,32 @@
-/** Saying how a step ended: from what its launcher wrote, for the run of just now as for an earlier one. */
+/** Determines how a step ended, from its launcher's record: for the current run and for an earlier one. */
 import { childName, type RunStep, type StepDone, type StepFailureDetails } from '../../pipelines/run.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
-import { logLost, outputsUnusable, stepFailed, stepInDoubt, stepTimedOut, type Doubt } from './failures.js';
+import {
+  logLost,
+  outputsUnusable,
+  stepFailed,
+  stepInDoubt,
+  stepTimedOut,
+  type UnknownOutcomeReason,
+} from './failures.js';
 import { awaitEnd, outputFile, readStop, type Attempt, type StopCause } from './journal.js';
 import type { ExitRecord } from './launcher-record.js';
 import { storedLastLines } from './log.js';
 import type { Masking } from './mask.js';
 import { readOutputs } from './outputs.js';
 
-/** An end that can be judged. */
+/** The facts about the end of a run. */
 export interface StepEnd {
   /** Folder of the run. */
   folder: string;
-  /** Undefined when nobody knows. */
+  /** Undefined when the outcome is unknown. */
   exit: ExitRecord | undefined;
   /** Why its worker ended it, if it did. */
   cause: StopCause | undefined;
-  /** Why nobody knows, when there is no cause. */
-  doubt: Doubt;
-  /** Why its log couldn't be written, which is why it was ended. */
+  /** Why the outcome is unknown, when there is no cause. */
+  doubt: UnknownOutcomeReason;
+  /** Error of the log, if the step was ended because its log couldn't be written. */
   lost?: unknown;
   lastLines: string[];
   masking: Masking;
@@ -37,7 +44,7 @@ export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone
   if (end.lost) throw logLost(step, end.lost, trouble);
   if (!exit || exit.stopped) {
     if (cause === 'timeout') throw stepTimedOut(step, trouble);
-    throw stepInDoubt(step, doubtOf(cause) ?? end.doubt, trouble);
+    throw stepInDoubt(step, unknownOutcomeReason(cause) ?? end.doubt, trouble);
   }
   if (exit.exitCode !== undefined) trouble.exitCode = exit.exitCode;
   if (exit.signal !== undefined) trouble.signal = exit.signal;
@@ -46,13 +53,13 @@ export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone
   return { exitCode: 0, outputs };
 }
 
-/** Did a cancel end it, and not the step itself? */
+/** Whether a cancel ended it, and not the step itself. */
 export function isCanceled({ cause, exit }: Pick<StepEnd, 'cause' | 'exit'>): boolean {
   return cause === 'canceled' && exit?.stopped !== false;
 }
 
-/** What a stop means for who has to decide about the step. */
-export function doubtOf(cause: StopCause | undefined): Doubt | undefined {
+/** Why a stopped step's outcome is unknown; undefined if the stop is an outcome. */
+export function unknownOutcomeReason(cause: StopCause | undefined): UnknownOutcomeReason | undefined {
   return cause === 'shutdown' || cause === 'contact' || cause === 'given_up' ? cause : undefined;
 }
 
@@ -69,8 +76,8 @@ async function maskedOutputs(
   };
 }
 
-/** The Temporal attempt that asks, and what it may read. */
-export interface Asking {
+/** The Temporal attempt that reads the journal. */
+export interface AskingAttempt {
   storage: Storage;
   workflowId: string;
   runId: string;
@@ -79,33 +86,33 @@ export interface Asking {
 }
 
 /**
- * What the journal says of a step that is about to be run. Waits until nothing runs any more of its latest run.
+ * Reads the journal of a step that is about to be run. Waits until no process of its latest run is left.
  *
  * @param attempts all runs of the step
- * @returns its result, when it has done its work; undefined when it is to be run
- * @throws ApplicationFailure `StepInDoubt`, or the failure that a worker couldn't report any more
+ * @returns its result if it has completed; undefined if it has to run
+ * @throws ApplicationFailure `StepInDoubt`, or the failure that an earlier worker couldn't report
  */
 export async function earlierResult(
   step: RunStep,
   attempts: readonly Attempt[],
-  asking: Asking,
+  asking: AskingAttempt,
 ): Promise<StepDone | undefined> {
-  if (step.isTakenAsDone) return takenAsDone(attempts, asking.masking);
+  if (step.isTakenAsDone) return resultTakenAsDone(attempts, asking.masking);
   const latest = attempts.findLast(({ round }) => round === step.round);
   if (!latest) return undefined;
   const end = await previousOutcome(step, latest, asking);
   const { start } = latest;
-  // A failure that isn't later than the attempt that asks is one that nobody has heard of yet.
+  // A failure of this or a later Temporal attempt has not been reported yet.
   const isReported = start.runId !== asking.runId || asking.attempt > start.attempt;
   if (isReported && end.exit && !end.exit.stopped && end.exit.exitCode !== 0) return undefined;
   return stepOutcome(step, end);
 }
 
-/** How an earlier run ended, once nothing of it runs any more. */
+/** How an earlier run ended, once none of its processes is left. */
 export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
-  { storage, workflowId, masking }: Asking,
+  { storage, workflowId, masking }: AskingAttempt,
 ): Promise<StepEnd> {
   const exit = await awaitEnd(attempt);
   const key = logKey(workflowId, childName(step.child), step.step);
@@ -119,8 +126,8 @@ export async function previousOutcome(
   };
 }
 
-/** What the latest run had written, as far as it is readable: a person says that it is enough. */
-async function takenAsDone(attempts: readonly Attempt[], masking: Masking): Promise<StepDone> {
+/** Result of a step that a person has accepted as done: the outputs of its latest run, as far as they are readable. */
+async function resultTakenAsDone(attempts: readonly Attempt[], masking: Masking): Promise<StepDone> {
   const latest = attempts.at(-1);
   if (!latest) return { exitCode: 0, outputs: {} };
   await awaitEnd(latest);

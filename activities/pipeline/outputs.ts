@@ -1,4 +1,4 @@
-/** What a step wrote to $LONGHAUL_OUTPUT: `key=value` lines, and `key<<DELIMITER` for values of several lines. */
+/** Parses $LONGHAUL_OUTPUT: `key=value` lines, and `key<<DELIMITER` for values of several lines. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
@@ -6,21 +6,21 @@ const KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MAX_VALUE_BYTES = 64 * 1024;
 const MAX_BYTES = 256 * 1024;
 const MAX_KEYS = 200;
-/** Keys and delimiters come on top of the values. */
+/** Maximum size of the file: values, keys and delimiters. */
 const MAX_FILE_BYTES = 2 * MAX_BYTES;
 
 export interface ParsedOutputs {
-  /** Up to the first problem. */
+  /** Outputs before the first problem. */
   outputs: Record<string, string>;
-  /** What is wrong, and in which line. */
+  /** The first problem, with its line. */
   problem?: string;
 }
 
-/** Reads the file; one that the step removed holds nothing. */
+/** Reads the file; a file that the step removed counts as empty. */
 export async function readOutputs(path: string): Promise<ParsedOutputs> {
   let file;
   try {
-    // A step may have put anything in its place: a FIFO must not block, a link must not lead elsewhere.
+    // A step may have replaced it: a FIFO must not block, a link must not be followed.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { outputs: {} };

@@ -1,6 +1,6 @@
 /**
- * Speaking for a worker that died: what became of its steps stands in the journal, and Temporal takes an activity's
- * result from anybody who has its task token. So nobody waits until heartbeats are missed.
+ * Reports the outcomes of a dead worker's steps: they are in the journal, and Temporal accepts an activity's result from any
+ * process with its task token. That is faster than the heartbeat time-out.
  */
 import type { ActivityOutcome, ReportOutcome } from '../runtime/outcome.js';
 import type { Settings } from '../../platform/config.js';
@@ -11,13 +11,13 @@ import { findAttempts } from './journal.js';
 import { childPaths } from './layout.js';
 import { masking } from './mask.js';
 import { previousOutcome, isCanceled, stepOutcome } from './outcome.js';
-import { abandonedSteps, forgetRunning, type RunningStep } from './running.js';
+import { abandonedSteps, removeRunning, type RunningStep } from './running.js';
 import { secretsOf } from './secrets.js';
 
 export interface RecoveryContext {
   settings: Pick<Settings, 'home'>;
   storage: Storage;
-  /** Its namespace is that of the steps that are recovered. */
+  /** Client of the namespace whose steps are recovered. */
   namespace: string;
   reportOutcome: ReportOutcome;
   /** Default: this worker's. */
@@ -25,32 +25,32 @@ export interface RecoveryContext {
 }
 
 /**
- * Ends what is left of dead workers' steps and tells Temporal how they ended. Two that do it at once do no harm.
+ * Ends remaining processes of dead workers' steps and reports the outcomes to Temporal. Concurrent calls are harmless.
  *
- * @returns how many steps it has told about
+ * @returns number of reported steps
  */
-export async function recoverSteps(around: RecoveryContext): Promise<number> {
-  const abandoned = (await abandonedSteps(around.settings.home)).filter(
-    ({ namespace }) => namespace === around.namespace,
+export async function recoverSteps(context: RecoveryContext): Promise<number> {
+  const abandoned = (await abandonedSteps(context.settings.home)).filter(
+    ({ namespace }) => namespace === context.namespace,
   );
-  await Promise.all(abandoned.map((running) => recover(running, around)));
+  await Promise.all(abandoned.map((running) => recover(running, context)));
   return abandoned.length;
 }
 
-async function recover(running: RunningStep, around: RecoveryContext): Promise<void> {
+async function recover(running: RunningStep, context: RecoveryContext): Promise<void> {
   const { workflowId, runId, stepId } = running;
   const ended = { taskToken: Buffer.from(running.taskToken, 'base64'), workflowId, runId };
-  const outcome = await settle(running, around).catch((error: unknown): ActivityOutcome => ({
+  const outcome = await settle(running, context).catch((error: unknown): ActivityOutcome => ({
     status: 'failed',
     error,
   }));
-  if (await around.reportOutcome(ended, outcome)) await forgetRunning(around.settings.home, stepId);
+  if (await context.reportOutcome(ended, outcome)) await removeRunning(context.settings.home, stepId);
 }
 
-/** The same that the step would say if it were run again. */
-async function settle(running: RunningStep, around: RecoveryContext): Promise<ActivityOutcome> {
+/** The outcome that the activity would have if it ran again. */
+async function settle(running: RunningStep, context: RecoveryContext): Promise<ActivityOutcome> {
   const { step, workflowId, runId, attempt, stepId } = running;
-  const { settings, storage, environment } = around;
+  const { settings, storage, environment } = context;
   const hidden = masking(Object.values(secretsOf(step.secrets, hostId(settings.home), environment)));
   const attempts = await findAttempts(childPaths(settings.home, workflowId, step.child), step.step);
   const run = attempts.find(({ start }) => start.stepId === stepId);

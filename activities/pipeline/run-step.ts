@@ -1,4 +1,4 @@
-/** Running a step once, with what a host's disk already knows of it, and saying how it ended. */
+/** Runs a step at most once, by the journal on the host's disk, and determines how it ended. */
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,11 +9,11 @@ import { isDiskFullError } from '../../platform/disk.js';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { stepEnvironment, workingDirectory } from './environment.js';
-import { notStarted, reasonOf, stepNotRun, workspaceMissing } from './failures.js';
+import { notStarted, describeSystemError, stepNotRun, workspaceMissing } from './failures.js';
 import { hostId } from './host.js';
 import {
   findAttempts,
-  forgetStart,
+  removeStart,
   outputFile,
   prepareRun,
   recordStart,
@@ -27,23 +27,23 @@ import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
 import { earlierResult, isCanceled, stepOutcome } from './outcome.js';
-import { onceThereIsRoom } from './room.js';
-import { forgetRunning, noteRunning } from './running.js';
+import { retryWhileDiskIsFull } from './disk-full.js';
+import { removeRunning, recordRunning } from './running.js';
 import { secretsOf } from './secrets.js';
 
-/** Longest time that a timer takes, in milliseconds. */
+/** Longest delay of a Node.js timer, in milliseconds. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** How long a step's output may go on without a byte after its end, in milliseconds: a stranger holds it open. */
+/** Maximum wait for output after a step's end, in milliseconds: a process outside of its group may hold the pipe open. */
 const OUTPUT_LIMIT_MS = 2_000;
 
 /**
- * How long one attempt waits for room on a full disk before it starts the step, in milliseconds: less than the least
+ * Maximum wait of one attempt on a full disk before it starts the step, in milliseconds: less than the shortest
  * start-to-close time-out of a step. The workflow then tries again.
  */
 const ROOM_LIMIT_MS = 5 * 60_000;
 
-/** What a step has around it. */
+/** Context of a step's run. */
 export interface StepContext {
   settings: Pick<Settings, 'home' | 'stepEnvironment'>;
   storage: Storage;
@@ -54,60 +54,60 @@ export interface StepContext {
   token: string;
   /** Temporal's attempt of the activity, from 1. */
   attempt: number;
-  /** Of the activity, base64. */
+  /** Task token of the activity, base64. */
   taskToken: string;
   /** Ends the step; its reason is a {@link StopCause}. */
   stop: AbortSignal;
   /** Gets the last line of the log, at most once a second. */
   onLine?: (line: string) => void;
-  /** Gets what is to be done once Temporal has the outcome. Default: it is done as the step ends. */
+  /** Receives callbacks for when Temporal has the outcome. Default: they run as the step ends. */
   afterReport?: (() => Promise<void>)[];
-  /** Of the worker. Default: this process's. */
+  /** Environment of the worker. Default: this process's. */
   environment?: NodeJS.ProcessEnv;
   /** Time between SIGTERM and SIGKILL, in milliseconds. Default: 10 s. */
   graceMs?: number;
-  /** How long it waits for room on a full disk before it starts, in milliseconds. Default: 5 min. */
+  /** Maximum wait on a full disk before the start, in milliseconds. Default: 5 min. */
   roomLimitMs?: number;
-  /** Largest log, in bytes. Default: 256 MiB. */
+  /** Maximum size of the log, in bytes. Default: 256 MiB. */
   logLimitBytes?: number;
 }
 
 /**
  * Runs a step, unless the journal says that it has run.
  *
- * Waits while a full disk keeps it from starting, or its log from being written.
+ * Waits while a full disk prevents its start, or the writing of its log.
  *
- * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or what its surroundings lack
- * @throws CancelledFailure when it was cancelled; its processes are gone by then
+ * @throws ApplicationFailure `StepFailed` (retryable), `StepTimedOut`, `StepInDoubt`, or a failure of its environment
+ * @throws CancelledFailure when it was cancelled; its processes have ended by then
  */
-export async function runStep(step: RunStep, around: StepContext): Promise<StepDone> {
-  const { settings, workflowId, environment } = around;
+export async function runStep(step: RunStep, context: StepContext): Promise<StepDone> {
+  const { settings, workflowId, environment } = context;
   const secrets = secretsOf(step.secrets, hostId(settings.home), environment);
   const hidden = masking(Object.values(secrets));
   const paths = childPaths(settings.home, workflowId, step.child);
   const attempts = await findAttempts(paths, step.step);
-  const earlier = await earlierResult(step, attempts, { ...around, masking: hidden });
+  const earlier = await earlierResult(step, attempts, { ...context, masking: hidden });
   if (earlier) return earlier;
-  if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
+  if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopCause);
   try {
-    // Fails for lack of room only as long as nothing was started.
-    return await onceThereIsRoom(
-      async () => run(step, around, await prepare(step, around, { paths, attempts, secrets, hidden })),
-      { signal: around.stop, limitMs: around.roomLimitMs ?? ROOM_LIMIT_MS, onWait: around.onLine },
+    // An error about the full disk means that nothing was started.
+    return await retryWhileDiskIsFull(
+      async () => run(step, context, await prepare(step, context, { paths, attempts, secrets, hidden })),
+      { signal: context.stop, limitMs: context.roomLimitMs ?? ROOM_LIMIT_MS, onWait: context.onLine },
     );
   } catch (error) {
     if (!isDiskFullError(error)) throw error;
-    if (around.stop.aborted) throw stoppedBefore(step, around.stop.reason as StopCause);
-    throw stepNotRun(step, reasonOf(error));
+    if (context.stop.aborted) throw stoppedBefore(step, context.stop.reason as StopCause);
+    throw stepNotRun(step, describeSystemError(error));
   }
 }
 
-async function run(step: RunStep, around: StepContext, prepared: PreparedRun): Promise<StepDone> {
-  const forget = () => forgetRunning(around.settings.home, prepared.stepId);
+async function run(step: RunStep, context: StepContext, prepared: PreparedRun): Promise<StepDone> {
+  const forget = () => removeRunning(context.settings.home, prepared.stepId);
   try {
-    return await follow(step, around, prepared);
+    return await follow(step, context, prepared);
   } finally {
-    if (around.afterReport) around.afterReport.push(forget);
+    if (context.afterReport) context.afterReport.push(forget);
     else await forget();
   }
 }
@@ -120,7 +120,7 @@ function cancelled(step: RunStep): CancelledFailure {
   return new CancelledFailure(`step "${step.name}" was cancelled`);
 }
 
-/** A run that is on record, and about to be started. */
+/** A run whose start is recorded. */
 interface PreparedRun {
   folder: string;
   stepId: string;
@@ -136,9 +136,9 @@ interface Preparing {
   hidden: Masking;
 }
 
-/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error for lack of room: nothing has been started then */
-async function prepare(step: RunStep, around: StepContext, preparing: Preparing): Promise<PreparedRun> {
-  const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = around;
+/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error about a full disk; nothing has been started then */
+async function prepare(step: RunStep, context: StepContext, preparing: Preparing): Promise<PreparedRun> {
+  const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = context;
   const { paths, attempts, secrets, hidden } = preparing;
   await stat(paths.workspace).catch(() => {
     throw workspaceMissing(step, hostId(settings.home));
@@ -147,7 +147,7 @@ async function prepare(step: RunStep, around: StepContext, preparing: Preparing)
   const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
   const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
   try {
-    const base = stepVariables(settings, around.environment);
+    const base = stepVariables(settings, context.environment);
     const bash = findBash(base['PATH']);
     if (!bash)
       throw new Error(`there is no bash on the worker's PATH (${base['PATH'] ?? 'not set'}): install it`);
@@ -165,17 +165,17 @@ async function prepare(step: RunStep, around: StepContext, preparing: Preparing)
       storage,
       key: logKey(workflowId, childName(step.child), step.step),
       masking: hidden,
-      stop: around.stop,
-      ...(around.onLine ? { onLine: around.onLine } : {}),
-      ...(around.logLimitBytes ? { limitBytes: around.logLimitBytes } : {}),
+      stop: context.stop,
+      ...(context.onLine ? { onLine: context.onLine } : {}),
+      ...(context.logLimitBytes ? { limitBytes: context.logLimitBytes } : {}),
     });
     const startedAt = new Date();
-    await noteRunning(settings.home, { stepId, workflowId, runId, namespace, attempt, taskToken, step });
+    await recordRunning(settings.home, { stepId, workflowId, runId, namespace, attempt, taskToken, step });
     const start = { stepId, workflowId, runId, attempt, startedAt: startedAt.toISOString() };
     await recordStart(folder, start);
-    // Last, so that a repeated start doesn't repeat it.
+    // Last, so that a repeated call doesn't repeat the heading.
     if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt));
-    const { graceMs = STOP_GRACE_MS } = around;
+    const { graceMs = STOP_GRACE_MS } = context;
     const launch = () =>
       launchStep({
         folder,
@@ -189,14 +189,14 @@ async function prepare(step: RunStep, around: StepContext, preparing: Preparing)
       });
     return { folder, stepId, log, masking: hidden, launch };
   } catch (error) {
-    await forgetStart(folder);
-    await forgetRunning(settings.home, stepId);
-    throw isDiskFullError(error) ? error : notStarted(step, reasonOf(error));
+    await removeStart(folder);
+    await removeRunning(settings.home, stepId);
+    throw isDiskFullError(error) ? error : notStarted(step, describeSystemError(error));
   }
 }
 
-/** Starts the step and stays with it until nothing of it is left. */
-async function follow(step: RunStep, around: StepContext, run: PreparedRun): Promise<StepDone> {
+/** Starts the step and waits until none of its processes is left. */
+async function follow(step: RunStep, context: StepContext, run: PreparedRun): Promise<StepDone> {
   const { folder, log } = run;
   const launched = run.launch();
   let cause: StopCause | undefined;
@@ -210,9 +210,9 @@ async function follow(step: RunStep, around: StepContext, run: PreparedRun): Pro
     if (!cause) lost = error;
     end('log');
   };
-  const onStop = () => end(around.stop.reason as StopCause);
-  around.stop.addEventListener('abort', onStop);
-  if (around.stop.aborted) onStop();
+  const onStop = () => end(context.stop.reason as StopCause);
+  context.stop.addEventListener('abort', onStop);
+  if (context.stop.aborted) onStop();
   const timer = step.timeoutMinutes
     ? setTimeout(() => end('timeout'), Math.min(step.timeoutMinutes * 60_000, LONGEST_TIMER_MS))
     : undefined;
@@ -220,12 +220,12 @@ async function follow(step: RunStep, around: StepContext, run: PreparedRun): Pro
   try {
     exit = await waitForExit(launched, log);
   } catch (error) {
-    await forgetStart(folder);
-    await forgetRunning(around.settings.home, run.stepId);
-    throw isDiskFullError(error) ? error : notStarted(step, reasonOf(error));
+    await removeStart(folder);
+    await removeRunning(context.settings.home, run.stepId);
+    throw isDiskFullError(error) ? error : notStarted(step, describeSystemError(error));
   } finally {
     clearTimeout(timer);
-    around.stop.removeEventListener('abort', onStop);
+    context.stop.removeEventListener('abort', onStop);
     await log.end();
   }
   // A step that has removed its journal's folder can't be marked as stopped there.
@@ -235,7 +235,7 @@ async function follow(step: RunStep, around: StepContext, run: PreparedRun): Pro
   return stepOutcome(step, { folder, exit, cause, lost, doubt: 'launcher', lastLines, masking: run.masking });
 }
 
-/** Hands the output to the log until the step has ended and all is read. */
+/** Copies the output to the log until the step has ended and all is read. */
 async function waitForExit(launched: LaunchedStep, log: StepLog): Promise<ExitRecord | undefined> {
   let isBusy = false;
   let lastAt = performance.now();

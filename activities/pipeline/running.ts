@@ -1,4 +1,4 @@
-/** The files that say which steps a worker runs just now: whoever finds one of a dead worker's can take over. */
+/** Records of the steps that workers are running; another worker recovers those of a dead worker. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunStep } from '../../pipelines/run.js';
@@ -13,15 +13,15 @@ export interface RunningStep {
   namespace: string;
   /** Temporal's attempt of the activity. */
   attempt: number;
-  /** Of the activity, base64; Temporal takes a result for it from any process. */
+  /** Task token of the activity, base64; Temporal accepts its result from any process. */
   taskToken: string;
-  /** What was run, without script and environment. */
+  /** The step, without script and environment. */
   step: RunStep;
   worker: { pid: number; startedAt: string };
 }
 
-/** Notes that this process runs a step. */
-export async function noteRunning(
+/** Records that this process runs a step. */
+export async function recordRunning(
   home: string,
   running: Omit<RunningStep, 'worker' | 'step'> & { step: RunStep },
 ): Promise<void> {
@@ -35,11 +35,11 @@ export async function noteRunning(
   });
 }
 
-export function forgetRunning(home: string, stepId: string): Promise<void> {
+export function removeRunning(home: string, stepId: string): Promise<void> {
   return rm(join(runningStepsFolder(home), `${stepId}.json`), { force: true });
 }
 
-/** Steps whose worker is gone. Their folder may be shared with workers that live. */
+/** Steps whose worker has died. Running workers may use the same folder. */
 export async function abandonedSteps(home: string): Promise<RunningStep[]> {
   const folder = runningStepsFolder(home);
   const names = await readdir(folder).catch(() => []);

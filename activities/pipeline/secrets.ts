@@ -1,9 +1,9 @@
-/** The values of a pipeline's secrets: they are known to workers only, and go nowhere but into steps' environments. */
+/** Values of a pipeline's secrets: read from the worker's environment, and passed only to steps' environments. */
 import { ApplicationFailure } from '@temporalio/common';
 import { SECRET_VARIABLE_PREFIX, secretValueOf } from '../../platform/config.js';
 import { SECRET_UNUSABLE } from './failures.js';
 
-/** A shorter value can't be masked: it would be everywhere. */
+/** Minimum length of a secret: shorter values can't be masked, because they match everywhere. */
 const SHORTEST_SECRET = 4;
 
 /**

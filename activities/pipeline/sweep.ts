@@ -1,4 +1,4 @@
-/** Removing the workspaces of operations that nobody can go on with. */
+/** Removes workspaces of operations that can no longer be resumed. */
 import { randomUUID } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,14 +8,14 @@ import { findWorkflow } from '../../platform/find-workflow.js';
 import { readJson } from './files.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
 
-/** Folders that are being removed are called so first: nobody finds half a workspace. */
+/** Prefix that a folder gets before its removal, so that no half-removed workspace is used. */
 const REMOVED = '.removed-';
 
 /**
- * Removes workspaces whose operation is closed and no longer kept, or that Temporal doesn't know. Other namespaces' are
- * left alone.
+ * Removes workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
+ * namespaces stay.
  *
- * @throws when Temporal can't be reached; what is then not looked at stays
+ * @throws when Temporal can't be reached; workspaces that were not checked stay
  */
 export async function sweepWorkspaces(home: string, client: Client, now = Date.now()): Promise<void> {
   const folder = workspacesFolder(home);

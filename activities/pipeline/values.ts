@@ -1,9 +1,9 @@
-/** How values become environment variables. */
+/** Converts values to environment variables. */
 import { NAME } from '../../pipelines/names.js';
 
-/** A larger value gets no variable: an environment is small. It is in the file of the inputs. */
+/** Maximum size of a variable: environments are limited. Larger values are only in the file of the inputs. */
 const MAX_VARIABLE_BYTES = 32 * 1024;
-/** Once a kind of variables is larger than this, the rest gets none. */
+/** Maximum total size of one kind of variables; values beyond it get no variable. */
 const MAX_VARIABLES_BYTES = 512 * 1024;
 
 /** A value as text: strings as they are, lists and objects as JSON. */
@@ -12,10 +12,10 @@ export function variableText(value: unknown): string {
 }
 
 /**
- * Variables for the values of an object, as far as they fit. A name that no input may have (a pipeline can allow any
- * further ones) gets none.
+ * Variables for the values of an object, as far as they fit. Names that aren't valid for inputs get no variable; a
+ * pipeline's schema can allow additional inputs.
  *
- * @param variableOf gives a value's variable
+ * @param variableOf name of a value's variable
  */
 export function variablesOf(
   variableOf: (name: string) => string,
@@ -33,7 +33,7 @@ export function variablesOf(
   return variables;
 }
 
-/** Is it small enough for a variable, and without the character that no variable can hold? */
+/** Whether it is small enough for a variable, and has no NUL character. */
 export function fitsVariable(text: string): boolean {
   return !text.includes('\0') && Buffer.byteLength(text) <= MAX_VARIABLE_BYTES;
 }

@@ -1,4 +1,4 @@
-/** Making a child's workspace ready: new, or taken over from an earlier operation, with inputs and artifacts. */
+/** Opens a child's workspace: new, or taken over from an earlier operation, with inputs and artifacts. */
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { OpenWorkspace } from '../../pipelines/run.js';
@@ -17,9 +17,9 @@ export interface WorkspaceContext {
 }
 
 /**
- * Makes a workspace ready. Called again for the same child, it finds the workspace as it is.
+ * Opens a workspace. Another call for the same child changes nothing in the workspace.
  *
- * @returns was the earlier operation's workspace taken over?
+ * @returns whether the earlier operation's workspace was taken over
  * @throws LonghaulError `not_found` when an artifact is no longer stored
  */
 export async function openWorkspace(
@@ -31,7 +31,7 @@ export async function openWorkspace(
   await mkdir(operation, { recursive: true, mode: 0o700 });
   await writeJson(operationFile(operation), { workflowId, namespace } satisfies OperationFile);
   const owner = createdAt === undefined ? workflowId : `${workflowId} ${createdAt}`;
-  await removeAnothers(paths, workflowId, owner);
+  await removeForeignFolder(paths, workflowId, owner);
   const isTakenOver = takeOverFrom
     ? await takeOver(childPaths(home, takeOverFrom, child), paths, owner)
     : false;
@@ -43,10 +43,10 @@ export async function openWorkspace(
   return isTakenOver;
 }
 
-/** Removes the folder of a deleted operation that had the same workflow ID, its journal of finished steps above all. */
-async function removeAnothers(paths: ChildPaths, workflowId: string, owner: string): Promise<void> {
+/** Removes the folder of a deleted operation that had the same workflow ID, with its journal of finished steps. */
+async function removeForeignFolder(paths: ChildPaths, workflowId: string, owner: string): Promise<void> {
   const had = await readJson<string>(paths.owner);
-  // A folder that is being taken over still names the one before; the ID alone is what older workers wrote.
+  // A folder that is being taken over still names its previous owner; older workers wrote the ID alone.
   const isOwn = had === undefined || [owner, workflowId].includes(had) || owner === workflowId;
   if (isOwn || (await readJson<string>(paths.takenOverBy)) === owner) return;
   for (const attempt of await findAttempts(paths)) await awaitEnd(attempt);
@@ -55,13 +55,13 @@ async function removeAnothers(paths: ChildPaths, workflowId: string, owner: stri
 
 /** Moves a child's folder from one operation to another. */
 async function takeOver(from: ChildPaths, to: ChildPaths, owner: string): Promise<boolean> {
-  // The note goes along, so that a repeated call knows what the first one did.
+  // The file moves with the folder, so that a repeated call sees that the first one has moved it.
   const isMine = async () => (await readJson<string>(to.takenOverBy)) === owner;
   if (await isMine()) return true;
   for (const attempt of await findAttempts(from)) await awaitEnd(attempt);
   try {
     await writeJson(from.takenOverBy, owner);
-    // The journal says nothing about what this operation has run, and needed jobs may have left other artifacts.
+    // The journal is the earlier operation's, and needed jobs may have saved other artifacts.
     for (const stale of [from.steps, from.artifacts]) await rm(stale, { recursive: true, force: true });
     await mkdir(dirname(to.folder), { recursive: true });
     await rename(from.folder, to.folder);

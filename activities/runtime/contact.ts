@@ -1,22 +1,22 @@
 /**
- * A worker that has lost Temporal can't heartbeat: before Temporal gives its steps up, and others may be asked whether to
- * run them again, it has to end them.
+ * Detects that a process has lost Temporal. A worker that can't heartbeat has to end its steps before Temporal times them
+ * out, because they may then run elsewhere.
  */
 
 export interface ContactLimits {
   /** Time between two calls. */
   intervalMs: number;
-  /** How long a call may take. */
+  /** Time-out of a call. */
   deadlineMs: number;
-  /** Without contact for as long, steps are ended. Less than their heartbeat time-out of 120 s. */
+  /** Time without contact after which steps are ended. Less than their heartbeat time-out of 120 s. */
   limitMs: number;
 }
 
 export const CONTACT_LIMITS: ContactLimits = { intervalMs: 5_000, deadlineMs: 4_000, limitMs: 75_000 };
 
-/** Watches the contact of one process, while somebody asks for it. */
+/** Watches the contact of one process while there are watchers. */
 export interface ContactWatch {
-  /** The signal fires when the contact is lost; call `release` in the end. */
+  /** The signal fires when the contact is lost; call `release` to end the watch. */
   watch(): { lost: AbortSignal; release: () => void };
 }
 
@@ -56,7 +56,7 @@ export function contactWatch(
 
   return {
     watch() {
-      // After a loss the count begins anew for whoever comes next.
+      // After a loss the next watcher starts from zero.
       if (watchers === 0 || lost.signal.aborted) {
         stop?.();
         start();

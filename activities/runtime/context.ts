@@ -1,4 +1,4 @@
-/** What an activity of an operation has around it. Set by the worker, read by the functions that authors call. */
+/** Context of an operation's activity. Set by the worker, read by the functions that authors call. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Progress } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
@@ -10,24 +10,24 @@ export interface ActivityContext {
   storage: Storage;
   /** The operation's token. */
   token: string;
-  /** The operation's workflow ID: another one than the activity's own workflow in a part. */
+  /** The operation's workflow ID; in a part it differs from that of the activity's workflow. */
   operationId: string;
   /** Watches the worker's contact with Temporal, for work that must end without it. */
   contact: ContactWatch;
-  /** What was reported last; starts with what the last attempt reported. */
+  /** The last report; initially that of the previous attempt. */
   progress: Progress | undefined;
   /** Called once Temporal has the activity's outcome. */
   afterReport: (() => Promise<void>)[];
 }
 
 /** Global, because a user's own TypeScript may be loaded with a second copy of this module. */
-const KEY = Symbol.for('longhaul.activity.surroundings');
+const KEY = Symbol.for('longhaul.activity.context');
 const globals = globalThis as { [KEY]?: AsyncLocalStorage<ActivityContext> };
 
 export const activityContext: AsyncLocalStorage<ActivityContext> = (globals[KEY] ??= new AsyncLocalStorage());
 
 /** @throws Error outside of an activity that a Longhaul worker runs */
-export function current(): ActivityContext {
+export function currentContext(): ActivityContext {
   const found = activityContext.getStore();
   if (!found) throw new Error('called outside of an activity that a Longhaul worker runs');
   return found;

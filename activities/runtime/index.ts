@@ -1,28 +1,28 @@
-/** What tool authors call in an activity (`longhaul/activity`). */
+/** API for tool authors in activities (`longhaul/activity`). */
 import { basename } from 'node:path';
 import { Context } from '@temporalio/activity';
 import type { Progress } from '../../operations/record.js';
 import type { ActivityReport } from '../../operations/report.js';
 import { artifactKey } from '../../platform/storage-keys.js';
-import { current, activityContext } from './context.js';
+import { currentContext, activityContext } from './context.js';
 
 export { log } from '@temporalio/activity';
 
 /**
- * Says how far this activity is, in units of its own; activities' progress adds up to the operation's. It travels
- * as a heartbeat: it writes no history, and is sent at most once a second.
+ * Reports the progress of this activity, in units of its own; activities' progress adds up to the operation's. Sent as a
+ * heartbeat at most once a second; adds nothing to the history.
  */
 export function report(progress: Progress): void {
-  const around = activityContext.getStore();
-  if (!around) {
-    // Must not end the worker: in a callback of an event emitter there is no activity around.
+  const context = activityContext.getStore();
+  if (!context) {
+    // No error, which could end the worker: callbacks of event emitters run outside of the activity's context.
     warnOnce();
     return;
   }
-  around.progress = { ...progress, progress: Math.max(progress.progress, around.progress?.progress ?? 0) };
-  // A local activity's report counts once it has ended: Temporal takes no heartbeats of it.
+  context.progress = { ...progress, progress: Math.max(progress.progress, context.progress?.progress ?? 0) };
+  // A local activity's report counts once it has ended: it has no heartbeats.
   if (Context.current().info.isLocal) return;
-  const details: ActivityReport = { longhaul: 'report', progress: around.progress };
+  const details: ActivityReport = { longhaul: 'report', progress: context.progress };
   Context.current().heartbeat(details);
 }
 
@@ -37,19 +37,19 @@ function warnOnce(): void {
   );
 }
 
-/** What an earlier attempt of this activity reported last, to go on from there. */
+/** The last report of an earlier attempt of this activity, to continue from there. */
 export function lastReport(): Progress | undefined {
-  return current().progress;
+  return currentContext().progress;
 }
 
-/** Fires when the operation is cancelled or times out, and when the worker shuts down. */
+/** Signal that fires when the operation is cancelled or times out, and when the worker shuts down. */
 export function cancellationSignal(): AbortSignal {
   return Context.current().cancellationSignal;
 }
 
 /** The settings of the worker that runs this activity. */
 export function workerSettings() {
-  return current().settings;
+  return currentContext().settings;
 }
 
 /** A file that belongs to an operation, kept in storage. */
@@ -61,12 +61,12 @@ export interface Artifact {
 }
 
 /**
- * Moves a local file into storage as an artifact of the operation. The same name again replaces it.
+ * Moves a local file into storage as an artifact of the operation. Replaces an artifact of the same name.
  *
  * @param path of the file; it is gone afterwards
  */
 export async function saveArtifact(path: string, name: string = basename(path)): Promise<Artifact> {
-  const { storage, token, operationId } = current();
+  const { storage, token, operationId } = currentContext();
   const key = artifactKey(operationId, name);
   await storage.putFile(key, path);
   const uri = `longhaul://operations/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;

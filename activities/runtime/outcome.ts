@@ -1,10 +1,10 @@
-/** How an activity ended, as it is reported to Temporal. */
+/** Outcome of an activity, as it is reported to Temporal. */
 import type { ActivityReport } from '../../operations/report.js';
 
 export type ActivityOutcome =
   | { status: 'completed'; result: unknown }
   | { status: 'failed'; error: unknown }
-  /** Temporal had asked for its cancellation. */
+  /** Temporal had requested its cancellation. */
   | { status: 'canceled' };
 
 /** The attempt of an activity that has ended. */
@@ -17,9 +17,9 @@ export interface EndedActivity {
 }
 
 /**
- * Reports an outcome to Temporal, for as long as that takes.
+ * Reports an outcome to Temporal, retrying without a limit.
  *
- * @returns true once Temporal has it, or waits for it no longer; false when it can't be reported in this way, or the
+ * @returns true once Temporal has it, or no longer waits for it; false when it can't be reported in this way, or the
  *   worker stops first
  */
 export type ReportOutcome = (ended: EndedActivity, outcome: ActivityOutcome) => Promise<boolean>;

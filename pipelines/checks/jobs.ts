@@ -1,9 +1,9 @@
-/** Jobs: needs, `for-each`, artifacts. */
+/** Checks of jobs: needs, `for-each`, artifacts. */
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
 import { MAX_JOBS } from '../schema.js';
 import { at, entriesOf, isMap, textsOf } from '../values.js';
-import { contradictions, orderOf, type Needs } from './order.js';
+import { contradictions, sortJobs, type Needs } from './order.js';
 
 /** Checks all jobs. */
 export function checkJobs(file: unknown, report: Report): void {
@@ -46,7 +46,7 @@ function checkNeeds(jobs: unknown, report: Report): void {
 }
 
 function checkOrder(jobs: unknown, needs: Needs, conditions: Map<string, unknown>, report: Report): void {
-  const { sorted, cycles } = orderOf(needs);
+  const { sorted, cycles } = sortJobs(needs);
   for (const cycle of cycles) {
     const [job, need] = cycle as [string, string];
     const written = at(at(jobs, job), 'needs');
@@ -69,7 +69,7 @@ function needPath(job: string, needs: unknown, index: number): KeyPath {
   return typeof needs === 'string' ? ['jobs', job, 'needs'] : ['jobs', job, 'needs', index];
 }
 
-/** `a -> b -> a`; of a long one the two ends. */
+/** `a -> b -> a`; a long cycle is shortened in the middle. */
 function arrows(cycle: string[]): string {
   const shown =
     cycle.length <= 12 ? cycle : [...cycle.slice(0, 6), `(${cycle.length - 10} more)`, ...cycle.slice(-4)];

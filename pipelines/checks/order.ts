@@ -1,4 +1,4 @@
-/** `needs`: cycles, and jobs whose conditions contradict each other. Nothing here recurses: chains may be long. */
+/** Order of jobs by `needs`: cycles, and jobs with contradicting conditions. No recursion: chains may be long. */
 
 /** Name of a job -> the jobs that it needs, all of them known. */
 export type Needs = ReadonlyMap<string, readonly string[]>;
@@ -11,7 +11,7 @@ export interface Order {
 }
 
 /** Sorts jobs by their needs. */
-export function orderOf(needs: Needs): Order {
+export function sortJobs(needs: Needs): Order {
   const state = new Map<string, 'open' | 'done'>();
   const order: Order = { sorted: [], cycles: [] };
   for (const start of needs.keys()) {
@@ -36,9 +36,9 @@ export function orderOf(needs: Needs): Order {
   return order;
 }
 
-export interface NeverRuns {
+export interface Contradiction {
   job: string;
-  /** The job that would have to succeed and to fail. */
+  /** The job that would have to both succeed and fail. */
   because: string;
 }
 
@@ -51,12 +51,12 @@ export function contradictions(
   sorted: readonly string[],
   needs: Needs,
   conditionOf: (job: string) => unknown,
-): NeverRuns[] {
+): Contradiction[] {
   const position = new Map(sorted.map((job, index) => [job, index]));
   const words = Math.ceil(sorted.length / 32);
   const succeeded = new Map<string, Uint32Array>();
   const failed = new Map<string, Uint32Array>();
-  const found = new Map<string, NeverRuns>();
+  const found = new Map<string, Contradiction>();
   for (const job of sorted) {
     const [mustSucceed, mustFail] = [new Uint32Array(words), new Uint32Array(words)];
     const needed = needs.get(job) ?? [];
@@ -69,7 +69,7 @@ export function contradictions(
         add(mustFail, failed.get(need)!);
       }
       const both = mustSucceed.findIndex((word, at) => (word & mustFail[at]!) !== 0);
-      // Those that need such a job are told nothing: mending the one mends them.
+      // Dependents of such a job are not reported: fixing the job fixes them.
       if (both >= 0 && !needed.some((need) => found.has(need))) {
         const bit = 31 - Math.clz32(mustSucceed[both]! & mustFail[both]!);
         found.set(job, { job, because: sorted[both * 32 + bit]! });

@@ -1,10 +1,10 @@
-/** The pipeline's outputs: what they refer to, and values that can't fit their type. */
+/** Checks of the pipeline's outputs: their references, and values that can't fit their type. */
 import { declaredType, readOutput } from '../output-value.js';
 import { didYouMean } from '../../operations/near-names.js';
 import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf, textsOf } from '../values.js';
 import { checkSchema } from './schemas.js';
-import { lastLiterals, type Literal, type Script } from './written.js';
+import { lastLiterals, type Literal, type Script } from './output-literals.js';
 
 /** Checks the pipeline's `outputs`. */
 export function checkOutputs(file: unknown, report: Report): void {
@@ -22,7 +22,7 @@ export function checkOutputs(file: unknown, report: Report): void {
   }
 }
 
-/** @returns the job and its key; empty when there is no such job, without a key when the job doesn't have it */
+/** @returns the job and its key; empty if the job doesn't exist, without a key if the job doesn't have it */
 function checkReference(
   output: unknown,
   outputPath: KeyPath,
@@ -44,7 +44,7 @@ function checkReference(
   return [job];
 }
 
-/** Keywords that say nothing about text, and the type that they are for. */
+/** Keywords that don't apply to text -> the type that they apply to. */
 const KEYWORDS: Record<string, string> = {
   ...Object.fromEntries(
     ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((key) => [
@@ -64,9 +64,9 @@ const KEYWORDS: Record<string, string> = {
 };
 
 /**
- * Refuses a type that can't be meant: that of the whole list where one value's is expected, or text for want of another.
+ * Reports types that are probably mistakes: that of the whole list instead of one value's, or a missing type.
  *
- * @returns whether the type may be meant
+ * @returns whether the type is plausible
  */
 function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
   if (!isMap(output)) return true;
@@ -99,7 +99,7 @@ function scriptsOf(job: unknown): Script[] {
   });
 }
 
-/** A text that the job's scripts write as it stands in the file, and that can't fit. */
+/** Reports a literal value in the job's scripts that doesn't fit the output's schema. */
 function checkLiteral(
   name: string,
   schema: Record<string, unknown>,
@@ -116,6 +116,6 @@ function checkLiteral(
         { text: statement },
       );
   } catch {
-    // The schema has a mistake, which is reported where it stands.
+    // The schema is invalid, which is reported at its place.
   }
 }

@@ -1,4 +1,4 @@
-/** Schemas of inputs, outputs and fields: names, defaults, and what the keywords alone don't say. */
+/** Checks of the schemas of inputs, outputs and fields: names, defaults, and keywords that depend on each other. */
 import { compilePattern } from '../../operations/patterns/index.js';
 import { assertFlat, check } from '../../operations/schema.js';
 import { RESERVED_ARGUMENTS } from '../../operations/tool.js';
@@ -107,7 +107,7 @@ function checkPattern(pattern: string, path: KeyPath, report: Report, place: 'ke
   }
 }
 
-/** A misspelt name would refuse every call. */
+/** Reports unknown names in `required`, which would refuse every call. */
 function checkRequired(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
   const properties = at(schema, 'properties');
   if (!isMap(properties) || at(schema, 'patternProperties') || at(schema, 'additionalProperties')) return;
@@ -126,11 +126,11 @@ function checkDefault(schema: Record<string, unknown>, path: KeyPath, report: Re
     const [problem] = check(schema, schema['default'], '');
     if (problem !== undefined) report([...path, 'default'], problem.replace(/^: /, ''));
   } catch {
-    // The schema has a mistake, which is told where it stands.
+    // The schema is invalid, which is reported at its place.
   }
 }
 
-/** A choice of another type than the schema's can never be made. */
+/** Reports choices that the schema's type excludes. */
 function checkChoices(schema: Record<string, unknown>, path: KeyPath, report: Report): void {
   const type = at(schema, 'type');
   const choices: [unknown, KeyPath][] = itemsOf(at(schema, 'enum')).map((choice, index) => [
@@ -144,7 +144,7 @@ function checkChoices(schema: Record<string, unknown>, path: KeyPath, report: Re
       if (problem !== undefined)
         report(place, `${problem.replace(/^: /, '')}; the schema's type excludes it`);
     } catch {
-      // The type has a mistake, which is reported where it stands.
+      // The type is invalid, which is reported at its place.
       return;
     }
   }

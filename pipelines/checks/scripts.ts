@@ -1,7 +1,7 @@
-/** Scripts: variables and commands of other systems, which would be empty, or do nothing, here. */
-import { foreignVariableMessage } from '../unsupported-variables.js';
+/** Checks of scripts for variables and commands of other systems, which are empty or have no effect here. */
+import { unsupportedVariableMessage } from '../unsupported-variables.js';
 import type { Report } from '../problems.js';
-import { expandedVariables, isHandled } from '../shell.js';
+import { expandedVariables, isAssignedOrTested } from '../script-variables.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
 /** Commands that GitHub Actions reads from a step's output. */
@@ -23,8 +23,8 @@ export function checkScripts(file: unknown, report: Report): void {
       const declared = [file, job, step].flatMap((owner) => entriesOf(at(owner, 'env')).map(([one]) => one));
       const known = new Set([...secrets, ...declared]);
       for (const variable of expandedVariables(run)) {
-        const message = known.has(variable) ? undefined : foreignVariableMessage(variable);
-        if (message === undefined || isHandled(run, variable)) continue;
+        const message = known.has(variable) ? undefined : unsupportedVariableMessage(variable);
+        if (message === undefined || isAssignedOrTested(run, variable)) continue;
         report(path, message, { text: usedAs(run, variable) });
       }
       for (const [text, instead] of COMMANDS)
@@ -34,7 +34,7 @@ export function checkScripts(file: unknown, report: Report): void {
   }
 }
 
-/** How the script writes it: `$NAME` or `${NAME`. */
+/** The variable as written in the script: `$NAME` or `${NAME`. */
 function usedAs(run: string, variable: string): string {
   return new RegExp(String.raw`\$(\{[!#]?)?${variable}\b`).exec(run)?.[0] ?? variable;
 }

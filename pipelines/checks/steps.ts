@@ -1,11 +1,11 @@
-/** Steps: what they do, when they run, where. */
+/** Checks of steps. */
 import { posix } from 'node:path';
 import { MAX_STEP_RUNS } from '../pipeline.js';
 import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf } from '../values.js';
 import { checkFields } from './schemas.js';
 
-/** Keys that say nothing about a step that runs nothing. */
+/** Keys that have no effect on a step without a script. */
 const OF_SCRIPTS = ['working-directory', 'timeout-minutes', 'retry', 'idempotent'];
 
 /** Checks the steps of all jobs. */
@@ -43,7 +43,7 @@ function checkStep(step: Record<string, unknown>, index: number, path: KeyPath, 
   if (typeof folder === 'string') checkFolder(folder, [...path, 'working-directory'], report);
 }
 
-/** What others have in place of `run`; it is told as an unknown key. */
+/** Other systems' keys in place of `run`; reported as unknown keys. */
 const FOREIGN = ['uses', 'script', 'command', 'cmd'];
 
 /** Logs and resume find a step by its name. */

@@ -1,14 +1,14 @@
-/** `env` and `secrets`: names that are ours, and names that are taken. */
+/** Checks of `env` and `secrets` for reserved names and names that steps need. */
 import { RESERVED_PREFIXES } from '../names.js';
 import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, itemsOf, textsOf } from '../values.js';
 
-/** Longest value of a variable, in bytes: the system takes no longer ones. */
+/** Maximum length of a variable's value, in bytes: the system limits it. */
 const MAX_VALUE_BYTES = 32 * 1024;
 
 /**
- * Variables that a step needs as they are. As a secret, one of them would be replaced, and its value, such as a path,
- * masked wherever it stands in a log. Proxies may be secrets: their addresses hold passwords.
+ * Variables that a step needs unchanged. A secret of that name would replace the variable, and its value, such as a path,
+ * would be masked everywhere in logs. Proxies may be secrets: their addresses hold passwords.
  */
 const TAKEN: [names: RegExp, reason: string][] = [
   [/^PATH$/, 'which finds the commands of every script'],

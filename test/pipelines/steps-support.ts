@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readdirSync } from 'node:fs';
-import { markedProcesses } from '../../activities/pipeline/leftovers.js';
+import { processesOfStep } from '../../activities/pipeline/leftovers.js';
 import { childPaths, type ChildPaths } from '../../activities/pipeline/layout.js';
 import { findAttempts } from '../../activities/pipeline/journal.js';
 import { runStep, type StepContext } from '../../activities/pipeline/run-step.js';
@@ -83,7 +83,7 @@ export class StepHome {
   /** Processes that are left of any step of this home. */
   async leftovers(): Promise<number[]> {
     const attempts = await findAttempts(this.paths);
-    return attempts.flatMap(({ start }) => markedProcesses(start.stepId));
+    return attempts.flatMap(({ start }) => processesOfStep(start.stepId));
   }
 
   runningFiles(): string[] {

@@ -1,6 +1,6 @@
 /**
- * The variables that a bash script expands. Read with care for quotes, comments and here-documents, so that a `$NAME`
- * that bash leaves as it is isn't taken for one. A script that this can't follow expands less than it says, never more.
+ * Finds the variables that a bash script expands. Quotes, comments and here-documents are parsed, so that a `$NAME` that
+ * bash leaves as it is isn't counted. Variables of scripts that are too complex may be missed, but none is invented.
  */
 
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
@@ -12,8 +12,8 @@ export function expandedVariables(script: string): Set<string> {
   return found;
 }
 
-/** Does the script give the variable a value, or look whether it is set? */
-export function isHandled(script: string, name: string): boolean {
+/** Whether the script assigns the variable, or tests whether it is set. */
+export function isAssignedOrTested(script: string, name: string): boolean {
   return [
     // NAME=..., export NAME, read NAME, for NAME in, printf -v NAME
     String.raw`(^|[\s;&|({\x60])${name}(\[[^\]]*\])?\+?=`,
@@ -26,10 +26,10 @@ export function isHandled(script: string, name: string): boolean {
   ].some((pattern) => new RegExp(pattern, 'm').test(script));
 }
 
-/** How many here-documents without an end are looked for in one script. */
+/** Maximum number of unterminated here-documents that are tried in one script. */
 const MAX_SHIFTS = 20;
 
-/** Where the scanner is: in commands, closed by this character, or between double quotes. */
+/** Context of the scanner: in commands, closed by this character, or between double quotes. */
 type Mode = ')' | '`' | '"' | 'top';
 
 function scan(text: string, found: Set<string>, isHereDocument = false): void {
@@ -46,11 +46,11 @@ function scan(text: string, found: Set<string>, isHereDocument = false): void {
     else if (mode === '"') {
       if (char === '"' && !(isHereDocument && modes.length === 1)) modes.pop();
     } else if (char === '"') modes.push('"');
-    else if (char === "'") at = endOf(text, "'", at + 1);
+    else if (char === "'") at = indexOrEnd(text, "'", at + 1);
     else if (char === '(') modes.push(')');
     else if (char === ')' && mode === ')') modes.pop();
     else if (char === '#' && /(^|[\s;&|(])$/.test(text.slice(Math.max(0, at - 1), at)))
-      at = endOf(text, '\n', at) - 1;
+      at = indexOrEnd(text, '\n', at) - 1;
     else if (char === '<' && text[at + 1] === '<') at = hereDocument(text, at, documents);
     else if (char === '\n') {
       for (const one of documents.splice(0)) {
@@ -104,7 +104,7 @@ function skipDocument(
   found: Set<string>,
 ): number | undefined {
   for (let start = at + 1; start < text.length;) {
-    const end = endOf(text, '\n', start);
+    const end = indexOrEnd(text, '\n', start);
     if (text.slice(start, end).trim() === delimiter) {
       if (!isQuoted) scan(text.slice(at + 1, start), found, true);
       return end - 1;
@@ -114,7 +114,7 @@ function skipDocument(
   return undefined;
 }
 
-function endOf(text: string, char: string, from: number): number {
+function indexOrEnd(text: string, char: string, from: number): number {
   const found = text.indexOf(char, from);
   return found < 0 ? text.length : found;
 }

@@ -1,4 +1,4 @@
-/** What a pipeline's documentation lacks: it runs without, but its callers have to guess. */
+/** Reports gaps in a pipeline's documentation: it runs without, but its callers have to guess. */
 import { exampleOf } from '../operations/documentation/example.js';
 import { schemaGaps } from '../operations/documentation/gaps.js';
 import type { ToolExample } from '../operations/documentation/items.js';
@@ -7,7 +7,7 @@ import type { Pipeline } from './pipeline.js';
 import type { KeyPath } from './problems.js';
 import { at } from './values.js';
 
-/** Keys that a file may lack, and what they say. */
+/** Optional keys for documentation -> the expected content. */
 const KEYS = {
   description: 'what the tool does, in a sentence or two',
   'timeout-minutes': 'the longest time that the pipeline may take, in minutes',
@@ -29,7 +29,7 @@ export function reportGaps(
   }
 }
 
-/** Every output of a pipeline with a value, for the documentation: none of them has to be there. */
+/** Example with all outputs of a pipeline, for the documentation: the schema requires none of them. */
 export function outputExample(schema: JsonSchema): unknown {
   return exampleOf({ ...schema, required: Object.keys(schema['properties'] as object) });
 }

@@ -1,27 +1,27 @@
-/** Waiting on a full disk: what a host can't write is tried again until there is room. */
+/** Retries of work on a full disk. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDiskFullError } from '../../platform/disk.js';
 
 /** Pause between attempts, in milliseconds. */
 const RETRY_MS = 1_000;
 
-export interface RoomWait {
+export interface DiskWait {
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
-  /** For how long it is tried, in milliseconds. Default: until the signal fires. */
+  /** Maximum wait, in milliseconds. Default: until the signal fires. */
   limitMs?: number;
   /** Gets a line for people, as the wait begins and as it ends well. */
   onWait?: ((line: string) => void) | undefined;
 }
 
 /**
- * Does work, again and again while it fails for lack of room on the disk. What it does has to be repeatable.
+ * Repeats work while it fails because the disk is full. The work has to be repeatable.
  *
- * @throws what the work throws otherwise; its last error for lack of room once the wait has ended
+ * @throws other errors of the work; its last error about the full disk once the wait has ended
  */
-export async function onceThereIsRoom<T>(
+export async function retryWhileDiskIsFull<T>(
   work: () => Promise<T>,
-  { signal, limitMs = Infinity, onWait }: RoomWait = {},
+  { signal, limitMs = Infinity, onWait }: DiskWait = {},
 ): Promise<T> {
   const began = performance.now();
   for (let attempt = 1; ; attempt += 1) {

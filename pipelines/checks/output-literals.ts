@@ -1,16 +1,16 @@
-/** Texts that scripts write to $LONGHAUL_OUTPUT as they stand in the file. */
+/** Finds literal values that scripts write to $LONGHAUL_OUTPUT. */
 
 export interface Script {
   /** Position of the step in its job, from 0. */
   step: number;
   run: string;
-  /** Does the step run only after a failure? Then it decides nothing about a job that succeeds. */
+  /** Whether the step runs only after a failure: its values don't count for a job that succeeds. */
   isForFailure: boolean;
 }
 
 export interface Literal {
   step: number;
-  /** As the script has it, to be found there. */
+  /** Source text of the statement in the script. */
   statement: string;
   value: string;
 }
@@ -23,8 +23,8 @@ const WRITE = new RegExp(
 const MENTION = /(?<![\w-])([A-Za-z_][\w-]*)(?:=|<<)/g;
 
 /**
- * The texts that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Only those in which nothing is
- * expanded, and whose key no later line of the job's scripts mentions.
+ * Literal values that `echo "key=text" >> "$LONGHAUL_OUTPUT"` writes unconditionally, by key. Only those without
+ * expansions, and whose key no later line of the job's scripts mentions.
  */
 export function lastLiterals(scripts: readonly Script[]): Map<string, Literal> {
   const found = new Map<string, Literal>();
