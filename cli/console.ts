@@ -17,7 +17,7 @@ const READER_GONE = 141;
  * Ends the process once standard output can't be written: quietly with 141 when its reader has gone (`| head -1`), with a
  * line and 1 for other reasons. For commands that are there for their output; a stack outlives its reader.
  */
-export function endWithOutput(): void {
+export function exitWhenOutputCloses(): void {
   process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') say(`longhaul: standard output can't be written: ${message}`);
     process.exit(code === 'EPIPE' ? READER_GONE : 1);

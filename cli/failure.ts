@@ -14,7 +14,7 @@ export class CommandFailure extends Error {
 }
 
 /** Errors whose message is all that a user needs. */
-const EXPECTED = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
+const USER_ERRORS = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
 
 /**
  * Tells a failure on standard error; only what nobody expected comes with its stack trace.
@@ -25,7 +25,7 @@ export function reportFailure(error: unknown): number {
   // Commander has told these already; help and version come this way as well.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const failure = error instanceof Error ? error : new Error(String(error));
-  const isExpected = EXPECTED.includes(failure.name);
+  const isExpected = USER_ERRORS.includes(failure.name);
   process.stderr.write(`longhaul: ${isExpected ? failure.message : unexpected(failure)}\n`);
   if (failure.name === 'HomeError') return 2;
   return failure instanceof CommandFailure ? failure.exitCode : 1;

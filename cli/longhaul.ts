@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { longhaulPackage } from '../platform/package.js';
-import { withOperandsApart } from './client/argv.js';
+import { separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from './commands/agents.js';
 import { registerAnswer } from './commands/answer.js';
@@ -34,7 +34,7 @@ import { registerTools } from './commands/tools.js';
 import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWorker } from './commands/worker.js';
-import { endWithOutput } from './console.js';
+import { exitWhenOutputCloses } from './console.js';
 import { reportFailure } from './failure.js';
 import { addSettingsFlags } from './settings-flags.js';
 
@@ -60,13 +60,13 @@ const program = new Command('longhaul')
   .addHelpText('after', EXIT_CODES_HELP)
   .showHelpAfterError('(longhaul --help lists the commands)');
 program.hook('preAction', (_program, command) => {
-  if (!LONG_RUNNING.includes(command.name())) endWithOutput();
+  if (!LONG_RUNNING.includes(command.name())) exitWhenOutputCloses();
 });
 addSettingsFlags(program);
 for (const register of COMMANDS) register(program);
 
 try {
-  await program.parseAsync(withOperandsApart(process.argv, program));
+  await program.parseAsync(separateOperands(process.argv, program));
 } catch (error) {
   process.exit(reportFailure(error));
 }

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 const TOKEN_WITH_DASH = /^-[A-Za-z0-9_-]{26,}$/;
 
 /** The process's arguments, with `--` put in where the words of a tool, or a token with a dash, begin. */
-export function withOperandsApart(argv: readonly string[], program: Command): string[] {
+export function separateOperands(argv: readonly string[], program: Command): string[] {
   const [node = '', script = '', ...words] = argv;
   const options = [program, ...program.commands].flatMap((command) => command.options);
   const takesValue = (word: string) =>

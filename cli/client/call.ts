@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
-import { isObject, parsed, propertiesOf } from './schema-values.js';
+import { isObject, parseJson, propertiesOf } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
-import { canAsk } from './views.js';
+import { isInteractive } from './views.js';
 import type { CallAnswer, InputRequest, InputResponse } from './wire.js';
 
 /** How often one call may be asked before it starts; more is a server that goes round in circles. */
@@ -24,7 +24,7 @@ export function readArguments(source: string): Record<string, unknown> {
   } catch (error) {
     throw usageFailure(`--args: ${source} can't be read: ${(error as Error).message}`);
   }
-  const args = parsed(text);
+  const args = parseJson(text);
   if (!isObject(args))
     throw usageFailure(
       `--args: expected a JSON object in ${source}; got ${JSON.stringify(oneLine(text).slice(0, 80))}`,
@@ -54,7 +54,8 @@ export async function callTool(
     );
     if (answer.resultType !== 'input_required') return answer;
     const { inputRequests = {}, requestState } = answer;
-    if (Object.keys(inputRequests).length > 0 && !(asks && canAsk())) throw unasked(name, inputRequests);
+    if (Object.keys(inputRequests).length > 0 && !(asks && isInteractive()))
+      throw unasked(name, inputRequests);
     answers = {
       inputResponses: await askFirst(name, inputRequests, signal),
       ...(requestState === undefined ? {} : { requestState }),

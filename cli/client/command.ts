@@ -1,7 +1,7 @@
 /** What all client commands have in common: flags, how errors are told, how the connection ends. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXIT_CODES_HELP } from './exit-codes.js';
-import { toFailure } from './failures.js';
+import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 
 /** Adds a command of this group. */
@@ -25,7 +25,7 @@ export function clientCommand(program: Command, usage: string, description: stri
  * @param run gets the operands; gives the exit code
  * @param prepare comes before the server is looked up; may change options and operands
  */
-export function runs<Operands extends unknown[]>(
+export function runAgainstServer<Operands extends unknown[]>(
   command: Command,
   run: (session: Session, ...operands: Operands) => Promise<number>,
   prepare: () => Promise<void> = async () => undefined,
@@ -59,7 +59,7 @@ export async function withErrorReporting(
   try {
     await run();
   } catch (error) {
-    const failure = toFailure(error, url());
+    const failure = toCommandFailure(error, url());
     const { exitCode = 1 } = failure as { exitCode?: number };
     if (isJson(command)) printJson({ error: { message: failure.message, exitCode } });
     throw failure;

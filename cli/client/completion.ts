@@ -133,22 +133,23 @@ async function tools(command: Command): Promise<Candidate[]> {
 }
 
 async function toolFlags(program: Command, { command, operands, toolWords }: Typed, current: string) {
-  const [tool, { toolFlags: flagsOf, OWN_FLAGS }, { choicesOf, textOf, typesOf }] = await Promise.all([
-    toolsOf(command).then((all) => all.find(({ name }) => name === operands[0])),
-    import('./tool-flags.js'),
-    import('./schema-values.js'),
-  ]);
+  const [tool, { toolFlags: flagsOf, BUILTIN_FLAGS }, { choicesOf, formatValue, typesOf }] =
+    await Promise.all([
+      toolsOf(command).then((all) => all.find(({ name }) => name === operands[0])),
+      import('./tool-flags.js'),
+      import('./schema-values.js'),
+    ]);
   const flags = tool ? flagsOf(tool.inputSchema) : [];
   const last = toolWords.at(-1);
   const isBoolean = (one: (typeof flags)[number]) => typesOf(one.schema).join() === 'boolean';
   const valued = flags.find((one) => one.flag === last);
   if (valued && (!isBoolean(valued) || !current.startsWith('-'))) {
-    const choices = choicesOf(valued.schema)?.map(({ value }) => ({ value: textOf(value) }));
+    const choices = choicesOf(valued.schema)?.map(({ value }) => ({ value: formatValue(value) }));
     return choices ?? (isBoolean(valued) ? [{ value: 'true' }, { value: 'false' }] : ('files' as const));
   }
-  if (last !== undefined && OWN_FLAGS[last.replace(/^--/, '')])
+  if (last !== undefined && BUILTIN_FLAGS[last.replace(/^--/, '')])
     return PATHS.has(last.slice(2)) ? 'files' : [];
-  const own = options(program, command).filter(({ value }) => value.slice(2) in OWN_FLAGS);
+  const own = options(program, command).filter(({ value }) => value.slice(2) in BUILTIN_FLAGS);
   const ofTool = flags.flatMap((one) => [
     { value: one.flag, note: one.schema['description'] as string | undefined },
     ...(isBoolean(one) ? [{ value: `--no-${one.flag.slice(2)}` }] : []),

@@ -1,5 +1,5 @@
 /** Operations in words: one in full, many as a table. */
-import { howToAnswer } from './answers.js';
+import { answerInstructions } from './answers.js';
 import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
@@ -47,7 +47,7 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
   const labelWidth = Math.max(...shown.map(([name = '']) => name.length));
   const result = hint === undefined ? [] : [`${'result'.padEnd(labelWidth)}  ${hint}`];
   const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
-    howToAnswer(session, task.taskId, key, question),
+    answerInstructions(session, task.taskId, key, question),
   );
   const jobs = children ? [stepsTree(children)] : [];
   return [textTable(shown), ...result, ...jobs, ...questions].join('\n');

@@ -70,11 +70,11 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
     if (process.env[SETTING_VARIABLES[name]]) return SETTING_VARIABLES[name];
     return JSON.stringify(withFile[name]) === JSON.stringify(withoutFile[name]) ? undefined : file;
   };
-  const told = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
+  const described = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
     const source = sourceOf(name);
     return source === undefined ? [] : [`${name} ${String(settings[name])} (${source})`];
   });
-  return { check: 'settings', status: 'ok', detail: told.join(', ') || 'all defaults' };
+  return { check: 'settings', status: 'ok', detail: described.join(', ') || 'all defaults' };
 }
 
 /** The embedded server's program: is there one, and is it the one that made the database? */

@@ -32,7 +32,7 @@ export function exitCodeOfKind(kind: string | undefined): number {
   }
 }
 
-/** What {@link toFailure} needs of RpcError; the class itself comes with the whole SDK. */
+/** What {@link toCommandFailure} needs of RpcError; the class itself comes with the whole SDK. */
 interface RpcErrorLike extends Error {
   method: string;
   subject: string | undefined;
@@ -41,7 +41,7 @@ interface RpcErrorLike extends Error {
 }
 
 /** Any error as the failure of a command: one line, never a stack trace. */
-export function toFailure(error: unknown, url?: URL): Error {
+export function toCommandFailure(error: unknown, url?: URL): Error {
   if (error instanceof CommandFailure || error instanceof CommanderError) return error;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   switch (name) {

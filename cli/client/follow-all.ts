@@ -5,9 +5,9 @@ import { print, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { isJson, printJson } from './command.js';
 import { EXIT } from './exit-codes.js';
-import { toFailure } from './failures.js';
-import { followTask, mannerOf, sayTrouble, whileHere } from './follow.js';
-import { Turns } from './open-questions.js';
+import { toCommandFailure } from './failures.js';
+import { followTask, questionModeOf, sayConnectionState, untilDetached } from './follow.js';
+import { TerminalLock } from './open-questions.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
@@ -29,28 +29,28 @@ const WORST_FIRST: number[] = [
  */
 export async function followAll(session: Session, command: Command, taskIds: string[]): Promise<number> {
   const view = createView(isJson(command), taskIds);
-  const turns = new Turns();
+  const turns = new TerminalLock();
   const server = new SharedServer(view);
-  const codes = await whileHere(view, async (leaving, leave) => {
+  const codes = await untilDetached(view, async (leaving, leave) => {
     // Every task listens.
     setMaxListeners(0, leaving.signal);
     const one = async (taskId: string): Promise<number> => {
-      const patience = server.patienceFor(leaving.signal);
-      const asking = { session, taskId, view, manner: mannerOf(command), turns, isNamed: true, leave };
+      const reconnects = server.reconnectOptions(leaving.signal);
+      const asking = { session, taskId, view, manner: questionModeOf(command), turns, isNamed: true, leave };
       try {
-        const closed = await followTask(asking, patience);
+        const closed = await followTask(asking, reconnects);
         if (!closed) return EXIT.detached;
-        if (!isJson(command)) await turns.take(() => showOutcome(view, closed));
+        if (!isJson(command)) await turns.run(() => showOutcome(view, closed));
         return exitCodeOf(closed);
       } catch (error) {
-        const failure = toFailure(error, session.url);
+        const failure = toCommandFailure(error, session.url);
         const exitCode = failure instanceof CommandFailure ? failure.exitCode : EXIT.failed;
         if (exitCode === EXIT.unreachable) {
           leave();
           throw failure;
         }
         if (isJson(command)) printJson({ taskId, error: { message: failure.message, exitCode } });
-        await turns.take(() => view.say(`longhaul: ${failure.message}`));
+        await turns.run(() => view.say(`longhaul: ${failure.message}`));
         return exitCode;
       }
     };
@@ -88,7 +88,7 @@ class SharedServer {
 
   constructor(private readonly view: View) {}
 
-  patienceFor(signal: AbortSignal): ReconnectOptions {
+  reconnectOptions(signal: AbortSignal): ReconnectOptions {
     const isReached = () => this.#isReached;
     return {
       signal,
@@ -96,10 +96,10 @@ class SharedServer {
         return isReached();
       },
       onReached: () => (this.#isReached = true),
-      onTrouble: (why?: string) => {
+      onConnectionChange: (why?: string) => {
         const before = this.#troubled;
         this.#troubled += why === undefined ? -1 : 1;
-        if (before === 0 || this.#troubled === 0) sayTrouble(this.view, why);
+        if (before === 0 || this.#troubled === 0) sayConnectionState(this.view, why);
       },
     };
   }

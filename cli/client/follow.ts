@@ -3,10 +3,15 @@ import { CommandFailure } from '../failure.js';
 import { isJson } from './command.js';
 import type { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import { Questions, Turns, type Manner, type QuestionsOptions } from './open-questions.js';
+import {
+  QuestionPrompter,
+  TerminalLock,
+  type QuestionMode,
+  type QuestionsOptions,
+} from './open-questions.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
-import { canAsk, createView, type View } from './views.js';
+import { isInteractive, createView, type View } from './views.js';
 import { watchTask } from './watch.js';
 import { isClosed, type Task } from './wire.js';
 
@@ -29,9 +34,19 @@ export async function follow(
   taskId: string,
   { isKnown = false, view = createView(isJson(command)) }: FollowOptions = {},
 ): Promise<Task> {
-  const closed = await whileHere(view, ({ signal }, leave) => {
-    const asking = { session, taskId, view, manner: mannerOf(command), turns: new Turns(), isNamed: false };
-    return followTask({ ...asking, leave }, { signal, isKnown, onTrouble: (why) => sayTrouble(view, why) });
+  const closed = await untilDetached(view, ({ signal }, leave) => {
+    const asking = {
+      session,
+      taskId,
+      view,
+      manner: questionModeOf(command),
+      turns: new TerminalLock(),
+      isNamed: false,
+    };
+    return followTask(
+      { ...asking, leave },
+      { signal, isKnown, onConnectionChange: (why) => sayConnectionState(view, why) },
+    );
   });
   if (closed) return closed;
   throw new CommandFailure(
@@ -41,7 +56,7 @@ export async function follow(
 }
 
 /** Runs until its end; Ctrl-C fires the signal. Nothing live is left on the screen. */
-export async function whileHere<T>(
+export async function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
 ): Promise<T> {
@@ -59,12 +74,12 @@ export async function whileHere<T>(
 /** Shows a task and asks its questions. @returns undefined once the signal has fired. @throws Unreachable, RpcError */
 export async function followTask(
   asking: QuestionsOptions,
-  patience: ReconnectOptions,
+  reconnects: ReconnectOptions,
 ): Promise<Task | undefined> {
   const { session, taskId, view } = asking;
-  const questions = new Questions(asking);
+  const questions = new QuestionPrompter(asking);
   try {
-    for await (const task of watchTask(session, taskId, patience)) {
+    for await (const task of watchTask(session, taskId, reconnects)) {
       view.show(task);
       if (isClosed(task)) return task;
       questions.update(task.inputRequests ?? {});
@@ -76,13 +91,13 @@ export async function followTask(
 }
 
 /** How questions are asked here. */
-export function mannerOf(command: Command): Manner {
+export function questionModeOf(command: Command): QuestionMode {
   if (isJson(command)) return 'silent';
-  return canAsk() ? 'prompt' : 'tell';
+  return isInteractive() ? 'prompt' : 'tell';
 }
 
 /** @param why undefined when the server is back */
-export function sayTrouble(view: View, why: string | undefined): void {
+export function sayConnectionState(view: View, why: string | undefined): void {
   view.say(
     why === undefined ? 'the server is back' : `the server is gone (${why}); the work goes on, trying again`,
   );

@@ -33,22 +33,22 @@ export interface LogRequest {
 /** One command's way to its server: asks until there is an answer, or nobody waits any more. */
 export interface ServerLink {
   session: Session;
-  patience: ReconnectPolicy;
+  reconnects: ReconnectPolicy;
   signal: AbortSignal;
 }
 
 /** Reads a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
 export async function showLog(
-  { session, patience, signal }: ServerLink,
+  { session, reconnects, signal }: ServerLink,
   request: LogRequest,
   writer: LogWriter,
   isFollowed: boolean,
 ): Promise<void> {
   const ask = (query: Record<string, unknown>) =>
-    patience.answered(() => readLog(session, { token: request.token, ...query }, { signal }));
+    reconnects.retryUntilAnswered(() => readLog(session, { token: request.token, ...query }, { signal }));
   const askAfter = (page: LogAnswer) =>
     request.pattern === undefined
-      ? patience.answered(() => readLogAfter(session, request.token, page, { signal }))
+      ? reconnects.retryUntilAnswered(() => readLogAfter(session, request.token, page, { signal }))
       : ask({ cursor: page.cursor });
   const query = await firstQuery(ask, request);
   let page = query && (await ask(query));
@@ -90,25 +90,27 @@ async function firstQuery(
  * @throws CommandFailure when there is no such step
  */
 export async function followLogs(
-  reach: ServerLink,
+  link: ServerLink,
   request: LogRequest,
   writer: LogWriter,
 ): Promise<OperationSteps | undefined> {
-  const { session, patience, signal } = reach;
-  if (await isOwnLog(reach, request)) {
-    await showLog(reach, { ...request, step: OPERATION_LOG }, writer, true);
-    return patience.answered(() => readSteps(session, request.token, { signal }));
+  const { session, reconnects, signal } = link;
+  if (await isOperationLog(link, request)) {
+    await showLog(link, { ...request, step: OPERATION_LOG }, writer, true);
+    return reconnects.retryUntilAnswered(() => readSteps(session, request.token, { signal }));
   }
-  const chain = new Chain(request.step);
+  const chain = new StepSequence(request.step);
   let pollMs = FIRST_POLL_MS;
   while (!signal.aborted) {
-    const operation = await patience.answered(() => readSteps(session, request.token, { signal }));
+    const operation = await reconnects.retryUntilAnswered(() =>
+      readSteps(session, request.token, { signal }),
+    );
     if (operation === undefined) return undefined;
     const next = chain.next(childrenOf(operation));
     if (next) {
       if (!chain.isOneStep) await writer.header(`${stepReference(next)} ${next.step.name}`);
       const first = chain.count === 1 ? request : { ...request, from: undefined, tail: undefined };
-      await showLog(reach, { ...first, step: stepReference(next) }, writer, true);
+      await showLog(link, { ...first, step: stepReference(next) }, writer, true);
       pollMs = FIRST_POLL_MS;
       continue;
     }
@@ -120,13 +122,13 @@ export async function followLogs(
 }
 
 /** Is it the operation's own log that is asked for, rather than a step's? */
-async function isOwnLog(
-  { session, patience, signal }: ServerLink,
+async function isOperationLog(
+  { session, reconnects, signal }: ServerLink,
   { token, step }: LogRequest,
 ): Promise<boolean> {
   if (step !== undefined) return step === OPERATION_LOG;
   try {
-    const page = await patience.answered(() => readLog(session, { token, tail: 1 }, { signal }));
+    const page = await reconnects.retryUntilAnswered(() => readLog(session, { token, tail: 1 }, { signal }));
     return page?.step === OPERATION_LOG;
   } catch (error) {
     // Of a pipeline no step has started yet, or no worker says which steps there are.
@@ -148,7 +150,7 @@ function childrenOf({ token, children, isLive, status }: OperationSteps): Child[
 }
 
 /** Which step comes after which: each that has started once, by the time of its start. */
-class Chain {
+class StepSequence {
   readonly #shown = new Set<string>();
   #since = '';
   /** Is only one step meant, whatever comes after it? */

@@ -2,8 +2,8 @@
 import { CommandFailure } from '../failure.js';
 import { RpcError, type RequestOptions } from './connection.js';
 import { EXIT } from './exit-codes.js';
-import { callOwnTool, notLonghauls } from './operation-tools.js';
-import { isObject, parsed } from './schema-values.js';
+import { callBuiltinTool, unsupportedTool } from './operation-tools.js';
+import { isObject, parseJson } from './schema-values.js';
 import type { Session } from './session.js';
 
 export interface Agent {
@@ -62,8 +62,8 @@ export async function callMailboxTool<Answer>(
   options: RequestOptions = {},
 ): Promise<Answer> {
   try {
-    const { content } = await callOwnTool(session, name, args, options);
-    const answer = parsed(content?.[0]?.text ?? '');
+    const { content } = await callBuiltinTool(session, name, args, options);
+    const answer = parseJson(content?.[0]?.text ?? '');
     if (isObject(answer)) return answer as Answer;
   } catch (error) {
     if (!(error instanceof RpcError && error.kind === 'unknown_tool')) throw error;
@@ -72,5 +72,5 @@ export async function callMailboxTool<Answer>(
       EXIT.failed,
     );
   }
-  throw notLonghauls(name);
+  throw unsupportedTool(name);
 }

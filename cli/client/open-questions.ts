@@ -1,19 +1,19 @@
 /** The open questions of a task: asked one by one in a terminal, else printed with how to answer them; each once. */
-import { howToAnswer } from './answers.js';
-import { toFailure } from './failures.js';
+import { answerInstructions } from './answers.js';
+import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 import type { View } from './views.js';
 import type { InputRequest } from './wire.js';
 
 /** `prompt`: ask in the terminal. `tell`: print how to answer. `silent`: programs find the questions in the task. */
-export type Manner = 'prompt' | 'tell' | 'silent';
+export type QuestionMode = 'prompt' | 'tell' | 'silent';
 
 /** Gives the terminal to one at a time: to a prompt, or to a result that is printed. */
-export class Turns {
+export class TerminalLock {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Runs after all that were taken before have ended. */
-  take<T>(run: () => T | Promise<T>): Promise<T> {
+  run<T>(run: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(run);
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -24,15 +24,15 @@ export interface QuestionsOptions {
   session: Session;
   taskId: string;
   view: View;
-  manner: Manner;
-  turns: Turns;
+  manner: QuestionMode;
+  turns: TerminalLock;
   /** Are several tasks watched, so that each question has to name its own? */
   isNamed: boolean;
   /** Called when somebody leaves with Ctrl-C at a prompt. */
   leave: () => void;
 }
 
-export class Questions {
+export class QuestionPrompter {
   readonly #seen = new Set<string>();
   #open: Record<string, InputRequest> = {};
   #current: { key: string; gone: AbortController } | undefined;
@@ -63,7 +63,7 @@ export class Questions {
       if (manner === 'silent') continue;
       if (manner === 'prompt' && next[1].method === 'elicitation/create') await this.#ask(...next);
       else {
-        const [question = '', ...how] = howToAnswer(session, taskId, ...next);
+        const [question = '', ...how] = answerInstructions(session, taskId, ...next);
         this.#say(question);
         for (const line of how) this.options.view.say(line);
       }
@@ -75,7 +75,7 @@ export class Questions {
     this.#current = { key, gone };
     const { turns, view } = this.options;
     try {
-      await turns.take(async () => {
+      await turns.run(async () => {
         if (gone.signal.aborted) return;
         view.hold();
         try {
@@ -100,7 +100,7 @@ export class Questions {
         await session.request('tasks/update', { taskId, inputResponses: { [key]: response } });
         return;
       } catch (error) {
-        this.#say(toFailure(error, session.url).message);
+        this.#say(toCommandFailure(error, session.url).message);
       }
     }
   }

@@ -13,7 +13,7 @@ import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { pageFrom, stepsFrom, type PlainPage, type PlainSteps } from './plain.js';
+import { toOperationPage, toOperationSteps, type PlainPage, type PlainSteps } from './plain.js';
 import {
   errorKindOf,
   type Child,
@@ -55,18 +55,18 @@ async function callWithMeta<Output>(
   args: Record<string, unknown>,
   options: RequestOptions = {},
 ): Promise<{ output: Output; meta: Record<string, unknown> }> {
-  const { structuredContent, _meta: meta = {} } = await callOwnTool(session, name, args, options);
-  if (typeof structuredContent !== 'object' || structuredContent === null) throw notLonghauls(name);
+  const { structuredContent, _meta: meta = {} } = await callBuiltinTool(session, name, args, options);
+  if (typeof structuredContent !== 'object' || structuredContent === null) throw unsupportedTool(name);
   return { output: structuredContent as Output, meta };
 }
 
 /** What comes from a server that has another tool of this name. */
-export function notLonghauls(name: string): CommandFailure {
+export function unsupportedTool(name: string): CommandFailure {
   return new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
 }
 
 /** Calls one of Longhaul's own tools. @throws ToolRefusal, Unreachable, RpcError */
-export async function callOwnTool(
+export async function callBuiltinTool(
   session: Session,
   name: string,
   args: Record<string, unknown>,
@@ -92,7 +92,7 @@ export async function readSteps(
 ): Promise<OperationSteps> {
   const args = { token, view: 'steps' };
   const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
-  return stepsFrom(
+  return toOperationSteps(
     output,
     meta[STATUS_META_KEY] as OperationStatus,
     (meta[PARTS_META_KEY] ?? []) as PartStatuses[],
@@ -124,7 +124,7 @@ export async function readLog(
 }
 
 /** What a resource that is a log says of itself. */
-interface LogNews {
+interface LogResource {
   from?: number;
   /** Begins in the middle of that line. */
   is_continued?: true;
@@ -152,7 +152,9 @@ export async function readLogAfter(
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
   const { text, _meta } = contents[0]!;
-  const { from, is_continued, next_uri, ...rest } = (_meta as { 'longhaul/log': LogNews })['longhaul/log'];
+  const { from, is_continued, next_uri, ...rest } = (_meta as { 'longhaul/log': LogResource })[
+    'longhaul/log'
+  ];
   const next = next_uri === undefined ? undefined : new URL(next_uri).searchParams.get('cursor');
   return {
     ...rest,
@@ -192,5 +194,5 @@ export async function listOperations(
     ...filter,
     ...(status === undefined ? {} : { status: STATUS_NAMES[status].plain }),
   });
-  return pageFrom(output, meta[STATUS_META_KEY] as OperationStatus[]);
+  return toOperationPage(output, meta[STATUS_META_KEY] as OperationStatus[]);
 }

@@ -41,7 +41,7 @@ export interface PlainSteps extends PlainOperation {
 }
 
 /** @param statuses of the children */
-export function stepsFrom(
+export function toOperationSteps(
   { children, is_live, ...operation }: PlainSteps,
   status: OperationStatus,
   statuses: PartStatuses[],
@@ -61,7 +61,7 @@ export function stepsFrom(
 }
 
 /** @param statuses of the operations */
-export function pageFrom(
+export function toOperationPage(
   { operations, next_cursor }: PlainPage,
   statuses: OperationStatus[],
 ): { operations: ListedOperation[]; nextCursor?: string } {

@@ -5,13 +5,13 @@ import {
   choicesOf,
   isRequired,
   propertiesOf,
-  textOf,
+  formatValue,
   typesOf,
-  valueFrom,
+  parseValue,
   type Choice,
 } from './schema-values.js';
 import { oneLine } from './table.js';
-import { harmlessLines } from './terminal-text.js';
+import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
 /** Ctrl-C at a prompt, or a question that somebody else answered in the meantime. */
@@ -38,7 +38,7 @@ export async function ask(
   const { isCancel, select } = await import('@clack/prompts');
   const schema = question.params?.requestedSchema ?? { type: 'object', properties: {} };
   const common = { output: process.stderr, signal: gone };
-  const message = harmlessLines(question.params?.message ?? 'The tool asks something.').join('\n');
+  const message = escapedLines(question.params?.message ?? 'The tool asks something.').join('\n');
   const action = await select({
     ...common,
     message: asker === undefined ? message : `${oneLine(asker)}: ${message}`,
@@ -66,7 +66,7 @@ async function askField(
   common: { output: typeof process.stderr; signal: AbortSignal },
 ): Promise<unknown> {
   const { confirm, isCancel, multiselect, select, text } = await import('@clack/prompts');
-  const label = oneLine(textOf(schema['description'] ?? schema['title'] ?? name));
+  const label = oneLine(formatValue(schema['description'] ?? schema['title'] ?? name));
   const message = required ? label : `${label} (optional)`;
   const initial = schema['default'];
   const isBoolean = typesOf(schema).join() === 'boolean';
@@ -100,11 +100,11 @@ async function askField(
   const typed = await text({
     ...common,
     message,
-    ...(initial === undefined ? {} : { initialValue: textOf(initial) }),
+    ...(initial === undefined ? {} : { initialValue: formatValue(initial) }),
     validate: (value) => (!value && !required ? undefined : problemOf(value ?? '', schema, name)),
   });
   if (isCancel(typed)) return typed;
-  return !typed && !required ? SKIPPED : valueFrom(typed, schema, name);
+  return !typed && !required ? SKIPPED : parseValue(typed, schema, name);
 }
 
 function options(choices: Choice[]): { value: number; label: string }[] {
@@ -114,7 +114,7 @@ function options(choices: Choice[]): { value: number; label: string }[] {
 /** What is wrong with a typed value, if anything. */
 function problemOf(text: string, schema: JsonSchema, name: string): string | undefined {
   try {
-    return check(schema, valueFrom(text, schema, name), name)[0];
+    return check(schema, parseValue(text, schema, name), name)[0];
   } catch (error) {
     return (error as Error).message;
   }

@@ -13,14 +13,14 @@ export interface ReconnectOptions {
   /** Is what is waited for known to exist, so that even a first attempt is worth repeating? Read at each failure. */
   readonly isKnown: boolean;
   /** Told when the server is gone, with the reason, and without one when it is back. */
-  onTrouble: (reason?: string) => void;
+  onConnectionChange: (reason?: string) => void;
   /** Called with each answer. */
   onReached?: () => void;
 }
 
 export class ReconnectPolicy {
   #isReached = false;
-  #isTroubled = false;
+  #isDisconnected = false;
   #contactMs = Date.now();
   #retryMs = FIRST_RETRY_MS;
 
@@ -29,9 +29,9 @@ export class ReconnectPolicy {
   /** The server answered. */
   reached(): void {
     this.options.onReached?.();
-    if (this.#isTroubled) this.options.onTrouble();
+    if (this.#isDisconnected) this.options.onConnectionChange();
     this.#isReached = true;
-    this.#isTroubled = false;
+    this.#isDisconnected = false;
     this.#contactMs = Date.now();
     this.#retryMs = FIRST_RETRY_MS;
   }
@@ -39,12 +39,12 @@ export class ReconnectPolicy {
   /** @throws the error, when another attempt would be no use or it took too long already */
   failed(error: unknown): void {
     // A refusal is an answer too.
-    if (isAnswer(error) && !isPassing(error)) this.reached();
+    if (isAnswer(error) && !isTransient(error)) this.reached();
     const isOver = Date.now() - this.#contactMs > GONE_LIMIT_MS;
     const isWorthIt = this.#isReached || this.options.isKnown;
-    if (!isWorthIt || !isPassing(error) || isOver) throw error;
-    if (!this.#isTroubled) this.options.onTrouble((error as Error).message);
-    this.#isTroubled = true;
+    if (!isWorthIt || !isTransient(error) || isOver) throw error;
+    if (!this.#isDisconnected) this.options.onConnectionChange((error as Error).message);
+    this.#isDisconnected = true;
   }
 
   /** Waits until the next attempt is due, or the signal fires. */
@@ -58,7 +58,7 @@ export class ReconnectPolicy {
    *
    * @returns undefined once the signal has fired
    */
-  async answered<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  async retryUntilAnswered<T>(ask: () => Promise<T>): Promise<T | undefined> {
     while (!this.options.signal.aborted) {
       try {
         const answer = await ask();
@@ -79,7 +79,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof Unreachable || (isAnswer(error) && error.isRetryable);
 }
 

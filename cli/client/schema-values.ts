@@ -9,7 +9,7 @@ export interface Choice {
 }
 
 /** Follows references within the document and looks into a property's alternatives. */
-export function resolved(schema: unknown, root: JsonSchema): JsonSchema {
+export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   if (typeof schema !== 'object' || schema === null) return {};
   const { $ref } = schema as JsonSchema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return schema as JsonSchema;
@@ -25,7 +25,7 @@ export function resolved(schema: unknown, root: JsonSchema): JsonSchema {
 export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
   return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
     name,
-    resolved(property, schema),
+    resolveSchema(property, schema),
   ]);
 }
 
@@ -38,12 +38,12 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
     unknown[] | undefined;
   const names = schema['enumNames'] as string[] | undefined;
-  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? textOf(value) }));
+  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? formatValue(value) }));
   const options = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
   if (!options?.length || !options.every((one) => 'const' in one)) return undefined;
   return options.map((one) => ({
     value: one['const'],
-    label: (one['title'] as string | undefined) ?? textOf(one['const']),
+    label: (one['title'] as string | undefined) ?? formatValue(one['const']),
   }));
 }
 
@@ -57,9 +57,9 @@ export function typesOf(schema: JsonSchema): string[] {
 }
 
 /** What is expected, in a word or two: `number`, `a|b|c`, `JSON array`. */
-export function expectationOf(schema: JsonSchema): string {
+export function describeExpected(schema: JsonSchema): string {
   const choices = choicesOf(schema);
-  if (choices) return choices.map(({ value }) => textOf(value)).join('|');
+  if (choices) return choices.map(({ value }) => formatValue(value)).join('|');
   const words = typesOf(schema)
     .filter((type) => type !== 'null')
     .map((type) => (type === 'array' || type === 'object' ? `JSON ${type}` : type));
@@ -72,17 +72,17 @@ export function expectationOf(schema: JsonSchema): string {
  * @param where what the value is called in the message, such as `--seconds`
  * @throws CommandFailure that says where, what was expected and what came
  */
-export function valueFrom(text: string, schema: JsonSchema, where: string): unknown {
+export function parseValue(text: string, schema: JsonSchema, where: string): unknown {
   const fail = (): never => {
-    throw usageFailure(`${where}: expected ${expectationOf(schema)}; got ${JSON.stringify(text)}`);
+    throw usageFailure(`${where}: expected ${describeExpected(schema)}; got ${JSON.stringify(text)}`);
   };
   const choices = choicesOf(schema);
   if (choices) {
-    const chosen = choices.find(({ value }) => textOf(value) === text);
+    const chosen = choices.find(({ value }) => formatValue(value) === text);
     return chosen ? chosen.value : fail();
   }
   const types = typesOf(schema);
-  const json = parsed(text);
+  const json = parseJson(text);
   const isFree = types.length === 0;
   if (types.includes('null') && text === 'null') return null;
   if (types.includes('boolean') && typeof json === 'boolean') return json;
@@ -100,7 +100,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** JSON of a text; undefined when it is none. */
-export function parsed(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -109,6 +109,6 @@ export function parsed(text: string): unknown {
 }
 
 /** A value as people type it. */
-export function textOf(value: unknown): string {
+export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -18,11 +18,11 @@ export function textTable(rows: string[][], width = columnsOf(process.stdout)): 
     row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const room = width - before;
-  if (!isEnough(room, rows, widths.at(-1) ?? 0, width))
+  if (!hasEnoughRoom(room, rows, widths.at(-1) ?? 0, width))
     return rows.flatMap((row) => paragraph(row, width)).join('\n');
   return rows
     .flatMap((row) => {
-      const [first = '', ...more] = wrapped(row.at(-1) ?? '', room);
+      const [first = '', ...more] = wrapText(row.at(-1) ?? '', room);
       const cells = [...row.slice(0, -1), first].map((cell, column) => padTo(cell, widths[column] ?? 0));
       return [cells.join('  ').trimEnd(), ...more.map((line) => ' '.repeat(before) + line)];
     })
@@ -30,7 +30,7 @@ export function textTable(rows: string[][], width = columnsOf(process.stdout)): 
 }
 
 /** Can the last column be wrapped into this room, with no word that only a paragraph has room for? */
-function isEnough(room: number, rows: string[][], lastWidth: number, width: number): boolean {
+function hasEnoughRoom(room: number, rows: string[][], lastWidth: number, width: number): boolean {
   if (room < Math.min(lastWidth, LEAST_PROSE)) return false;
   return rows.every((row) =>
     (row.at(-1) ?? '').split(' ').every((word) => widthOf(word) <= room || widthOf(word) > width),
@@ -38,7 +38,7 @@ function isEnough(room: number, rows: string[][], lastWidth: number, width: numb
 }
 
 /** A text in lines of at most `room` columns, broken between words; a longer word is a line of its own. */
-function wrapped(text: string, room: number): string[] {
+function wrapText(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

@@ -10,7 +10,7 @@ export function asTask(answer: ProtocolTask & { resultType?: string }): Task {
   return {
     ...task,
     status: statusOf(answer),
-    ...(result === undefined ? {} : { result: forPeople(result) }),
+    ...(result === undefined ? {} : { result: withPlainText(result) }),
     ...(Object.keys(meta).length ? { _meta: meta } : {}),
   };
 }
@@ -32,7 +32,7 @@ function statusOfError(result: ToolResult): OperationStatus {
 }
 
 /** The result with the text that is for people, where the server has another one for models. */
-export function forPeople({ _meta = {}, ...result }: ToolResult): ToolResult {
+export function withPlainText({ _meta = {}, ...result }: ToolResult): ToolResult {
   const { [TEXT_META_KEY]: text, ...meta } = _meta;
   const [first, ...others] = result.content ?? [];
   return {

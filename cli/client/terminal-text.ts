@@ -8,13 +8,13 @@ const CONTROL = /\u001b\[[0-9;:]*m|[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g; 
 const UNFINISHED_STYLE = /\u001b(\[[0-9;:]{0,30})?$/; // eslint-disable-line no-control-regex
 
 /** Leaves tabs and styles as they are and shows every other control character as a symbol: `␛`, `␍`. */
-export function harmless(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(CONTROL, (found) => (STYLE.test(found) ? found : symbolOf(found.charCodeAt(0))));
 }
 
 /** Lines that a terminal may show, as many as fit one screen. */
-export function harmlessLines(text: string): string[] {
-  const lines = text.split(/\r?\n/).map((line) => harmless(line));
+export function escapedLines(text: string): string[] {
+  const lines = text.split(/\r?\n/).map((line) => escapeControls(line));
   const more = lines.length - SCREEN_LINES;
   return more > 0 ? [...lines.slice(0, SCREEN_LINES), `... (${more} more lines)`] : lines;
 }

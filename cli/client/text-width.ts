@@ -12,7 +12,7 @@ export function widthOf(text: string): number {
 }
 
 /** The text, cut to at most `columns` columns; a cut one ends with `…`. */
-export function cutTo(text: string, columns: number): string {
+export function truncateTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let [cut, width] = ['', 1];
   for (const { segment } of CHARACTERS.segment(text)) {

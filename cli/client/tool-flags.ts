@@ -6,16 +6,16 @@ import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 import {
   choicesOf,
-  expectationOf,
+  describeExpected,
   isRequired,
   propertiesOf,
-  resolved,
+  resolveSchema,
   typesOf,
-  valueFrom,
+  parseValue,
 } from './schema-values.js';
 
 /** Longhaul's own flags that may stand behind the tool's name: do they take a value? */
-export const OWN_FLAGS: Record<string, boolean> = {
+export const BUILTIN_FLAGS: Record<string, boolean> = {
   args: true,
   detach: false,
   json: false,
@@ -27,21 +27,21 @@ export const OWN_FLAGS: Record<string, boolean> = {
 };
 
 /** What stands behind the tool's name, taken apart. */
-export interface ToolTail {
+export interface ToolWords {
   own: Record<string, string | true>;
   /** Flags of the tool, still as words. */
   words: string[];
 }
 
 /** Takes Longhaul's own flags out. */
-export function splitTail(tail: string[]): ToolTail {
-  const own: ToolTail['own'] = {};
+export function extractBuiltinFlags(tail: string[]): ToolWords {
+  const own: ToolWords['own'] = {};
   const words: string[] = [];
   for (let at = 0; at < tail.length; at += 1) {
     const word = tail[at]!;
     const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(word === '-h' ? '--help' : word) ?? [];
-    if (!Object.hasOwn(OWN_FLAGS, name)) words.push(word);
-    else if (!OWN_FLAGS[name]) own[name] = true;
+    if (!Object.hasOwn(BUILTIN_FLAGS, name)) words.push(word);
+    else if (!BUILTIN_FLAGS[name]) own[name] = true;
     else {
       const given = value ?? tail[(at += 1)];
       if (given === undefined) throw usageFailure(`--${name}: expected a value; got nothing`);
@@ -65,7 +65,7 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
   return propertiesOf(inputSchema)
     .map(([argument, schema]) => {
       const name = kebab(argument);
-      const isTaken = Object.hasOwn(OWN_FLAGS, name) || name.startsWith('arg-');
+      const isTaken = Object.hasOwn(BUILTIN_FLAGS, name) || name.startsWith('arg-');
       const flag = isTaken ? `--arg-${name}` : `--${name}`;
       return { argument, flag, schema, isRequired: isRequired(inputSchema, argument) };
     })
@@ -78,7 +78,7 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
  *
  * @throws CommandFailure that names the flag, what was expected and what came
  */
-export function argumentsFrom(
+export function parseToolFlags(
   words: string[],
   tool: string,
   inputSchema: JsonSchema,
@@ -103,13 +103,13 @@ export function argumentsFrom(
     }
     const text = value ?? words[(at += 1)];
     if (text === undefined || (value === undefined && text.startsWith('--')))
-      throw usageFailure(`--${name}: expected ${expectationOf(schema)}; got nothing`);
+      throw usageFailure(`--${name}: expected ${describeExpected(schema)}; got nothing`);
     args[argument] = isItem(text, schema)
       ? [
           ...((args[argument] as unknown[] | undefined) ?? []),
           itemFrom(text, schema, inputSchema, `--${name}`),
         ]
-      : valueFrom(text, schema, `--${name}`);
+      : parseValue(text, schema, `--${name}`);
   }
   return args;
 }
@@ -134,7 +134,7 @@ function isItem(text: string, schema: JsonSchema): boolean {
 }
 
 function itemFrom(text: string, schema: JsonSchema, root: JsonSchema, where: string): unknown {
-  return valueFrom(text, resolved(schema['items'] ?? {}, root), where);
+  return parseValue(text, resolveSchema(schema['items'] ?? {}, root), where);
 }
 
 function kebab(name: string): string {

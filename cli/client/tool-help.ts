@@ -1,6 +1,6 @@
 /** `longhaul call TOOL --help`: what the tool is and takes, from the running server. */
 import { EXIT_CODES_HELP } from './exit-codes.js';
-import { choicesOf, expectationOf, typesOf } from './schema-values.js';
+import { choicesOf, describeExpected, typesOf } from './schema-values.js';
 import { textTable } from './table.js';
 import { columnsOf } from './text-width.js';
 import { toolFlags, type ToolFlag } from './tool-flags.js';
@@ -44,10 +44,10 @@ export function toolHelp(tool: ToolDeclaration): string {
 }
 
 function usageOf({ flag, schema }: ToolFlag): string {
-  if (choicesOf(schema)) return `${flag} <${expectationOf(schema)}>`;
+  if (choicesOf(schema)) return `${flag} <${describeExpected(schema)}>`;
   const types = typesOf(schema);
   if (types.join() === 'boolean') return `${flag}, --no-${flag.slice(2)}`;
-  return `${flag} <${expectationOf(schema)}>`;
+  return `${flag} <${describeExpected(schema)}>`;
 }
 
 function describe({ schema, isRequired }: ToolFlag): string {

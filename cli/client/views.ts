@@ -36,7 +36,7 @@ export function createQuietView(json: boolean): View {
 }
 
 /** Can somebody be asked? */
-export function canAsk(): boolean {
+export function isInteractive(): boolean {
   return process.stdin.isTTY && isTerminal();
 }
 

@@ -17,7 +17,7 @@ export async function waitFor(session: Session, command: Command, tool: string, 
 }
 
 /** Tells the token of what was started, and waits for nothing. @returns the exit code */
-export function detach(command: Command, task: Task): number {
+export function printToken(command: Command, task: Task): number {
   if (isJson(command)) printJson(task);
   else print(task.taskId);
   return EXIT.ok;

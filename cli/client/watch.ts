@@ -26,12 +26,12 @@ export async function* watchTask(
   options: ReconnectOptions,
 ): AsyncGenerator<Task> {
   const { signal } = options;
-  const patience = new ReconnectPolicy(options);
+  const reconnects = new ReconnectPolicy(options);
   let last = '';
   while (!signal.aborted) {
     try {
       for await (const task of observe(session, taskId, signal)) {
-        patience.reached();
+        reconnects.reached();
         const json = JSON.stringify(task);
         if (json !== last) yield task;
         last = json;
@@ -39,15 +39,15 @@ export async function* watchTask(
       }
     } catch (error) {
       if (signal.aborted) return;
-      patience.failed(error);
+      reconnects.failed(error);
     }
-    await patience.pause();
+    await reconnects.pause();
   }
 }
 
 /** States over one subscription; ends when it does. Servers without subscriptions are polled. */
 async function* observe(session: Session, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
-  const mailbox = new Mailbox();
+  const queue = new AsyncQueue();
   const done = new AbortController();
   const ended = session
     .request(
@@ -57,36 +57,36 @@ async function* observe(session: Session, taskId: string, signal: AbortSignal): 
         signal: AbortSignal.any([signal, done.signal]),
         limitMs: Infinity,
         onNotification: ({ method, params }) => {
-          if (method === 'notifications/subscriptions/acknowledged') mailbox.put('ready');
+          if (method === 'notifications/subscriptions/acknowledged') queue.put('ready');
           else if (method === 'notifications/tasks' && params['taskId'] === taskId)
-            mailbox.put(fromNotification(params as unknown as ProtocolTask));
+            queue.put(fromNotification(params as unknown as ProtocolTask));
         },
       },
     )
     .then(
-      () => mailbox.put('end'),
-      (error: Error) => mailbox.put(error),
+      () => queue.put('end'),
+      (error: Error) => queue.put(error),
     );
   try {
     let last: Task | undefined;
     for (;;) {
-      const mail = await mailbox.take(SILENCE_MS);
-      if (mail === 'end') return;
-      if (mail instanceof Error) {
-        if (!(mail instanceof RpcError && mail.code === METHOD_NOT_FOUND)) throw mail;
+      const event = await queue.take(SILENCE_MS);
+      if (event === 'end') return;
+      if (event instanceof Error) {
+        if (!(event instanceof RpcError && event.code === METHOD_NOT_FOUND)) throw event;
         yield* poll(session, taskId, signal);
         return;
       }
-      if (mail !== undefined && mail !== 'ready') {
-        yield (last = mail);
+      if (event !== undefined && event !== 'ready') {
+        yield (last = event);
         continue;
       }
       const task = await session.task(taskId, signal);
       // What came in the meantime is newer than what was asked for before.
-      if (!mailbox.isEmpty) continue;
+      if (!queue.isEmpty) continue;
       yield task;
       // Something has changed and the subscription has not told: another one is needed.
-      if (mail === undefined && task.lastUpdatedAt !== last?.lastUpdatedAt) return;
+      if (event === undefined && task.lastUpdatedAt !== last?.lastUpdatedAt) return;
       last = task;
     }
   } finally {
@@ -110,24 +110,24 @@ function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
 }
 
-type Mail = Task | Error | 'ready' | 'end';
+type TaskEvent = Task | Error | 'ready' | 'end';
 
 /** What a callback puts in and a loop takes out. */
-class Mailbox {
-  readonly #mails: Mail[] = [];
+class AsyncQueue {
+  readonly #events: TaskEvent[] = [];
   #wake: (() => void) | undefined;
 
   get isEmpty(): boolean {
-    return this.#mails.length === 0;
+    return this.#events.length === 0;
   }
 
-  put(mail: Mail): void {
-    this.#mails.push(mail);
+  put(event: TaskEvent): void {
+    this.#events.push(event);
     this.#wake?.();
   }
 
   /** @returns undefined when nothing comes in time */
-  async take(limitMs: number): Promise<Mail | undefined> {
+  async take(limitMs: number): Promise<TaskEvent | undefined> {
     if (this.isEmpty) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limitMs);
@@ -138,6 +138,6 @@ class Mailbox {
       });
       this.#wake = undefined;
     }
-    return this.#mails.shift();
+    return this.#events.shift();
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Agent } from '../client/mailbox.js';
 import { print, say } from '../console.js';
@@ -19,7 +19,7 @@ export function registerAgents(program: Command): void {
     '--parent <name>',
     'only those of this parent',
   );
-  runs(command, async (session) => {
+  runAgainstServer(command, async (session) => {
     const { callMailboxTool } = await import('../client/mailbox.js');
     const { parent } = command.opts<{ parent?: string }>();
     const status: { agents: Agent[]; offers: number } = { agents: [], offers: 0 };

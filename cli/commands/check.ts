@@ -33,7 +33,7 @@ Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing 
     const ok = files.every((file) => file.ok);
     if (json) print(JSON.stringify({ ok, files, ...(types ? { types } : {}) }));
     else {
-      for (const file of files) await tell(file);
+      for (const file of files) await printChecked(file);
       if (types && !types.checked) print(`types: not checked: ${types.detail}`);
       else if (types) print(`types: checked with ${types.detail}`);
     }
@@ -119,7 +119,7 @@ async function checkFile(file: string): Promise<Checked> {
   return { file, ok: true, tool: pipeline.name, jobs: jobs.length, steps, problems };
 }
 
-async function tell({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {
+async function printChecked({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {
   const { formatProjectProblem } = await import('../../platform/project-problems.js');
   for (const problem of problems) print(formatProjectProblem(problem));
   if (!ok) return;

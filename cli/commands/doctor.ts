@@ -13,7 +13,7 @@ export function registerDoctor(program: Command): void {
     const findings = await examine(command);
     const ok = findings.every(({ status }) => status !== 'fail');
     if (isJson(command)) printJson({ ok, findings });
-    else await tell(findings);
+    else await printFindings(findings);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   };
   command.action(() => withErrorReporting(command, () => undefined, run));
@@ -51,7 +51,7 @@ async function urlOf(command: Command, settings: Settings): Promise<URL> {
   });
 }
 
-async function tell(findings: Finding[]): Promise<void> {
+async function printFindings(findings: Finding[]): Promise<void> {
   const { oneLine, textTable } = await import('../client/table.js');
   const rows = findings.flatMap(({ status, check, detail, advice }) => [
     [status, check, oneLine(detail)],

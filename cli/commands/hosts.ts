@@ -23,7 +23,7 @@ export function registerHosts(program: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   hosts.action(() =>
-    connected(hosts, async (client, taskQueue) => {
+    withTemporal(hosts, async (client, taskQueue) => {
       const { listHosts } = await import('../../platform/hosts.js');
       const list = await listHosts(client, taskQueue);
       if (isJson(hosts)) printJson(list);
@@ -39,7 +39,7 @@ export function registerHosts(program: Command): void {
     .argument('<name>', 'of the host')
     .option('--json', 'print JSON, for programs');
   drop.action((name: string) =>
-    connected(drop, async (client, taskQueue) => {
+    withTemporal(drop, async (client, taskQueue) => {
       const { dropHost } = await import('../../platform/hosts.js');
       const { jobs, unread } = await dropHost(client, taskQueue, name);
       if (isJson(drop)) printJson({ dropped: name, jobs, unread });
@@ -60,7 +60,7 @@ function sayUnread(tokens: string[]): void {
     );
 }
 
-async function connected(
+async function withTemporal(
   command: Command,
   run: (client: Client, taskQueue: string) => Promise<void>,
 ): Promise<void> {

@@ -23,7 +23,7 @@ export function registerLint(program: Command): void {
     for (const path of await filesOf(command, operands)) files.push(await lint(path));
     const ok = files.every((file) => file.findings.length === 0);
     if (json) print(JSON.stringify({ ok, files }));
-    else for (const file of files) tell(file);
+    else for (const file of files) printLinted(file);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   });
 }
@@ -93,7 +93,7 @@ async function lintTool(file: string): Promise<Linted> {
   }
 }
 
-function tell({ file, tool, findings }: Linted): void {
+function printLinted({ file, tool, findings }: Linted): void {
   if (findings.length === 0) print(`${file}: ok, tool ${tool}`);
   for (const { line, column, message } of findings)
     print(`${[file, line, column].filter((part) => part !== undefined).join(':')}: ${message}`);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { OperationStatus } from '../../operations/record.js';
-import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
 import type { ListedOperation } from '../client/wire.js';
@@ -29,7 +29,7 @@ export function registerList(program: Command): void {
       since,
     )
     .option('--limit <number>', 'at most so many', wholeNumber, 20);
-  runs(command, async (session) => {
+  runAgainstServer(command, async (session) => {
     const { tool, status, since, limit } = command.opts<{
       tool?: string;
       status?: OperationStatus;

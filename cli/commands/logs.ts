@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runs, wholeNumber } from '../client/command.js';
+import { clientCommand, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { LogRequest } from '../client/logs.js';
@@ -39,7 +39,7 @@ export function registerLogs(program: Command): void {
     .option('--pattern <regexp>', 'only lines in which this is found')
     .option('--numbers', "print the lines' numbers")
     .addHelpText('after', HELP);
-  runs(command, async (session, token: string, step: string | undefined) => {
+  runAgainstServer(command, async (session, token: string, step: string | undefined) => {
     const { tail, from, to, pattern } = command.opts<LogFlags>();
     if (tail !== undefined && (from ?? to) !== undefined)
       throw usageFailure('--tail: expected neither --from nor --to beside it; got both');
@@ -57,16 +57,20 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   const writer = new LogWriter({ json: isJson(command), numbers, isTerminal: process.stdout.isTTY });
   const leaving = new AbortController();
   const { signal } = leaving;
-  const onTrouble = (reason?: string) =>
+  const onConnectionChange = (reason?: string) =>
     say(reason === undefined ? 'it is back' : `no logs just now (${reason}); the work goes on, trying again`);
-  const reach = { session, signal, patience: new ReconnectPolicy({ signal, isKnown: false, onTrouble }) };
+  const link = {
+    session,
+    signal,
+    reconnects: new ReconnectPolicy({ signal, isKnown: false, onConnectionChange }),
+  };
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   try {
     if (isFollowed) {
-      const operation = await followLogs(reach, request, writer);
+      const operation = await followLogs(link, request, writer);
       if (operation?.closedAt !== undefined && !isJson(command)) say(`the operation is ${operation.status}`);
-    } else await showLog(reach, request, writer, false);
+    } else await showLog(link, request, writer, false);
   } finally {
     process.off('SIGINT', leave);
     await writer.end();

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, runs } from '../client/command.js';
+import { clientCommand, runAgainstServer } from '../client/command.js';
 
 interface ResumeFlags {
   from?: string;
@@ -20,8 +20,8 @@ export function registerResume(program: Command): void {
     )
     .option('--detach', 'print the new token at once and wait for nothing')
     .addHelpText('after', '\nIt goes on as a new operation. Ctrl-C detaches: the work goes on.\n');
-  runs(command, async (session, token: string) => {
-    const [{ callOperationTool }, { detach, waitFor }] = await Promise.all([
+  runAgainstServer(command, async (session, token: string) => {
+    const [{ callOperationTool }, { printToken, waitFor }] = await Promise.all([
       import('../client/operation-tools.js'),
       import('../client/wait.js'),
     ]);
@@ -31,6 +31,6 @@ export function registerResume(program: Command): void {
       ...(from === undefined ? {} : { from }),
     });
     const task = await session.task(resumed.token);
-    return isDetached ? detach(command, task) : waitFor(session, command, resumed.tool, task);
+    return isDetached ? printToken(command, task) : waitFor(session, command, resumed.tool, task);
   });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runs } from '../client/command.js';
+import { clientCommand, isJson, runAgainstServer } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
 const HELP = `
@@ -17,7 +17,7 @@ export function registerWatch(program: Command): void {
   )
     .argument('<tokens...>', 'one operation or several')
     .addHelpText('after', HELP);
-  runs(command, async (session, tokens: string[]) => {
+  runAgainstServer(command, async (session, tokens: string[]) => {
     const [token, ...others] = new Set(tokens);
     if (token === undefined) throw usageFailure('expected a token; got none');
     if (others.length > 0) {
