@@ -1,6 +1,6 @@
 /**
- * The command `longhaul`. Each command is a file of its own, registers itself with the program, and loads what it
- * needs only when it is run, so that the short ones stay short.
+ * The command `longhaul`. Each subcommand has its own file, registers itself with the program, and loads its dependencies only
+ * when it is run, so that the fast ones stay fast.
  */
 import { Command } from 'commander';
 import { longhaulPackage } from '../platform/package.js';
@@ -47,10 +47,10 @@ const COMMANDS = [
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 
-/** They run without anybody who reads what they print. */
+/** Commands that keep running when nobody reads their output. */
 const LONG_RUNNING = ['up', 'stdio', 'server', 'worker', 'temporal'];
 
-// A reader that has gone away (a closed terminal) ends none of those; see endWithOutput for the others.
+// A reader that has gone away (a closed terminal) doesn't end those; see exitWhenOutputCloses for the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const program = new Command('longhaul')

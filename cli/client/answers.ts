@@ -1,4 +1,4 @@
-/** Answers that are given on the command line. */
+/** Answers from command-line flags. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 import {
@@ -23,9 +23,9 @@ export interface AnswerFlags {
 }
 
 /**
- * The response that the flags say; undefined when they say nothing.
+ * The response that the flags give; undefined without such flags.
  *
- * @throws CommandFailure when they contradict each other, or don't fit the question
+ * @throws CommandFailure when the flags conflict, or don't fit the question
  */
 export function responseFrom(flags: AnswerFlags, question: InputRequest): InputResponse | undefined {
   const given = [flags.content !== undefined, flags.field !== undefined, flags.decline, flags.cancel];
@@ -69,7 +69,7 @@ function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): 
   );
 }
 
-/** How to answer a question from another shell, in lines. */
+/** Lines that explain how to answer a question from another shell. */
 export function answerInstructions(
   session: Session,
   token: string,

@@ -1,4 +1,4 @@
-/** Waiting for several tasks at once: each as durable as one alone, none held up by another. */
+/** Waits for several tasks concurrently and independently. */
 import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
 import { print, say } from '../console.js';
@@ -14,15 +14,15 @@ import type { Session } from './session.js';
 import { createView, type View } from './views.js';
 import type { Task } from './wire.js';
 
-/** Exit codes from the worst on: an outcome that is unknown is worse than a bad one. */
+/** Exit codes, worst first: an unknown outcome is worse than a bad one. */
 const WORST_FIRST: number[] = [
   ...[EXIT.detached, EXIT.unreachable, EXIT.notFound],
   ...[EXIT.failed, EXIT.timedOut, EXIT.canceled, EXIT.ok],
 ];
 
 /**
- * Waits until all tasks are closed, and prints each outcome as it comes: under a line `== TOKEN STATUS`; with --json every
- * state of every task is a line. A task that doesn't exist doesn't stop the others.
+ * Waits until all tasks are closed, and prints each outcome as it comes, under a line `== TOKEN STATUS`; with --json, prints
+ * every state of every task as a line. A task that doesn't exist doesn't stop the others.
  *
  * @returns the worst of the tasks' exit codes
  * @throws CommandFailure `detached` after Ctrl-C; `unreachable` when no server answers, or none for 15 minutes
@@ -32,7 +32,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
   const turns = new TerminalLock();
   const server = new SharedServer(view);
   const codes = await untilDetached(view, async (leaving, leave) => {
-    // Every task listens.
+    // Every task adds a listener.
     setMaxListeners(0, leaving.signal);
     const one = async (taskId: string): Promise<number> => {
       const reconnects = server.reconnectOptions(leaving.signal);
@@ -62,7 +62,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
   });
   const open = taskIds.filter((_taskId, index) => codes[index] === EXIT.detached);
   if (open.length > 0) {
-    const who = open.length === 1 ? `${open[0]} goes on` : `${open.length} operations go on`;
+    const who = open.length === 1 ? `${open[0]} continues` : `${open.length} operations continue`;
     throw new CommandFailure(
       `detached; ${who}. Come back with: ${session.hint('watch', open)}`,
       EXIT.detached,
@@ -74,14 +74,14 @@ export async function followAll(session: Session, command: Command, taskIds: str
 function showOutcome(view: View, task: Task): void {
   view.hold();
   const header = `== ${task.taskId} ${task.status}`;
-  // In the stream that the outcome itself goes to.
+  // Printed to the same stream as the outcome itself.
   if (task.status === 'completed') print(header);
   else say(header);
   printOutcome(task);
   view.release();
 }
 
-/** One server for all: once it has answered any task it is waited for, and its going and coming are said once. */
+/** Connection state shared by all tasks: one answer makes all tasks wait for the server, and each change is printed once. */
 class SharedServer {
   #isReached = false;
   #troubled = 0;

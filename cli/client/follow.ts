@@ -1,4 +1,4 @@
-/** Waiting for a task in front of somebody: shows it, asks its questions, and lets Ctrl-C leave it alone. */
+/** Waits for a task: shows its state, asks its questions, detaches on Ctrl-C. */
 import { CommandFailure } from '../failure.js';
 import { isJson } from './command.js';
 import type { Command } from 'commander';
@@ -16,9 +16,9 @@ import { watchTask } from './watch.js';
 import { isClosed, type Task } from './wire.js';
 
 export interface FollowOptions {
-  /** Is the task known to exist? Then a server that is gone is waited for from the start. */
+  /** Whether the task is known to exist, so that an unreachable server is retried from the start. */
   isKnown?: boolean;
-  /** Shows nothing but what has to be known. Default: the view that fits the output. */
+  /** Default: the view that fits the output. */
   view?: View;
 }
 
@@ -50,12 +50,12 @@ export async function follow(
   });
   if (closed) return closed;
   throw new CommandFailure(
-    `detached; ${taskId} goes on. Come back with: ${session.hint('watch', taskId)}`,
+    `detached; ${taskId} continues. Come back with: ${session.hint('watch', taskId)}`,
     EXIT.detached,
   );
 }
 
-/** Runs until its end; Ctrl-C fires the signal. Nothing live is left on the screen. */
+/** Runs a function; Ctrl-C aborts the signal. Clears the live lines at the end. */
 export async function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
@@ -71,7 +71,7 @@ export async function untilDetached<T>(
   }
 }
 
-/** Shows a task and asks its questions. @returns undefined once the signal has fired. @throws Unreachable, RpcError */
+/** Shows a task and asks its questions. @returns undefined once the signal is aborted. @throws Unreachable, RpcError */
 export async function followTask(
   asking: QuestionsOptions,
   reconnects: ReconnectOptions,
@@ -90,15 +90,15 @@ export async function followTask(
   }
 }
 
-/** How questions are asked here. */
+/** How questions are handled in this terminal or pipe. */
 export function questionModeOf(command: Command): QuestionMode {
   if (isJson(command)) return 'silent';
-  return isInteractive() ? 'prompt' : 'tell';
+  return isInteractive() ? 'prompt' : 'print';
 }
 
 /** @param why undefined when the server is back */
 export function sayConnectionState(view: View, why: string | undefined): void {
   view.say(
-    why === undefined ? 'the server is back' : `the server is gone (${why}); the work goes on, trying again`,
+    why === undefined ? 'the server is back' : `the server is gone (${why}); the work continues; retrying`,
   );
 }

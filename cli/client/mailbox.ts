@@ -1,4 +1,4 @@
-/** Calling the server's tools of the mailbox, whose answers are JSON as text. */
+/** Calls the server's mailbox tools, whose answers are JSON as text. */
 import { CommandFailure } from '../failure.js';
 import { RpcError, type RequestOptions } from './connection.js';
 import { EXIT } from './exit-codes.js';
@@ -13,7 +13,7 @@ export interface Agent {
   parent?: string;
   state: string;
   queued: number;
-  /** Dead letters. */
+  /** Number of dead letters. */
   dead?: number;
   /** ISO 8601. */
   seen: string;
@@ -23,22 +23,22 @@ export interface InboxMessage {
   id: string;
   from?: string;
   mode: string;
-  /** Its text. */
+  /** Text of the message. */
   m: string;
   ctx?: unknown;
-  /** The message that it responds to. */
+  /** ID of the message that it responds to. */
   re?: string;
   /** ISO 8601. */
   sent: string;
-  /** Not of a dead letter. */
+  /** Missing for a dead letter. */
   state?: string;
-  /** Of a dead letter. */
+  /** For a dead letter only. */
   deliveries?: number;
   /** ISO 8601. */
   dead?: string;
 }
 
-/** What a send gives; with a wait also the responses by agent, and where the message is with the others. */
+/** Result of a send; with a wait also the responses by agent, and the message's state for the others. */
 export interface SentMessage {
   id: string;
   to?: string[];

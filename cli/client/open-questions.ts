@@ -1,18 +1,18 @@
-/** The open questions of a task: asked one by one in a terminal, else printed with how to answer them; each once. */
+/** The open questions of a task: each is asked once in a terminal, else printed once with how to answer it. */
 import { answerInstructions } from './answers.js';
 import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 import type { View } from './views.js';
 import type { InputRequest } from './wire.js';
 
-/** `prompt`: ask in the terminal. `tell`: print how to answer. `silent`: programs find the questions in the task. */
-export type QuestionMode = 'prompt' | 'tell' | 'silent';
+/** `prompt`: ask in the terminal. `print`: print how to answer. `silent`: programs find the questions in the task. */
+export type QuestionMode = 'prompt' | 'print' | 'silent';
 
-/** Gives the terminal to one at a time: to a prompt, or to a result that is printed. */
+/** Mutex for the terminal: one prompt or printed result at a time. */
 export class TerminalLock {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs after all that were taken before have ended. */
+  /** Runs a function after all earlier ones have ended. */
   run<T>(run: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(run);
     this.#last = turn.catch(() => undefined);
@@ -26,9 +26,9 @@ export interface QuestionsOptions {
   view: View;
   manner: QuestionMode;
   turns: TerminalLock;
-  /** Are several tasks watched, so that each question has to name its own? */
+  /** Whether several tasks are watched, so that each question must name its task. */
   isNamed: boolean;
-  /** Called when somebody leaves with Ctrl-C at a prompt. */
+  /** Called on Ctrl-C at a prompt. */
   leave: () => void;
 }
 
@@ -40,7 +40,7 @@ export class QuestionPrompter {
 
   constructor(private readonly options: QuestionsOptions) {}
 
-  /** Takes the questions that are open now. */
+  /** Updates the set of open questions. */
   update(open: Record<string, InputRequest>): void {
     this.#open = open;
     if (this.#current && !(this.#current.key in open)) this.#current.gone.abort();

@@ -1,4 +1,4 @@
-/** What the tools about operations give, in the shapes of the command line and with the statuses of the record. */
+/** Converts results of the operation tools to the command line's types, with the statuses of the record. */
 import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';

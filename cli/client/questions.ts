@@ -1,4 +1,4 @@
-/** Asking in the terminal, by the question's schema (specs: 2026-07-28 client/elicitation, "Requested Schema"). */
+/** Prompts in the terminal, by the question's schema (specs: 2026-07-28 client/elicitation, "Requested Schema"). */
 import type { JsonSchema } from '../../operations/schema.js';
 import { check } from '../../operations/schema.js';
 import {
@@ -14,10 +14,10 @@ import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
-/** Ctrl-C at a prompt, or a question that somebody else answered in the meantime. */
+/** `left`: Ctrl-C at a prompt. `gone`: somebody else has answered in the meantime. */
 export type NoResponse = 'left' | 'gone';
 
-/** Stands for "no answer to this field" in a list of choices. */
+/** Choice for leaving out a field. */
 const SKIPPED = Symbol('skipped');
 const YES_OR_NO: Choice[] = [
   { value: true, label: 'Yes' },
@@ -27,8 +27,8 @@ const YES_OR_NO: Choice[] = [
 /**
  * Asks a question: whether to answer, then field by field.
  *
- * @param gone fires when the question is no longer open
- * @param asker token of the operation that asks, to be shown where several may ask
+ * @param gone aborted when the question is no longer open
+ * @param asker token of the operation that asks, shown where several may ask
  */
 export async function ask(
   question: InputRequest,
@@ -44,7 +44,7 @@ export async function ask(
     message: asker === undefined ? message : `${oneLine(asker)}: ${message}`,
     options: [
       { value: 'accept' as const, label: 'Answer' },
-      { value: 'decline' as const, label: 'Decline', hint: 'the tool is told so' },
+      { value: 'decline' as const, label: 'Decline', hint: 'the tool is notified' },
       { value: 'cancel' as const, label: 'Dismiss', hint: 'the tool may ask again' },
     ],
   });
@@ -111,7 +111,7 @@ function options(choices: Choice[]): { value: number; label: string }[] {
   return choices.map(({ label }, index) => ({ value: index, label: oneLine(label) }));
 }
 
-/** What is wrong with a typed value, if anything. */
+/** Validation message for a typed value; undefined for a valid one. */
 function problemOf(text: string, schema: JsonSchema, name: string): string | undefined {
   try {
     return check(schema, parseValue(text, schema, name), name)[0];

@@ -1,14 +1,14 @@
-/** Values from text, by the JSON Schema that they are for: flags of a call, fields of an answer. */
+/** Parses text by JSON Schema: flags of a call, fields of an answer. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 
-/** A value that can be chosen. */
+/** A value of an enum. */
 export interface Choice {
   value: unknown;
   label: string;
 }
 
-/** Follows references within the document and looks into a property's alternatives. */
+/** Resolves references within the document and alternatives of a property. */
 export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   if (typeof schema !== 'object' || schema === null) return {};
   const { $ref } = schema as JsonSchema;
@@ -21,7 +21,7 @@ export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   return { ...(target as JsonSchema | undefined), ...beside };
 }
 
-/** The properties of an object's schema. */
+/** The properties of an object schema. */
 export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
   return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
     name,
@@ -33,7 +33,7 @@ export function isRequired(schema: JsonSchema, name: string): boolean {
   return ((schema['required'] as string[] | undefined) ?? []).includes(name);
 }
 
-/** The values of an enum, in any of the forms that MCP knows; undefined when anything goes. */
+/** The values of an enum, in any of MCP's forms; undefined for other schemas. */
 export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
     unknown[] | undefined;
@@ -47,7 +47,7 @@ export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   }));
 }
 
-/** The types that a value may have; empty when the schema doesn't say. */
+/** The types that a value may have; empty when the schema names none. */
 export function typesOf(schema: JsonSchema): string[] {
   const { type } = schema;
   if (typeof type === 'string') return [type];
@@ -56,7 +56,7 @@ export function typesOf(schema: JsonSchema): string[] {
   return [...new Set((options ?? []).flatMap(typesOf))];
 }
 
-/** What is expected, in a word or two: `number`, `a|b|c`, `JSON array`. */
+/** Short description of the expected value: `number`, `a|b|c`, `JSON array`. */
 export function describeExpected(schema: JsonSchema): string {
   const choices = choicesOf(schema);
   if (choices) return choices.map(({ value }) => formatValue(value)).join('|');
@@ -67,9 +67,9 @@ export function describeExpected(schema: JsonSchema): string {
 }
 
 /**
- * Reads a value.
+ * Parses a value.
  *
- * @param where what the value is called in the message, such as `--seconds`
+ * @param where name of the value in the message, such as `--seconds`
  * @throws CommandFailure that says where, what was expected and what came
  */
 export function parseValue(text: string, schema: JsonSchema, where: string): unknown {
@@ -99,7 +99,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON of a text; undefined when it is none. */
+/** Parses JSON; undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -108,7 +108,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A value as people type it. */
+/** Formats a value as {@link parseValue} reads it. */
 export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

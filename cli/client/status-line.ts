@@ -1,4 +1,4 @@
-/** The line that a terminal shows while a task runs: stage, bar, numbers, time. */
+/** Status line of a running task in a terminal: stage, bar, numbers, time. */
 import { oneLine } from './table.js';
 import { truncateTo, widthOf } from './text-width.js';
 import { progressOf, type Task } from './wire.js';
@@ -10,7 +10,7 @@ const BAR_WIDTHS = [24, 8];
 const LEAST_WORDS = 8;
 
 /**
- * Never wider than the terminal: the bar gets narrower and goes first, then words are cut, then the stage.
+ * Fits the terminal's width: first the bar is narrowed and removed, then the message is cut, then the stage.
  *
  * @param frame counts up with each drawing; turns the spinner
  * @param columns width of the terminal

@@ -1,5 +1,5 @@
 /**
- * A tool's arguments as flags, made from its schema. Flags of Longhaul's own win; an argument of the same name is
+ * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence; an argument of the same name is
  * given as `--arg-NAME`.
  */
 import type { JsonSchema } from '../../operations/schema.js';
@@ -14,7 +14,7 @@ import {
   parseValue,
 } from './schema-values.js';
 
-/** Longhaul's own flags that may stand behind the tool's name: do they take a value? */
+/** Longhaul's own flags that may follow the tool's name, with whether they take a value. */
 export const BUILTIN_FLAGS: Record<string, boolean> = {
   args: true,
   detach: false,
@@ -26,14 +26,14 @@ export const BUILTIN_FLAGS: Record<string, boolean> = {
   port: true,
 };
 
-/** What stands behind the tool's name, taken apart. */
+/** The words after the tool's name: Longhaul's own flags, and the tool's words. */
 export interface ToolWords {
   own: Record<string, string | true>;
-  /** Flags of the tool, still as words. */
+  /** Words of the tool's flags. */
   words: string[];
 }
 
-/** Takes Longhaul's own flags out. */
+/** Separates Longhaul's own flags from the tool's. */
 export function extractBuiltinFlags(tail: string[]): ToolWords {
   const own: ToolWords['own'] = {};
   const words: string[] = [];
@@ -51,10 +51,10 @@ export function extractBuiltinFlags(tail: string[]): ToolWords {
   return { own, words };
 }
 
-/** An argument as the command line knows it. */
+/** A tool's argument as a flag. */
 export interface ToolFlag {
   argument: string;
-  /** As help shows it, such as `--max-rows`. */
+  /** As shown in help, such as `--max-rows`. */
   flag: string;
   schema: JsonSchema;
   isRequired: boolean;
@@ -73,8 +73,8 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
 }
 
 /**
- * Arguments from a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take
- * JSON, or an item each time.
+ * Parses a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per
+ * flag.
  *
  * @throws CommandFailure that names the flag, what was expected and what came
  */
@@ -128,7 +128,7 @@ function unknownFlag(tool: string, name: string, flags: ToolFlag[]): never {
   throw usageFailure(`--${name}: unknown; ${tool} takes ${known} (longhaul call ${tool} --help)`);
 }
 
-/** A single item of a list of texts, numbers or the like, for which nobody wants to write JSON. */
+/** Whether a text is a single item of a list of scalars, rather than JSON. */
 function isItem(text: string, schema: JsonSchema): boolean {
   return typesOf(schema).join() === 'array' && !text.trimStart().startsWith('[');
 }

@@ -1,6 +1,6 @@
 /**
- * Watching one task: a subscription, else polling, over and over until the task is closed. A server that goes away
- * is waited for; nothing about that touches the work.
+ * Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server; the work doesn't
+ * depend on the connection.
  */
 import { RpcError } from './connection.js';
 import { ReconnectPolicy, pause, type ReconnectOptions } from './reconnect-policy.js';
@@ -8,7 +8,7 @@ import type { Session } from './session.js';
 import { asTask } from './task.js';
 import { isClosed, type ProtocolTask, type Task } from './wire.js';
 
-/** How long a subscription may be silent before the task is read, in milliseconds: a dead connection says nothing. */
+/** Silence of a subscription after which the task is read, in milliseconds, to detect dead connections. */
 const SILENCE_MS = 30_000;
 const POLL_MS = 5_000;
 
@@ -16,7 +16,7 @@ const METHOD_NOT_FOUND = -32601;
 const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
 
 /**
- * Every state of a task that differs from the one before; the last is a closed one, unless the signal fires first.
+ * Yields every state of a task that differs from the one before; the last is closed, unless the signal is aborted first.
  *
  * @throws Unreachable, RpcError
  */
@@ -45,7 +45,7 @@ export async function* watchTask(
   }
 }
 
-/** States over one subscription; ends when it does. Servers without subscriptions are polled. */
+/** States from one subscription, until it ends. Servers without subscriptions are polled. */
 async function* observe(session: Session, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
   const queue = new AsyncQueue();
   const done = new AbortController();
@@ -82,10 +82,10 @@ async function* observe(session: Session, taskId: string, signal: AbortSignal): 
         continue;
       }
       const task = await session.task(taskId, signal);
-      // What came in the meantime is newer than what was asked for before.
+      // Queued events are newer than this read.
       if (!queue.isEmpty) continue;
       yield task;
-      // Something has changed and the subscription has not told: another one is needed.
+      // A change without a notification: the subscription is dead, so open a new one.
       if (event === undefined && task.lastUpdatedAt !== last?.lastUpdatedAt) return;
       last = task;
     }
@@ -104,7 +104,7 @@ async function* poll(session: Session, taskId: string, signal: AbortSignal): Asy
   }
 }
 
-/** The task that a notification carries: the same as tasks/get gives, without the subscription's mark. */
+/** The task of a notification, as tasks/get returns it, without the subscription ID. */
 function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   const { [SUBSCRIPTION_META]: _subscription, ...meta } = _meta ?? {};
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
@@ -112,7 +112,7 @@ function fromNotification({ _meta, ...task }: ProtocolTask): Task {
 
 type TaskEvent = Task | Error | 'ready' | 'end';
 
-/** What a callback puts in and a loop takes out. */
+/** Queue from callbacks to an async loop. */
 class AsyncQueue {
   readonly #events: TaskEvent[] = [];
   #wake: (() => void) | undefined;
@@ -126,7 +126,7 @@ class AsyncQueue {
     this.#wake?.();
   }
 
-  /** @returns undefined when nothing comes in time */
+  /** @returns undefined after the time limit */
   async take(limitMs: number): Promise<TaskEvent | undefined> {
     if (this.isEmpty) {
       await new Promise<void>((resolve) => {

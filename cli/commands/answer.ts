@@ -15,7 +15,7 @@ export function registerAnswer(program: Command): void {
     .argument('[key]', 'which question; may be left out when one is open')
     .option('--content <json>', 'the answer as a JSON object')
     .option('--field <name=value>', 'a field of the answer; repeat it for others', collect)
-    .option('--decline', 'decline to answer; the tool is told so')
+    .option('--decline', 'decline to answer; the tool is notified')
     .option('--cancel', 'dismiss the question; the tool may ask again');
   runAgainstServer(command, async (session, token: string, key: string | undefined) => {
     const open = await openQuestions(session, token, key);
@@ -28,7 +28,7 @@ export function registerAnswer(program: Command): void {
   });
 }
 
-/** The questions that are meant, by key. */
+/** The open questions that the operands select, by key. */
 async function openQuestions(
   session: Session,
   token: string,

@@ -9,7 +9,7 @@ import { CommandFailure } from '../failure.js';
 
 const HELP = `
 Arguments are flags made from the tool's own schema; longhaul call TOOL --help lists them.
-Ctrl-C detaches: the work goes on, and longhaul watch TOKEN comes back to it.
+Ctrl-C detaches: the work continues, and longhaul watch TOKEN reattaches.
 `;
 
 interface CallFlags {
@@ -34,7 +34,7 @@ export function registerCall(program: Command): void {
   runAgainstServer(command, run, () => applyBuiltinFlags(program, command));
 }
 
-/** Longhaul's own flags may also stand behind the tool's name, where commander doesn't look for any. */
+/** Applies Longhaul's own flags that follow the tool's name, where commander doesn't parse flags. */
 async function applyBuiltinFlags(program: Command, command: Command): Promise<void> {
   const { extractBuiltinFlags } = await import('../client/tool-flags.js');
   const { own, words } = extractBuiltinFlags(command.processedArgs[1] as string[]);
@@ -86,7 +86,7 @@ async function call(
   return flags.detach ? printToken(command, task) : waitFor(session, command, tool.name, task);
 }
 
-/** Short work comes back as a result, and so does a call that was refused. */
+/** Prints a result that comes instead of a task: of short work, or of a rejected call. */
 async function printImmediateResult(command: Command, answer: ToolResult): Promise<number> {
   const [{ printResult }, { exitCodeOfKind }, { errorKindOf }, { withPlainText }] = await Promise.all([
     import('../client/outcome.js'),

@@ -18,7 +18,7 @@ export function registerCancel(program: Command): void {
     else if (isClosed(task)) print(`${token} is ${task.status} already`);
     else if (isClosed(after)) print(`${token} is ${after.status}`);
     else print(`cancel requested; see how it ends with: ${session.hint('watch', token)}`);
-    // One that is canceled already is what was asked for.
+    // Canceling an operation that is already canceled is a success.
     return isClosed(task) && task.status !== 'canceled' ? exitCodeOf(task) : EXIT.ok;
   });
 }

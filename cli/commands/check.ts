@@ -49,14 +49,14 @@ interface Checked {
   tool?: string;
   jobs?: number;
   steps?: number;
-  /** What a file of code gives, for people. */
+  /** Description of the exports of a code file. */
   gives?: string;
   problems: (Omit<Problem, 'line' | 'column'> & { line?: number; column?: number })[];
 }
 
 interface CheckedFiles {
   files: Checked[];
-  /** Whether types were checked, and with what or why not; undefined when only pipelines were asked for. */
+  /** Whether types were checked, and with which version or why not; undefined when only pipelines are checked. */
   types?: { checked: boolean; detail: string };
 }
 
@@ -101,7 +101,7 @@ async function printSchema(): Promise<void> {
   print(JSON.stringify(editorSchema(), null, 2));
 }
 
-/** A folder's files; anything else is taken for a file, and told if it isn't one. */
+/** The pipeline files in a folder; any other path is treated as a file, and reported if it isn't one. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)

@@ -15,7 +15,7 @@ A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME
 drop does so at once, for a host that won't come back.
 `;
 
-/** `longhaul hosts` and `longhaul hosts drop NAME`. They talk to Temporal, not to a server. */
+/** `longhaul hosts` and `longhaul hosts drop NAME`. They connect to Temporal, not to a server. */
 export function registerHosts(program: Command): void {
   const hosts = program
     .command('hosts')
@@ -36,7 +36,7 @@ export function registerHosts(program: Command): void {
   const drop = hosts
     .command('drop')
     .description("give a host's jobs away: it won't come back")
-    .argument('<name>', 'of the host')
+    .argument('<name>', 'name of the host')
     .option('--json', 'print JSON, for programs');
   drop.action((name: string) =>
     withTemporal(drop, async (client, taskQueue) => {
@@ -55,9 +55,7 @@ export function registerHosts(program: Command): void {
 
 function sayUnread(tokens: string[]): void {
   for (const token of tokens)
-    say(
-      `No worker could tell the hosts of ${token}; its jobs are not counted. Try again once a worker runs.`,
-    );
+    say(`No worker answered for ${token}, so its jobs are not counted. Try again once a worker runs.`);
 }
 
 async function withTemporal(
@@ -98,7 +96,7 @@ async function withTemporal(
         );
       });
       try {
-        // The record of a large pipeline is in storage, with a claim in its place.
+        // The record of a large pipeline is offloaded to storage.
         const dataConverter = dataConverterOf(storageOf(settings));
         await run(new Client({ connection, namespace, dataConverter }), settings.taskQueue);
       } finally {

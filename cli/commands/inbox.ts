@@ -6,11 +6,11 @@ import type { Session } from '../client/session.js';
 import { print, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
-/** How long one look waits for something new, in seconds. */
+/** How long one request waits for new messages, in seconds. */
 const LOOK_SECONDS = 50;
-/** What an answer may take beyond that, in milliseconds. */
+/** Time limit of that request, in milliseconds. */
 const LOOK_LIMIT_MS = (LOOK_SECONDS + 30) * 1000;
-/** How many messages are remembered as shown. */
+/** Number of shown messages that are remembered. */
 const MOST_SEEN = 1_000;
 
 const HELP = `
@@ -22,7 +22,7 @@ A dead letter was delivered as often as it may be and never acknowledged. To res
 export function registerInbox(program: Command): void {
   const command = clientCommand(program, 'inbox', "show an agent's messages")
     .argument('<name>')
-    .addOption(new Option('--follow', 'go on, and show each message as it comes').conflicts('dead'))
+    .addOption(new Option('--follow', 'keep running, and show each message as it comes').conflicts('dead'))
     .option('--dead', 'its dead letters instead')
     .addHelpText('after', HELP);
   runAgainstServer(command, async (session, name: string) => {
@@ -47,7 +47,7 @@ async function follow(session: Session, command: Command, name: string): Promise
   const leaving = new AbortController();
   const { signal } = leaving;
   const onConnectionChange = (reason?: string) =>
-    say(reason === undefined ? 'it is back' : `no messages just now (${reason}); trying again`);
+    say(reason === undefined ? 'the server is back' : `no messages just now (${reason}); retrying`);
   const reconnects = new ReconnectPolicy({ signal, isKnown: false, onConnectionChange });
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);

@@ -11,7 +11,7 @@ const HELP = `
 Of a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that
 failed, else the last. Other tools have one log, which their workflows and activities write; for any tool, STEP
 "operation" is that log.
-Ctrl-C ends the watching: the work goes on.
+Ctrl-C detaches: the work continues.
 `;
 
 interface LogFlags {
@@ -32,7 +32,7 @@ export function registerLogs(program: Command): void {
   )
     .argument('<token>')
     .argument('[step]', 'which step; may be left out')
-    .option('--follow', 'go on until the operation is closed, from step to step')
+    .option('--follow', 'keep printing until the operation is closed, step after step')
     .option('--tail <lines>', 'begin so many lines before the end', wholeNumber)
     .option('--from <line>', 'begin at this line', wholeNumber)
     .option('--to <line>', 'end with this line', wholeNumber)
@@ -58,7 +58,11 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   const leaving = new AbortController();
   const { signal } = leaving;
   const onConnectionChange = (reason?: string) =>
-    say(reason === undefined ? 'it is back' : `no logs just now (${reason}); the work goes on, trying again`);
+    say(
+      reason === undefined
+        ? 'the server is back'
+        : `no logs just now (${reason}); the work continues; retrying`,
+    );
   const link = {
     session,
     signal,
@@ -77,7 +81,7 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   }
   if (!signal.aborted) return EXIT.ok;
   throw new CommandFailure(
-    `no longer watching; ${request.token} goes on. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
+    `detached; ${request.token} continues. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
     EXIT.detached,
   );
 }

@@ -6,9 +6,9 @@ import { usageFailure } from '../client/failures.js';
 import type { SentMessage } from '../client/mailbox.js';
 import { print, say } from '../console.js';
 
-/** How long `--wait` waits unless --timeout says so, in seconds. */
+/** Default of --timeout, in seconds. */
 const USUAL_WAIT_SECONDS = 600;
-/** What an answer may take beyond the wait itself, in milliseconds. */
+/** Margin for the answer beyond the wait itself, in milliseconds. */
 const ANSWER_MARGIN_MS = 30_000;
 
 const HELP = `
@@ -45,7 +45,7 @@ export function registerSend(program: Command): void {
     .option('--context <json>', 'anything that goes along, as JSON')
     .option('--from <name>', 'who sends it (default: nobody in particular)')
     .option('--reply-to <name>', 'agent that gets the response as a message')
-    .option('--key <text>', 'the same message with the same key again sends nothing new')
+    .option('--key <text>', 'idempotency key: sending the same message again has no effect')
     .option(
       '--max-deliveries <count>',
       'after so many without an acknowledgement it is a dead letter (default: 5)',

@@ -3,7 +3,7 @@ import { clientCommand, isJson, runAgainstServer } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
 const HELP = `
-Ctrl-C detaches: the work goes on.
+Ctrl-C detaches: the work continues.
 Of several operations each result follows a line "== TOKEN STATUS" as it comes; with --json each state is a line. The exit
 code is the first of 130, 3, 4, 1, 6, 5 and 0 that one of them has.
 `;

@@ -98,9 +98,7 @@ describe('a server that goes away', () => {
       await eventually('it runs', () => running.stderr.includes('count primes'));
       await restarted(signal);
       const { code, stdout, stderr } = await running.ended;
-      expect(stderr).toMatch(
-        /the server is gone \(.*\); the work goes on, trying again\nthe server is back\n/,
-      );
+      expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
       expect(JSON.parse(stdout)).toHaveProperty('primes');
       expect(code).toBe(0);
     },

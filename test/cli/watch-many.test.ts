@@ -72,7 +72,7 @@ describe('watch of several operations', () => {
     const { code, stderr } = await running.ended;
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      new RegExp(`detached; 2 operations go on. Come back with: \\S*longhaul watch ${open.join(' ')}\n$`),
+      new RegExp(`detached; 2 operations continue. Come back with: \\S*longhaul watch ${open.join(' ')}\n$`),
     );
     expect((await run(parts, ['watch', ...open])).code).toBe(0);
   });
@@ -102,7 +102,7 @@ describe('watch of several operations', () => {
     await eventually('it is noticed', () => running.stderr.includes('the server is gone'));
     server = parts.server();
     const { code, stdout, stderr } = await running.ended;
-    expect(stderr.match(/the server is gone \(.*\); the work goes on, trying again\n/g)).toHaveLength(1);
+    expect(stderr.match(/the server is gone \(.*\); the work continues; retrying\n/g)).toHaveLength(1);
     expect(stderr.match(/the server is back\n/g)).toHaveLength(1);
     expect(stderr).not.toContain('Warning');
     for (const token of tokens) expect(stdout).toContain(`== ${token} completed\n`);
