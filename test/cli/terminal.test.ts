@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-import { documents, KEYS, run, start, Terminal } from './commands.js';
+import { documents, KEYS, run, start, terminalOpener } from './commands.js';
 
 let parts: TestStack;
 let server: Part;
-const terminals: Terminal[] = [];
+const open = terminalOpener(() => parts);
 beforeAll(async () => {
   parts = await TestStack.start();
   server = parts.parts[0]!;
 });
-afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
 afterAll(() => parts.stop());
-
-function open(...args: string[]): Terminal {
-  const terminal = new Terminal(parts, args);
-  terminals.push(terminal);
-  return terminal;
-}
 
 describe('at a terminal', () => {
   test('a call shows stage, bar, share and time, and leaves only the result', async () => {

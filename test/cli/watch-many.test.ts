@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-import { documents, KEYS, run, start, Terminal } from './commands.js';
+import { documents, KEYS, run, start, terminalOpener } from './commands.js';
 
 let parts: TestStack;
 let server: Part;
-const terminals: Terminal[] = [];
+const open = terminalOpener(() => parts);
 beforeAll(async () => {
   parts = await TestStack.start();
   server = parts.parts[0]!;
 });
-afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
 afterAll(() => parts.stop());
 
 /** Start a tool and give its token. */
@@ -111,12 +110,6 @@ describe('watch of several operations', () => {
 });
 
 describe('at a terminal', () => {
-  function open(...args: string[]): Terminal {
-    const terminal = new Terminal(parts, args);
-    terminals.push(terminal);
-    return terminal;
-  }
-
   test('each has a line, questions are asked in turn and named, results come as they end', async () => {
     const asking = [await confirm('one.txt'), await confirm('two.txt')];
     const computing = await compute(4, 'last');
