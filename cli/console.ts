@@ -1,11 +1,11 @@
-/** Lines for people. */
+/** Output of commands. */
 
-/** What was asked for, on standard output. */
+/** Prints a result on standard output. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Notices on the way, on standard error. */
+/** Prints a notice on standard error. */
 export function say(line: string): void {
   process.stderr.write(`${line}\n`);
 }
@@ -14,10 +14,10 @@ export function say(line: string): void {
 const READER_GONE = 141;
 
 /**
- * Ends the process once standard output can't be written: quietly with 141 when its reader has gone (`| head -1`), with a
- * line and 1 for other reasons. For commands that are there for their output; a stack outlives its reader.
+ * Exits once standard output can't be written: silently with 141 when its reader has closed it (`| head -1`), with a message
+ * and 1 otherwise. For commands that only produce output; a stack outlives its reader.
  */
-export function endWithOutput(): void {
+export function exitWhenOutputCloses(): void {
   process.stdout.once('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') say(`longhaul: standard output can't be written: ${message}`);
     process.exit(code === 'EPIPE' ? READER_GONE : 1);

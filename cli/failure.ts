@@ -1,7 +1,7 @@
-/** The one place where a command's failure becomes words and an exit code. */
+/** Reports a command's failure as a message and an exit code. */
 import { CommanderError } from 'commander';
 
-/** A failure that a command wants told in one line. */
+/** A failure that is reported as one line. */
 export class CommandFailure extends Error {
   override name = 'CommandFailure';
   constructor(
@@ -13,25 +13,25 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Errors whose message is all that a user needs. */
-const EXPECTED = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
+/** Errors that are reported without a stack trace. */
+const USER_ERRORS = ['CommandFailure', 'HomeError', 'SettingsError', 'StackError', 'LonghaulError'];
 
 /**
- * Tells a failure on standard error; only what nobody expected comes with its stack trace.
+ * Reports a failure on standard error; only unexpected errors include a stack trace.
  *
  * @returns the exit code: 2 for wrong usage, else 1 or what the failure asks for
  */
 export function reportFailure(error: unknown): number {
-  // Commander has told these already; help and version come this way as well.
+  // Commander has already printed these, as well as help and version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const failure = error instanceof Error ? error : new Error(String(error));
-  const isExpected = EXPECTED.includes(failure.name);
+  const isExpected = USER_ERRORS.includes(failure.name);
   process.stderr.write(`longhaul: ${isExpected ? failure.message : unexpected(failure)}\n`);
   if (failure.name === 'HomeError') return 2;
   return failure instanceof CommandFailure ? failure.exitCode : 1;
 }
 
-/** A file that can't be read or written is no defect of the program: its path and the reason are all there is to say. */
+/** For a file that can't be read or written, the path and the reason suffice; other errors show their stack trace. */
 function unexpected({ path, message, stack }: NodeJS.ErrnoException): string {
   return (path === undefined ? stack : undefined) ?? message;
 }

@@ -1,10 +1,10 @@
 /**
- * The command `longhaul`. Each command is a file of its own, registers itself with the program, and loads what it
- * needs only when it is run, so that the short ones stay short.
+ * The command `longhaul`. Each subcommand has its own file, registers itself with the program, and loads its dependencies only
+ * when it is run, so that the fast ones stay fast.
  */
 import { Command } from 'commander';
 import { longhaulPackage } from '../platform/package.js';
-import { withOperandsApart } from './client/argv.js';
+import { separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from '../mailbox/cli/agents.js';
 import { registerAnswer } from './commands/answer.js';
@@ -34,7 +34,7 @@ import { registerTools } from './commands/tools.js';
 import { registerUp } from './commands/up.js';
 import { registerWatch } from './commands/watch.js';
 import { registerWorker } from './commands/worker.js';
-import { endWithOutput } from './console.js';
+import { exitWhenOutputCloses } from './console.js';
 import { reportFailure } from './failure.js';
 import { addSettingsFlags } from './settings-flags.js';
 
@@ -47,10 +47,10 @@ const COMMANDS = [
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 
-/** They run without anybody who reads what they print. */
+/** Commands that keep running when nobody reads their output. */
 const LONG_RUNNING = ['up', 'stdio', 'server', 'worker', 'temporal'];
 
-// A reader that has gone away (a closed terminal) ends none of those; see endWithOutput for the others.
+// A reader that has gone away (a closed terminal) doesn't end those; see exitWhenOutputCloses for the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 const program = new Command('longhaul')
@@ -60,13 +60,13 @@ const program = new Command('longhaul')
   .addHelpText('after', EXIT_CODES_HELP)
   .showHelpAfterError('(longhaul --help lists the commands)');
 program.hook('preAction', (_program, command) => {
-  if (!LONG_RUNNING.includes(command.name())) endWithOutput();
+  if (!LONG_RUNNING.includes(command.name())) exitWhenOutputCloses();
 });
 addSettingsFlags(program);
 for (const register of COMMANDS) register(program);
 
 try {
-  await program.parseAsync(withOperandsApart(process.argv, program));
+  await program.parseAsync(separateOperands(process.argv, program));
 } catch (error) {
   process.exit(reportFailure(error));
 }

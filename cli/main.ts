@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The program's entry: loads the command line, unless this Node.js is too old for it. Written for every Node.js that has
- * modules; the rest and its dependencies are not.
+ * The program's entry: loads the command line, unless this Node.js is too old for it. This file runs on any Node.js that
+ * supports modules.
  */
 import { nodeProblem } from '../platform/node-version.js';
 

@@ -1,4 +1,4 @@
-/** The settings as flags that every command takes, before or after its name. */
+/** Settings as flags of every command, before or after its name. */
 import type { Command } from 'commander';
 import { loadSettings, settingFlag, type SettingName, type Settings } from '../platform/config.js';
 
@@ -24,7 +24,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],
-  statusPerMinute: ['<number>', 'looks at jobs over HTTP that a caller has in a minute (default: 6000)'],
+  statusPerMinute: ['<number>', 'reads of jobs over HTTP that a caller has in a minute (default: 6000)'],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };
 

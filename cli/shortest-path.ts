@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 
-/** A path as it is seen from the working folder, if it is in there. */
+/** A path relative to the working folder, if it is within it. */
 export function shortestPath(path: string): string {
   const seen = relative('', path);
   return seen.startsWith('..') ? path : seen;

@@ -1,4 +1,4 @@
-/** Checks everything of a project that a server or worker would load, without starting anything of Temporal. */
+/** Checks everything of a project that a server or worker would load, without Temporal. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,12 @@ import type { ProjectProblem } from '../../platform/project-problems.js';
 import { shortestPath } from '../shortest-path.js';
 import { checkTypes, type CheckedTypes } from './types.js';
 
-/** A file of a project and what is wrong with it. */
+/** A file of a project and its problems. */
 export interface CheckedFile {
-  /** As seen from the working folder, if it is in there. */
+  /** Relative to the working folder, if it is within it. */
   file: string;
   ok: boolean;
-  /** What it gives, for people: the name of a tool, or of activities. */
+  /** Description of its exports: the name of a tool, or of activities. */
   gives?: string;
   tool?: string;
   problems: ProjectProblem[];
@@ -26,7 +26,7 @@ export interface CheckedProject {
   types: CheckedTypes;
 }
 
-/** What a file gives, by its path. */
+/** Exports of the files, by path. */
 type Given = Map<string, { gives: string; tool?: string }>;
 
 /** @returns undefined when the project has no code of its own */

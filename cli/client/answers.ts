@@ -1,10 +1,18 @@
-/** Answers that are given on the command line. */
+/** Answers from command-line flags. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
-import { choicesOf, isObject, parsed, propertiesOf, textOf, typesOf, valueFrom } from './schema-values.js';
+import {
+  choicesOf,
+  isObject,
+  parseJson,
+  propertiesOf,
+  formatValue,
+  typesOf,
+  parseValue,
+} from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
-import { harmlessLines } from './terminal-text.js';
+import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
 export interface AnswerFlags {
@@ -15,9 +23,9 @@ export interface AnswerFlags {
 }
 
 /**
- * The response that the flags say; undefined when they say nothing.
+ * The response that the flags give; undefined without such flags.
  *
- * @throws CommandFailure when they contradict each other, or don't fit the question
+ * @throws CommandFailure when the flags conflict, or don't fit the question
  */
 export function responseFrom(flags: AnswerFlags, question: InputRequest): InputResponse | undefined {
   const given = [flags.content !== undefined, flags.field !== undefined, flags.decline, flags.cancel];
@@ -32,7 +40,7 @@ export function responseFrom(flags: AnswerFlags, question: InputRequest): InputR
 
 function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): Record<string, unknown> {
   if (content !== undefined) {
-    const value = parsed(content);
+    const value = parseJson(content);
     if (!isObject(value))
       throw usageFailure(`--content: expected a JSON object; got ${JSON.stringify(content)}`);
     return value;
@@ -54,27 +62,32 @@ function contentFrom({ content, field = [] }: AnswerFlags, schema: JsonSchema): 
       return [
         name,
         isList
-          ? text.split(',').map((item) => valueFrom(item, items, where))
-          : valueFrom(text, property, where),
+          ? text.split(',').map((item) => parseValue(item, items, where))
+          : parseValue(text, property, where),
       ];
     }),
   );
 }
 
-/** How to answer a question from another shell, in lines. */
-export function howToAnswer(session: Session, token: string, key: string, question: InputRequest): string[] {
+/** Lines that explain how to answer a question from another shell. */
+export function answerInstructions(
+  session: Session,
+  token: string,
+  key: string,
+  question: InputRequest,
+): string[] {
   const { message, requestedSchema } = question.params ?? {};
   const fields = propertiesOf(requestedSchema ?? {}).map(
     ([name, schema]) => `--field=${name}=${exampleOf(schema)}`,
   );
   const choices = propertiesOf(requestedSchema ?? {}).flatMap(([name, schema]) => {
     const all = choicesOf(schema)?.map(({ label, value }) =>
-      label === textOf(value) ? label : `${textOf(value)} (${oneLine(label)})`,
+      label === formatValue(value) ? label : `${formatValue(value)} (${oneLine(label)})`,
     );
     return all ? [`  ${name}: ${all.join(', ')}`] : [];
   });
   return [
-    ...harmlessLines(`question ${key}: ${message ?? question.method}`),
+    ...escapedLines(`question ${key}: ${message ?? question.method}`),
     ...choices,
     `  answer:  ${session.hint('answer', token, [key, ...(fields.length ? fields : ['--content={}'])])}`,
     `  decline: ${session.hint('answer', token, [key, '--decline'])}`,
@@ -82,15 +95,15 @@ export function howToAnswer(session: Session, token: string, key: string, questi
 }
 
 function exampleOf(schema: JsonSchema): string {
-  if (schema['default'] !== undefined) return textOf(schema['default']);
+  if (schema['default'] !== undefined) return formatValue(schema['default']);
   const [choice] = choicesOf(schema) ?? choicesOf((schema['items'] ?? {}) as JsonSchema) ?? [];
-  if (choice) return textOf(choice.value);
+  if (choice) return formatValue(choice.value);
   switch (typesOf(schema)[0]) {
     case 'boolean':
       return 'true';
     case 'number':
     case 'integer':
-      return textOf(schema['minimum'] ?? 1);
+      return formatValue(schema['minimum'] ?? 1);
     default:
       return '...';
   }

@@ -1,14 +1,14 @@
 /**
- * Words that commander must not take for its own flags: everything behind the tool's name in `longhaul call TOOL`,
- * and tokens that begin with a dash.
+ * Protects words from commander's flag parsing: everything after the tool's name in `longhaul call TOOL`, and tokens that begin
+ * with a dash.
  */
 import type { Command } from 'commander';
 
-/** Flags are shorter than tokens of the server's making, which have 27 or more characters. */
+/** Tokens made by the server have 27 or more characters, longer than any flag. */
 const TOKEN_WITH_DASH = /^-[A-Za-z0-9_-]{26,}$/;
 
-/** The process's arguments, with `--` put in where the words of a tool, or a token with a dash, begin. */
-export function withOperandsApart(argv: readonly string[], program: Command): string[] {
+/** The process's arguments, with `--` inserted before the words of a tool, or before a token with a dash. */
+export function separateOperands(argv: readonly string[], program: Command): string[] {
   const [node = '', script = '', ...words] = argv;
   const options = [program, ...program.commands].flatMap((command) => command.options);
   const takesValue = (word: string) =>
@@ -21,7 +21,7 @@ export function withOperandsApart(argv: readonly string[], program: Command): st
     if (word === '--') return [...argv];
     if (takesValue(word)) at += 1;
     else if (!word.startsWith('-') || TOKEN_WITH_DASH.test(word)) operands.push(at);
-    // What stands behind the tool's name is the tool's.
+    // Everything after the tool's name belongs to the tool.
     if (operands.length === 2 && words[operands[0]!] === 'call') break;
   }
   const [command, second] = operands;

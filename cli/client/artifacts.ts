@@ -1,4 +1,4 @@
-/** Artifacts over the server's HTTP jobs API: it streams them, so that none has to fit in memory. */
+/** Artifacts from the server's HTTP jobs API, which streams them, so that they needn't fit in memory. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -13,7 +13,7 @@ export interface ListedArtifact {
   name: string;
   content_type: string;
   bytes?: number;
-  /** Path on the server; of a resumed operation possibly an earlier one's. */
+  /** Path on the server; for a resumed operation possibly the earlier one's. */
   url: string;
 }
 
@@ -23,14 +23,14 @@ export async function listArtifacts({ url }: Session, token: string): Promise<Li
   return ((await response.json()) as { artifacts: ListedArtifact[] }).artifacts;
 }
 
-/** @throws CommandFailure when there is none of this name, Unreachable */
+/** @throws CommandFailure for an unknown artifact, Unreachable */
 export async function openArtifact({ url }: Session, token: string, name: string): Promise<Readable> {
   const path = `/v1/jobs/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
   const { body } = await get(url, path);
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
-/** Writes the file whole, or not at all. @throws Unreachable when the connection breaks, and what the file system throws */
+/** Writes the file atomically. @throws Unreachable when the connection breaks; file system errors */
 export async function saveTo(path: string, artifact: Readable): Promise<void> {
   const unfinished = temporaryPath(path);
   try {

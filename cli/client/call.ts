@@ -1,21 +1,21 @@
-/** Starting a tool: arguments, questions that come before the start, and what the server makes of the call. */
+/** Calls a tool: reads arguments, answers questions before the start, returns a task or a result. */
 import { readFileSync } from 'node:fs';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
-import { isObject, parsed, propertiesOf } from './schema-values.js';
+import { isObject, parseJson, propertiesOf } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
-import { canAsk } from './views.js';
+import { isInteractive } from './views.js';
 import type { CallAnswer, InputRequest, InputResponse } from './wire.js';
 
-/** How often one call may be asked before it starts; more is a server that goes round in circles. */
+/** Maximum number of rounds of questions before a start, against servers that ask endlessly. */
 const MAX_ROUNDS = 20;
 
 /**
- * The arguments of --args.
+ * Reads the arguments of --args.
  *
- * @param source a file's name, or `-` for standard input
+ * @param source file name, or `-` for standard input
  */
 export function readArguments(source: string): Record<string, unknown> {
   let text: string;
@@ -24,7 +24,7 @@ export function readArguments(source: string): Record<string, unknown> {
   } catch (error) {
     throw usageFailure(`--args: ${source} can't be read: ${(error as Error).message}`);
   }
-  const args = parsed(text);
+  const args = parseJson(text);
   if (!isObject(args))
     throw usageFailure(
       `--args: expected a JSON object in ${source}; got ${JSON.stringify(oneLine(text).slice(0, 80))}`,
@@ -33,10 +33,10 @@ export function readArguments(source: string): Record<string, unknown> {
 }
 
 /**
- * Calls a tool. What the server asks first is asked in the terminal, and the call made again with the answers.
+ * Calls a tool. Questions of the server before the start are asked in the terminal; the call is then repeated with the answers.
  *
- * @param signal fires when nobody waits any more
- * @throws CommandFailure when a question comes and nobody can be asked
+ * @param signal aborted when the caller stops waiting
+ * @throws CommandFailure for a question without a terminal
  */
 export async function callTool(
   session: Session,
@@ -54,7 +54,8 @@ export async function callTool(
     );
     if (answer.resultType !== 'input_required') return answer;
     const { inputRequests = {}, requestState } = answer;
-    if (Object.keys(inputRequests).length > 0 && !(asks && canAsk())) throw unasked(name, inputRequests);
+    if (Object.keys(inputRequests).length > 0 && !(asks && isInteractive()))
+      throw unasked(name, inputRequests);
     answers = {
       inputResponses: await askFirst(name, inputRequests, signal),
       ...(requestState === undefined ? {} : { requestState }),

@@ -1,10 +1,10 @@
-/** What all client commands have in common: flags, how errors are told, how the connection ends. */
+/** Common parts of all client commands: flags, error reporting, closing the connection. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { EXIT_CODES_HELP } from './exit-codes.js';
-import { toFailure } from './failures.js';
+import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 
-/** Adds a command of this group. */
+/** Adds a client command to the program. */
 export function clientCommand(program: Command, usage: string, description: string): Command {
   return program
     .command(usage)
@@ -22,10 +22,10 @@ export function clientCommand(program: Command, usage: string, description: stri
 /**
  * Runs a command against its server.
  *
- * @param run gets the operands; gives the exit code
- * @param prepare comes before the server is looked up; may change options and operands
+ * @param run gets the operands; returns the exit code
+ * @param prepare runs before the server's address is resolved; may change options and operands
  */
-export function runs<Operands extends unknown[]>(
+export function runAgainstServer<Operands extends unknown[]>(
   command: Command,
   run: (session: Session, ...operands: Operands) => Promise<number>,
   prepare: () => Promise<void> = async () => undefined,
@@ -50,7 +50,7 @@ export function runs<Operands extends unknown[]>(
   });
 }
 
-/** Turns whatever goes wrong into one line; with --json it is a document on standard output as well. */
+/** Reports any error as one line; with --json also as a document on standard output. */
 export async function withErrorReporting(
   command: Command,
   url: () => URL | undefined,
@@ -59,7 +59,7 @@ export async function withErrorReporting(
   try {
     await run();
   } catch (error) {
-    const failure = toFailure(error, url());
+    const failure = toCommandFailure(error, url());
     const { exitCode = 1 } = failure as { exitCode?: number };
     if (isJson(command)) printJson({ error: { message: failure.message, exitCode } });
     throw failure;
@@ -75,7 +75,7 @@ export function printJson(document: unknown): void {
   process.stdout.write(`${JSON.stringify(document)}\n`);
 }
 
-/** Reads a flag's value. @throws InvalidArgumentError for anything but a whole number from 1 on */
+/** Parses a flag's value. @throws InvalidArgumentError for anything but a whole number from 1 on */
 export function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1)

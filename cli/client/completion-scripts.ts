@@ -1,12 +1,12 @@
-/** What `longhaul completion` prints: scripts that ask `longhaul complete` at each key press. */
+/** Output of `longhaul completion`: shell scripts that call `longhaul complete` for each completion. */
 import { PROGRAM_PATH, shellWord } from '../../platform/program.js';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** This installation by its absolute paths, so that a shell needs neither PATH nor npm for it. */
+/** Runs this installation by absolute paths, so that the shell needs neither PATH nor npm. */
 const COMPLETE = `${shellWord(process.execPath)} ${shellWord(PROGRAM_PATH)} complete --`;
 
-/** Words go to the program as they are; nothing typed is ever evaluated. */
+/** Words are passed to the program unchanged; typed text is never evaluated. */
 const SCRIPTS: Record<(typeof SHELLS)[number], string> = {
   bash: `# bash completion for longhaul: source <(longhaul completion bash)
 _longhaul() {

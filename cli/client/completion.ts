@@ -1,4 +1,4 @@
-/** Completion of a command line, for shells: commands, options, tools and their flags, tokens. Never fails, never blocks. */
+/** Completes a command line for shells: commands, options, tools and their flags, tokens. Doesn't fail or block. */
 import { extname } from 'node:path';
 import type { Command, Option } from 'commander';
 import { findConfigFile, loadSettings, SETTING_VARIABLES } from '../../platform/config.js';
@@ -12,7 +12,7 @@ export interface Candidate {
   note?: string | undefined;
 }
 
-/** `files`: the shell completes paths. */
+/** `files`: the shell itself completes paths. */
 export type Completion = Candidate[] | 'files';
 
 /** Options whose values are paths, by attribute. */
@@ -22,28 +22,28 @@ const TOOLS = new Set(['list tool', 'tools doc']);
 const FILE_COMMANDS = new Set(['check', 'lint']);
 const OPEN = ['submitted', 'working', 'input_required'];
 const ENDED = ['completed', 'failed', 'canceled', 'timed_out'];
-/** Commands that take tokens, and the statuses that they are of use for. */
+/** Commands that take tokens, with the statuses of operations that they apply to. */
 const TOKEN_COMMANDS: Record<string, string[]> = {
   ...{ watch: OPEN, cancel: OPEN, answer: ['input_required'] },
   ...{ delete: ENDED, resume: ['failed', 'canceled', 'timed_out'] },
   ...{ status: [...OPEN, ...ENDED], result: [...OPEN, ...ENDED] },
   ...{ get: [...OPEN, ...ENDED], logs: [...OPEN, ...ENDED] },
 };
-/** Operations that are offered at most. */
+/** Maximum number of operations offered. */
 const TOKENS = 50;
 
-/** What stands before the word that is completed. */
+/** The words before the one that is completed. */
 interface Typed {
   command: Command;
   operands: string[];
   /** The option whose value is completed. */
   option?: Option | undefined;
-  /** Everything behind the tool's name in `call TOOL`. */
+  /** Everything after the tool's name in `call TOOL`. */
   toolWords: string[];
 }
 
 /**
- * @param words what is typed behind the program's name, the last one being completed; bash splits `--a=b` in three
+ * @param words typed words after the program's name, the last one being completed; bash splits `--a=b` in three
  */
 export async function completionsFor(program: Command, words: readonly string[]): Promise<Completion> {
   const joined = words.filter((word, at) => word !== '=' || !words[at - 1]?.startsWith('--'));
@@ -59,7 +59,7 @@ export async function completionsFor(program: Command, words: readonly string[])
   return found === 'files' ? found : found.filter((one) => one.value.startsWith(current));
 }
 
-/** @returns undefined behind a command that isn't known */
+/** @returns undefined after an unknown command */
 function parse(program: Command, words: string[]): Typed | undefined {
   const typed: Typed = { command: program, operands: [], toolWords: [] };
   for (let at = 0; at < words.length; at += 1) {
@@ -78,7 +78,7 @@ function parse(program: Command, words: string[]): Typed | undefined {
     else if (typed.command !== program) typed.operands.push(word);
     else {
       const command = program.commands.find((one) => one.name() === word);
-      // Behind `help` stands a command as well.
+      // `help` is followed by a command too.
       if (!command && word !== 'help') return undefined;
       typed.command = command ?? program;
     }
@@ -133,22 +133,23 @@ async function tools(command: Command): Promise<Candidate[]> {
 }
 
 async function toolFlags(program: Command, { command, operands, toolWords }: Typed, current: string) {
-  const [tool, { toolFlags: flagsOf, OWN_FLAGS }, { choicesOf, textOf, typesOf }] = await Promise.all([
-    toolsOf(command).then((all) => all.find(({ name }) => name === operands[0])),
-    import('./tool-flags.js'),
-    import('./schema-values.js'),
-  ]);
+  const [tool, { toolFlags: flagsOf, BUILTIN_FLAGS }, { choicesOf, formatValue, typesOf }] =
+    await Promise.all([
+      toolsOf(command).then((all) => all.find(({ name }) => name === operands[0])),
+      import('./tool-flags.js'),
+      import('./schema-values.js'),
+    ]);
   const flags = tool ? flagsOf(tool.inputSchema) : [];
   const last = toolWords.at(-1);
   const isBoolean = (one: (typeof flags)[number]) => typesOf(one.schema).join() === 'boolean';
   const valued = flags.find((one) => one.flag === last);
   if (valued && (!isBoolean(valued) || !current.startsWith('-'))) {
-    const choices = choicesOf(valued.schema)?.map(({ value }) => ({ value: textOf(value) }));
+    const choices = choicesOf(valued.schema)?.map(({ value }) => ({ value: formatValue(value) }));
     return choices ?? (isBoolean(valued) ? [{ value: 'true' }, { value: 'false' }] : ('files' as const));
   }
-  if (last !== undefined && OWN_FLAGS[last.replace(/^--/, '')])
+  if (last !== undefined && BUILTIN_FLAGS[last.replace(/^--/, '')])
     return PATHS.has(last.slice(2)) ? 'files' : [];
-  const own = options(program, command).filter(({ value }) => value.slice(2) in OWN_FLAGS);
+  const own = options(program, command).filter(({ value }) => value.slice(2) in BUILTIN_FLAGS);
   const ofTool = flags.flatMap((one) => [
     { value: one.flag, note: one.schema['description'] as string | undefined },
     ...(isBoolean(one) ? [{ value: `--no-${one.flag.slice(2)}` }] : []),
@@ -173,8 +174,8 @@ async function toolsOf(command: Command): Promise<ToolDeclaration[]> {
 }
 
 /**
- * The server that the command would talk to, except that a `longhaul.config.ts` or `.js` isn't read: pressing a key in a folder
- * must not run the code that lies there.
+ * Session with the command's server, without reading a `longhaul.config.ts` or `.js`: pressing a key in a folder must not run
+ * code from it.
  */
 async function sessionOf(command: Command) {
   const { Session } = await import('./session.js');

@@ -1,7 +1,7 @@
 /**
  * JSON-RPC of MCP 2026-07-28 over the SDK's Streamable HTTP transport. The SDK's Client is left out: its codec
  * refuses `resultType: "task"` and its subscriptions know no task IDs. This revision has no handshake and no session,
- * so a request with its envelope is all there is, and a new connection goes on where a broken one stopped.
+ * so each request stands alone, and a new connection continues where a broken one stopped.
  */
 import {
   CLIENT_CAPABILITIES_META_KEY,
@@ -16,10 +16,10 @@ import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
-/** How long an answer may take unless the caller says otherwise, in milliseconds. */
+/** Default time limit of an answer, in milliseconds. */
 const ANSWER_LIMIT_MS = 30_000;
 
-/** No server, a connection that broke, or something there that isn't an MCP server. */
+/** No server, a broken connection, or something that isn't an MCP server. */
 export class Unreachable extends Error {
   override name = 'Unreachable';
 }
@@ -29,7 +29,7 @@ export class RpcError extends Error {
   override name = 'RpcError';
   constructor(
     readonly method: string,
-    /** Task ID or tool that was asked about. */
+    /** Task ID or tool of the request. */
     readonly subject: string | undefined,
     readonly code: number,
     message: string,
@@ -40,7 +40,7 @@ export class RpcError extends Error {
     this.kind = kind;
     this.isRetryable = retryable === true;
   }
-  /** Longhaul's kind of error, if the server says it. */
+  /** Longhaul's error kind, if the server sends it. */
   readonly kind: string | undefined;
   readonly isRetryable: boolean;
 }
@@ -52,11 +52,11 @@ export interface Notification {
 
 export interface RequestOptions {
   signal?: AbortSignal | undefined;
-  /** Default: 30 seconds. Infinity for as long as it takes. */
+  /** Time limit in milliseconds. Default: 30 seconds; Infinity for none. */
   limitMs?: number;
-  /** Takes what a subscription sends until its end. */
+  /** Called with the notifications of a subscription. */
   onNotification?: (notification: Notification) => void;
-  /** Takes the progress of a call until its end. */
+  /** Called with the progress of a call. */
   onProgress?: (progress: { progress: number; message?: string }) => void;
 }
 
@@ -163,7 +163,7 @@ export class Connection {
   }
 }
 
-/** What the transport throws, as one of the errors of this file. */
+/** Converts an error of the transport to one of this file's errors. */
 function sendFailure(error: unknown, method: string): Error {
   if (error instanceof SdkHttpError) {
     const { status, text } = error.data as { status?: number; text?: string };
@@ -172,7 +172,7 @@ function sendFailure(error: unknown, method: string): Error {
       return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
     return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that is out of order`);
   }
-  // fetch says what happened in the cause; without one it was the answer that could not be read.
+  // fetch puts the reason into the cause; without a cause, the answer could not be parsed.
   const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
   return new Unreachable(cause?.message || cause?.code || 'what answers there does not speak MCP');
 }

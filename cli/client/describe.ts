@@ -1,5 +1,5 @@
-/** Operations in words: one in full, many as a table. */
-import { howToAnswer } from './answers.js';
+/** Formats operations: one in full, many as a table. */
+import { answerInstructions } from './answers.js';
 import type { Session } from './session.js';
 import { elapsed } from './status-line.js';
 import { stepsTree } from './steps-tree.js';
@@ -14,7 +14,7 @@ import {
   type Task,
 } from './wire.js';
 
-/** What `longhaul status` prints. */
+/** Output of `longhaul status`. */
 export function describeTask(session: Session, task: Task, children?: Child[]): string {
   const { progress, total, message, stage } = progressOf(task);
   const numbers =
@@ -42,18 +42,18 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
     ],
   ];
   const shown = rows.flatMap(([name, value]) => (value ? [[name, oneLine(value)]] : []));
-  // Never wrapped, so that it can be copied.
+  // Not wrapped, so that it can be copied.
   const hint = isClosed(task) && task.result ? session.hint('result', task.taskId) : undefined;
   const labelWidth = Math.max(...shown.map(([name = '']) => name.length));
   const result = hint === undefined ? [] : [`${'result'.padEnd(labelWidth)}  ${hint}`];
   const questions = Object.entries(task.inputRequests ?? {}).flatMap(([key, question]) =>
-    howToAnswer(session, task.taskId, key, question),
+    answerInstructions(session, task.taskId, key, question),
   );
   const jobs = children ? [stepsTree(children)] : [];
   return [textTable(shown), ...result, ...jobs, ...questions].join('\n');
 }
 
-/** What `longhaul list` prints. */
+/** Output of `longhaul list`. */
 export function operationsTable(operations: ListedOperation[]): string {
   const rows = operations.map(({ token, tool, status, stage, createdAt, closedAt }) => [
     token,

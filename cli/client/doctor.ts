@@ -1,4 +1,4 @@
-/** The checks of `longhaul doctor`, one a function: what was found, and what to do about it. */
+/** The checks of `longhaul doctor`, one per function: each returns a finding with advice. */
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { delimiter, dirname, join, relative } from 'node:path';
@@ -23,12 +23,12 @@ export interface Finding {
   check: string;
   status: 'ok' | 'warn' | 'fail';
   detail: string;
-  /** What to do. */
+  /** Recommended action. */
   advice?: string;
 }
 
 const ANSWER_LIMIT_MS = 5_000;
-/** With less free space than this, in bytes, nothing can be relied upon, or soon can't. */
+/** Free space in bytes below which the disk check fails, or warns. */
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
 
 export function checkNode(): Finding {
@@ -39,7 +39,7 @@ export function checkNode(): Finding {
     : { check: 'node', status: 'fail', detail, advice: problem };
 }
 
-/** Can the home be used by a stack that this user starts? One that isn't there yet is made by the first. */
+/** Whether a stack of this user can use the home. The first stack creates a missing one. */
 export function checkHome({ home }: Settings): Finding {
   const check = 'home';
   try {
@@ -53,7 +53,7 @@ export function checkHome({ home }: Settings): Finding {
 }
 
 /**
- * Tells the settings that aren't defaults, each with where it comes from.
+ * Lists the settings that aren't defaults, each with its source.
  *
  * @param flags the command's flags
  */
@@ -70,14 +70,14 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
     if (process.env[SETTING_VARIABLES[name]]) return SETTING_VARIABLES[name];
     return JSON.stringify(withFile[name]) === JSON.stringify(withoutFile[name]) ? undefined : file;
   };
-  const told = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
+  const described = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
     const source = sourceOf(name);
     return source === undefined ? [] : [`${name} ${String(settings[name])} (${source})`];
   });
-  return { check: 'settings', status: 'ok', detail: told.join(', ') || 'all defaults' };
+  return { check: 'settings', status: 'ok', detail: described.join(', ') || 'all defaults' };
 }
 
-/** The embedded server's program: is there one, and is it the one that made the database? */
+/** Whether the embedded server's binary exists, and fits the database. */
 export async function checkBinary({ binFolder, home }: Settings): Promise<Finding> {
   const check = 'temporal binary';
   if (usesExternalTemporal())
@@ -114,7 +114,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   };
 }
 
-/** The embedded server's database, which is only looked at. */
+/** Integrity of the embedded server's database; doesn't change it. */
 export async function checkDatabase({ home }: Settings): Promise<Finding> {
   const check = 'database';
   if (usesExternalTemporal())
@@ -137,7 +137,7 @@ export async function checkDatabase({ home }: Settings): Promise<Finding> {
   }
 }
 
-/** Temporal itself, and whether a worker polls it. */
+/** Whether Temporal answers, and whether a worker polls it. */
 export async function checkTemporal({ home, taskQueue }: Settings): Promise<Finding[]> {
   const check = 'temporal';
   const config = temporalConnectConfig(home);
@@ -195,7 +195,7 @@ function workerFinding(taskQueue: string, count: number): Finding {
       };
 }
 
-/** The server's own word, at /healthz and /readyz beside the MCP endpoint. */
+/** The server's own health, from /healthz and /readyz beside the MCP endpoint. */
 export async function checkServer(url: URL): Promise<Finding[]> {
   const read = async (path: string) => {
     const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });

@@ -1,17 +1,17 @@
-/** How long tools were thought to take, against how long they took. */
+/** Compares estimated with actual durations of tools. */
 import { median } from '../../operations/estimate.js';
 import { listOperations, type OperationPage } from './operation-tools.js';
 import type { Session } from './session.js';
 import { textTable } from './table.js';
 import type { ListedOperation } from './wire.js';
 
-/** Completed operations that are looked at, latest first, and how many the server gives at once. */
+/** Number of completed operations that are read, latest first, and the server's page size. */
 const LOOKED_AT = 500;
 const PAGE_LIMIT = 100;
-/** Runs of a tool that count. */
+/** Maximum number of runs per tool. */
 const RUNS_EACH = 20;
 
-/** A run that completed. People's time to answer isn't counted. */
+/** A completed run. Durations exclude people's time to answer. */
 interface ComparedRun {
   token: string;
   estimateSeconds: number;
@@ -20,12 +20,12 @@ interface ComparedRun {
 
 export interface ToolEstimates {
   tool: string;
-  /** Medians over the runs; missing when there are none. */
+  /** Medians over the runs; missing without runs. */
   estimateSeconds?: number;
   tookSeconds?: number;
-  /** How far estimates were from what it took, as a share of that. */
+  /** Deviation of the estimates, as a fraction of the actual duration. */
   off?: number;
-  /** The latest ones, latest first. */
+  /** The latest runs, latest first. */
   runs: ComparedRun[];
 }
 
@@ -70,7 +70,7 @@ function summary(runs: ComparedRun[]): Omit<ToolEstimates, 'tool' | 'runs'> {
   };
 }
 
-/** What `longhaul tools --estimates` prints. */
+/** Output of `longhaul tools --estimates`. */
 export function estimatesTable(tools: ToolEstimates[]): string {
   const seconds = (value: number | undefined) => (value === undefined ? '-' : `${value.toPrecision(3)}s`);
   const rows = tools.map(({ tool, runs, estimateSeconds, tookSeconds, off }) => [

@@ -1,10 +1,10 @@
-/** Exit codes of the client commands: a script tells the outcomes apart by them. Part of the public interface. */
+/** Exit codes of the client commands, by which scripts distinguish outcomes. Part of the public interface. */
 export const EXIT = {
-  /** Completed; for commands that wait for nothing: done. */
+  /** Completed; for commands that don't wait: done. */
   ok: 0,
   /** The tool failed, or the command did. */
   failed: 1,
-  /** Called wrongly: flags, arguments, answers, settings, the home. */
+  /** Wrong usage: flags, arguments, answers, settings, the home. */
   usage: 2,
   /** No server answers, or the server can't reach Temporal. */
   unreachable: 3,
@@ -12,9 +12,9 @@ export const EXIT = {
   notFound: 4,
   canceled: 5,
   timedOut: 6,
-  /** `result` without `--wait`: there is none yet. */
+  /** `result` without `--wait`: not finished yet. */
   unfinished: 7,
-  /** Ctrl-C: the work goes on, only nobody waits any more. */
+  /** Ctrl-C: the work continues without a waiting command. */
   detached: 130,
 } as const;
 
@@ -29,6 +29,6 @@ Exit codes of the commands that talk to a server:
   5    canceled
   6    timed out: the tool's maximum duration passed
   7    result without --wait: not finished yet
-  130  detached with Ctrl-C: the work goes on
-  141  the reader of standard output has gone, as in | head -1: the work goes on
+  130  detached with Ctrl-C: the work continues
+  141  the reader of standard output has gone, as in | head -1: the work continues
 `;

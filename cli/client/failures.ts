@@ -1,19 +1,19 @@
-/** What went wrong between command and server, as one line and an exit code. */
+/** Converts errors of a request to one line and an exit code. */
 import { CommanderError } from 'commander';
 import { programCommand } from '../../platform/program.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 
-/** Kinds of errors (operations/errors.ts) that mean: call it differently. */
+/** Error kinds (operations/errors.ts) that mean wrong usage. */
 const USAGE_KINDS = ['invalid_arguments', 'invalid_answer', 'unknown_tool', 'too_large'];
 const INVALID_PARAMS = -32602;
 
-/** A command that was called wrongly. */
+/** Wrong usage of a command. */
 export function usageFailure(message: string): CommandFailure {
   return new CommandFailure(message, EXIT.usage);
 }
 
-/** The exit code of an error that a server tells the kind of. */
+/** Exit code for an error kind that the server sent. */
 export function exitCodeOfKind(kind: string | undefined): number {
   if (kind === undefined) return EXIT.failed;
   if (USAGE_KINDS.includes(kind)) return EXIT.usage;
@@ -32,7 +32,7 @@ export function exitCodeOfKind(kind: string | undefined): number {
   }
 }
 
-/** What {@link toFailure} needs of RpcError; the class itself comes with the whole SDK. */
+/** The fields of RpcError that {@link toCommandFailure} uses; importing the class would load the whole SDK. */
 interface RpcErrorLike extends Error {
   method: string;
   subject: string | undefined;
@@ -40,8 +40,8 @@ interface RpcErrorLike extends Error {
   kind: string | undefined;
 }
 
-/** Any error as the failure of a command: one line, never a stack trace. */
-export function toFailure(error: unknown, url?: URL): Error {
+/** Converts any error to the failure of a command: one line without a stack trace. */
+export function toCommandFailure(error: unknown, url?: URL): Error {
   if (error instanceof CommandFailure || error instanceof CommanderError) return error;
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   switch (name) {
@@ -62,7 +62,7 @@ export function toFailure(error: unknown, url?: URL): Error {
 
 function rpcFailure({ method, subject, code, kind, message }: RpcErrorLike): CommandFailure {
   const about = subject === undefined ? '' : `${subject}: `;
-  // An expired task comes without a kind, and so does everything that other servers say.
+  // Errors of expired tasks and of other servers have no kind.
   const isTaskMissing = kind === undefined && code === INVALID_PARAMS && method.startsWith('tasks/');
   if (isTaskMissing) return new CommandFailure(`${about}${message}`, EXIT.notFound);
   return new CommandFailure(

@@ -1,56 +1,56 @@
-/** Waiting for several tasks at once: each as durable as one alone, none held up by another. */
+/** Waits for several tasks concurrently and independently. */
 import { setMaxListeners } from 'node:events';
 import type { Command } from 'commander';
 import { print, say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { isJson, printJson } from './command.js';
 import { EXIT } from './exit-codes.js';
-import { toFailure } from './failures.js';
-import { followTask, mannerOf, sayTrouble, whileHere } from './follow.js';
-import { Turns } from './open-questions.js';
+import { toCommandFailure } from './failures.js';
+import { followTask, questionModeOf, sayConnectionState, untilDetached } from './follow.js';
+import { TerminalLock } from './open-questions.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import { createView, type View } from './views.js';
 import type { Task } from './wire.js';
 
-/** Exit codes from the worst on: an outcome that is unknown is worse than a bad one. */
+/** Exit codes, worst first: an unknown outcome is worse than a bad one. */
 const WORST_FIRST: number[] = [
   ...[EXIT.detached, EXIT.unreachable, EXIT.notFound],
   ...[EXIT.failed, EXIT.timedOut, EXIT.canceled, EXIT.ok],
 ];
 
 /**
- * Waits until all tasks are closed, and prints each outcome as it comes: under a line `== TOKEN STATUS`; with --json every
- * state of every task is a line. A task that doesn't exist doesn't stop the others.
+ * Waits until all tasks are closed, and prints each outcome as it comes, under a line `== TOKEN STATUS`; with --json, prints
+ * every state of every task as a line. A task that doesn't exist doesn't stop the others.
  *
  * @returns the worst of the tasks' exit codes
  * @throws CommandFailure `detached` after Ctrl-C; `unreachable` when no server answers, or none for 15 minutes
  */
 export async function followAll(session: Session, command: Command, taskIds: string[]): Promise<number> {
   const view = createView(isJson(command), taskIds);
-  const turns = new Turns();
+  const turns = new TerminalLock();
   const server = new SharedServer(view);
-  const codes = await whileHere(view, async (leaving, leave) => {
-    // Every task listens.
+  const codes = await untilDetached(view, async (leaving, leave) => {
+    // Every task adds a listener.
     setMaxListeners(0, leaving.signal);
     const one = async (taskId: string): Promise<number> => {
-      const patience = server.patienceFor(leaving.signal);
-      const asking = { session, taskId, view, manner: mannerOf(command), turns, isNamed: true, leave };
+      const reconnects = server.reconnectOptions(leaving.signal);
+      const asking = { session, taskId, view, manner: questionModeOf(command), turns, isNamed: true, leave };
       try {
-        const closed = await followTask(asking, patience);
+        const closed = await followTask(asking, reconnects);
         if (!closed) return EXIT.detached;
-        if (!isJson(command)) await turns.take(() => showOutcome(view, closed));
+        if (!isJson(command)) await turns.run(() => showOutcome(view, closed));
         return exitCodeOf(closed);
       } catch (error) {
-        const failure = toFailure(error, session.url);
+        const failure = toCommandFailure(error, session.url);
         const exitCode = failure instanceof CommandFailure ? failure.exitCode : EXIT.failed;
         if (exitCode === EXIT.unreachable) {
           leave();
           throw failure;
         }
         if (isJson(command)) printJson({ taskId, error: { message: failure.message, exitCode } });
-        await turns.take(() => view.say(`longhaul: ${failure.message}`));
+        await turns.run(() => view.say(`longhaul: ${failure.message}`));
         return exitCode;
       }
     };
@@ -62,7 +62,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
   });
   const open = taskIds.filter((_taskId, index) => codes[index] === EXIT.detached);
   if (open.length > 0) {
-    const who = open.length === 1 ? `${open[0]} goes on` : `${open.length} operations go on`;
+    const who = open.length === 1 ? `${open[0]} continues` : `${open.length} operations continue`;
     throw new CommandFailure(
       `detached; ${who}. Come back with: ${session.hint('watch', open)}`,
       EXIT.detached,
@@ -74,21 +74,21 @@ export async function followAll(session: Session, command: Command, taskIds: str
 function showOutcome(view: View, task: Task): void {
   view.hold();
   const header = `== ${task.taskId} ${task.status}`;
-  // In the stream that the outcome itself goes to.
+  // Printed to the same stream as the outcome itself.
   if (task.status === 'completed') print(header);
   else say(header);
   printOutcome(task);
   view.release();
 }
 
-/** One server for all: once it has answered any task it is waited for, and its going and coming are said once. */
+/** Connection state shared by all tasks: one answer makes all tasks wait for the server, and each change is printed once. */
 class SharedServer {
   #isReached = false;
   #troubled = 0;
 
   constructor(private readonly view: View) {}
 
-  patienceFor(signal: AbortSignal): ReconnectOptions {
+  reconnectOptions(signal: AbortSignal): ReconnectOptions {
     const isReached = () => this.#isReached;
     return {
       signal,
@@ -96,10 +96,10 @@ class SharedServer {
         return isReached();
       },
       onReached: () => (this.#isReached = true),
-      onTrouble: (why?: string) => {
+      onConnectionChange: (why?: string) => {
         const before = this.#troubled;
         this.#troubled += why === undefined ? -1 : 1;
-        if (before === 0 || this.#troubled === 0) sayTrouble(this.view, why);
+        if (before === 0 || this.#troubled === 0) sayConnectionState(this.view, why);
       },
     };
   }

@@ -1,19 +1,24 @@
-/** Waiting for a task in front of somebody: shows it, asks its questions, and lets Ctrl-C leave it alone. */
+/** Waits for a task: shows its state, asks its questions, detaches on Ctrl-C. */
 import { CommandFailure } from '../failure.js';
 import { isJson } from './command.js';
 import type { Command } from 'commander';
 import { EXIT } from './exit-codes.js';
-import { Questions, Turns, type Manner, type QuestionsOptions } from './open-questions.js';
+import {
+  QuestionPrompter,
+  TerminalLock,
+  type QuestionMode,
+  type QuestionsOptions,
+} from './open-questions.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
 import type { Session } from './session.js';
-import { canAsk, createView, type View } from './views.js';
+import { isInteractive, createView, type View } from './views.js';
 import { watchTask } from './watch.js';
 import { isClosed, type Task } from './wire.js';
 
 export interface FollowOptions {
-  /** Is the task known to exist? Then a server that is gone is waited for from the start. */
+  /** Whether the task is known to exist, so that an unreachable server is retried from the start. */
   isKnown?: boolean;
-  /** Shows nothing but what has to be known. Default: the view that fits the output. */
+  /** Default: the view that fits the output. */
   view?: View;
 }
 
@@ -29,19 +34,29 @@ export async function follow(
   taskId: string,
   { isKnown = false, view = createView(isJson(command)) }: FollowOptions = {},
 ): Promise<Task> {
-  const closed = await whileHere(view, ({ signal }, leave) => {
-    const asking = { session, taskId, view, manner: mannerOf(command), turns: new Turns(), isNamed: false };
-    return followTask({ ...asking, leave }, { signal, isKnown, onTrouble: (why) => sayTrouble(view, why) });
+  const closed = await untilDetached(view, ({ signal }, leave) => {
+    const asking = {
+      session,
+      taskId,
+      view,
+      manner: questionModeOf(command),
+      turns: new TerminalLock(),
+      isNamed: false,
+    };
+    return followTask(
+      { ...asking, leave },
+      { signal, isKnown, onConnectionChange: (why) => sayConnectionState(view, why) },
+    );
   });
   if (closed) return closed;
   throw new CommandFailure(
-    `detached; ${taskId} goes on. Come back with: ${session.hint('watch', taskId)}`,
+    `detached; ${taskId} continues. Come back with: ${session.hint('watch', taskId)}`,
     EXIT.detached,
   );
 }
 
-/** Runs until its end; Ctrl-C fires the signal. Nothing live is left on the screen. */
-export async function whileHere<T>(
+/** Runs a function; Ctrl-C aborts the signal. Clears the live lines at the end. */
+export async function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
 ): Promise<T> {
@@ -56,15 +71,15 @@ export async function whileHere<T>(
   }
 }
 
-/** Shows a task and asks its questions. @returns undefined once the signal has fired. @throws Unreachable, RpcError */
+/** Shows a task and asks its questions. @returns undefined once the signal is aborted. @throws Unreachable, RpcError */
 export async function followTask(
   asking: QuestionsOptions,
-  patience: ReconnectOptions,
+  reconnects: ReconnectOptions,
 ): Promise<Task | undefined> {
   const { session, taskId, view } = asking;
-  const questions = new Questions(asking);
+  const questions = new QuestionPrompter(asking);
   try {
-    for await (const task of watchTask(session, taskId, patience)) {
+    for await (const task of watchTask(session, taskId, reconnects)) {
       view.show(task);
       if (isClosed(task)) return task;
       questions.update(task.inputRequests ?? {});
@@ -75,15 +90,15 @@ export async function followTask(
   }
 }
 
-/** How questions are asked here. */
-export function mannerOf(command: Command): Manner {
+/** How questions are handled in this terminal or pipe. */
+export function questionModeOf(command: Command): QuestionMode {
   if (isJson(command)) return 'silent';
-  return canAsk() ? 'prompt' : 'tell';
+  return isInteractive() ? 'prompt' : 'print';
 }
 
 /** @param why undefined when the server is back */
-export function sayTrouble(view: View, why: string | undefined): void {
+export function sayConnectionState(view: View, why: string | undefined): void {
   view.say(
-    why === undefined ? 'the server is back' : `the server is gone (${why}); the work goes on, trying again`,
+    why === undefined ? 'the server is back' : `the server is gone (${why}); the work continues; retrying`,
   );
 }

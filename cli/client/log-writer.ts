@@ -1,5 +1,5 @@
-/** Lines of logs on standard output: as they were printed, with numbers, or as JSON. */
-import { harmless, splitStyle } from './terminal-text.js';
+/** Writes log lines to standard output: unchanged, with numbers, or as JSON. */
+import { escapeControls, splitStyle } from './terminal-text.js';
 import type { LogAnswer, LogAnswerLine } from './wire.js';
 
 const PLAIN_STYLE = '\u001b[0m';
@@ -7,12 +7,12 @@ const PLAIN_STYLE = '\u001b[0m';
 export interface WriterOptions {
   json: boolean;
   numbers: boolean;
-  /** Does a terminal act upon what is written? */
+  /** Whether the output is a terminal, which interprets control characters. */
   isTerminal: boolean;
 }
 
 export class LogWriter {
-  /** Number of the line that the output stands in the middle of. */
+  /** Number of the line that was written in part. */
   #openLine: number | undefined;
   #held = '';
   #isStyled = false;
@@ -32,10 +32,10 @@ export class LogWriter {
 
   /** A line between the logs of two steps. */
   async header(line: string): Promise<void> {
-    if (!this.options.json) await this.#put(`${this.#ended()}== ${harmless(line)}\n`);
+    if (!this.options.json) await this.#put(`${this.#ended()}== ${escapeControls(line)}\n`);
   }
 
-  /** The last of it: a terminal gets back its style and its prompt a line of its own. */
+  /** Ends the output: resets a terminal's style and ends an open line. */
   async end(): Promise<void> {
     if (this.options.isTerminal && !this.options.json) await this.#put(this.#ended());
   }
@@ -54,13 +54,13 @@ export class LogWriter {
       ? splitStyle(this.#held + text)
       : [this.#held + text.replace(/\r$/, ''), ''];
     this.#held = rest;
-    const shown = harmless(whole);
+    const shown = escapeControls(whole);
     this.#isStyled ||= shown.includes('\u001b');
     return shown;
   }
 
   #closedLine(): string {
-    const text = `${harmless(this.#held)}${this.#openLine === undefined ? '' : '\n'}`;
+    const text = `${escapeControls(this.#held)}${this.#openLine === undefined ? '' : '\n'}`;
     this.#held = '';
     this.#openLine = undefined;
     return text;

@@ -1,4 +1,4 @@
-/** Reading logs page by page, and following a pipeline from step to step. */
+/** Reads logs page by page, and follows a pipeline from step to step. */
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import {
   chooseStep,
@@ -16,39 +16,39 @@ import { pause, type ReconnectPolicy } from './reconnect-policy.js';
 import type { Session } from './session.js';
 import type { Child, LogAnswer, OperationSteps } from './wire.js';
 
-/** How long nothing new is waited for before it is looked again, in milliseconds. */
+/** Poll interval while nothing is new, in milliseconds: first and last. */
 const FIRST_POLL_MS = 1_000;
 const LAST_POLL_MS = 5_000;
 
 export interface LogRequest {
   token: string;
   step: string | undefined;
-  /** Lines from the end. */
+  /** Number of lines from the end. */
   tail: number | undefined;
   from: number | undefined;
   to: number | undefined;
   pattern: string | undefined;
 }
 
-/** One command's way to its server: asks until there is an answer, or nobody waits any more. */
+/** A command's connection to its server, with retries until the signal is aborted. */
 export interface ServerLink {
   session: Session;
-  patience: ReconnectPolicy;
+  reconnects: ReconnectPolicy;
   signal: AbortSignal;
 }
 
-/** Reads a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
+/** Prints a log to its present end; with `isFollowed` until its step, or the operation, has ended. */
 export async function showLog(
-  { session, patience, signal }: ServerLink,
+  { session, reconnects, signal }: ServerLink,
   request: LogRequest,
   writer: LogWriter,
   isFollowed: boolean,
 ): Promise<void> {
   const ask = (query: Record<string, unknown>) =>
-    patience.answered(() => readLog(session, { token: request.token, ...query }, { signal }));
+    reconnects.retryUntilAnswered(() => readLog(session, { token: request.token, ...query }, { signal }));
   const askAfter = (page: LogAnswer) =>
     request.pattern === undefined
-      ? patience.answered(() => readLogAfter(session, request.token, page, { signal }))
+      ? reconnects.retryUntilAnswered(() => readLogAfter(session, request.token, page, { signal }))
       : ask({ cursor: page.cursor });
   const query = await firstQuery(ask, request);
   let page = query && (await ask(query));
@@ -65,7 +65,7 @@ export async function showLog(
   }
 }
 
-/** The last lines are asked for by number: a page from the end holds only so many. */
+/** Converts a tail to line numbers, since one page from the end holds a limited number of lines. */
 async function firstQuery(
   ask: (query: Record<string, unknown>) => Promise<LogAnswer | undefined>,
   { step, tail, from, to, pattern }: LogRequest,
@@ -84,31 +84,33 @@ async function firstQuery(
 }
 
 /**
- * Follows an operation until it is closed, or the one step that is named has ended.
+ * Follows an operation until it is closed, or until the step that the reference names has ended.
  *
- * @returns the operation as it was last seen; undefined when the signal fired first
- * @throws CommandFailure when there is no such step
+ * @returns the last state of the operation; undefined when the signal was aborted first
+ * @throws CommandFailure for an unknown step
  */
 export async function followLogs(
-  reach: ServerLink,
+  link: ServerLink,
   request: LogRequest,
   writer: LogWriter,
 ): Promise<OperationSteps | undefined> {
-  const { session, patience, signal } = reach;
-  if (await isOwnLog(reach, request)) {
-    await showLog(reach, { ...request, step: OPERATION_LOG }, writer, true);
-    return patience.answered(() => readSteps(session, request.token, { signal }));
+  const { session, reconnects, signal } = link;
+  if (await isOperationLog(link, request)) {
+    await showLog(link, { ...request, step: OPERATION_LOG }, writer, true);
+    return reconnects.retryUntilAnswered(() => readSteps(session, request.token, { signal }));
   }
-  const chain = new Chain(request.step);
+  const chain = new StepSequence(request.step);
   let pollMs = FIRST_POLL_MS;
   while (!signal.aborted) {
-    const operation = await patience.answered(() => readSteps(session, request.token, { signal }));
+    const operation = await reconnects.retryUntilAnswered(() =>
+      readSteps(session, request.token, { signal }),
+    );
     if (operation === undefined) return undefined;
     const next = chain.next(childrenOf(operation));
     if (next) {
       if (!chain.isOneStep) await writer.header(`${stepReference(next)} ${next.step.name}`);
       const first = chain.count === 1 ? request : { ...request, from: undefined, tail: undefined };
-      await showLog(reach, { ...first, step: stepReference(next) }, writer, true);
+      await showLog(link, { ...first, step: stepReference(next) }, writer, true);
       pollMs = FIRST_POLL_MS;
       continue;
     }
@@ -119,23 +121,23 @@ export async function followLogs(
   return undefined;
 }
 
-/** Is it the operation's own log that is asked for, rather than a step's? */
-async function isOwnLog(
-  { session, patience, signal }: ServerLink,
+/** Whether the request is for the operation's own log rather than a step's. */
+async function isOperationLog(
+  { session, reconnects, signal }: ServerLink,
   { token, step }: LogRequest,
 ): Promise<boolean> {
   if (step !== undefined) return step === OPERATION_LOG;
   try {
-    const page = await patience.answered(() => readLog(session, { token, tail: 1 }, { signal }));
+    const page = await reconnects.retryUntilAnswered(() => readLog(session, { token, tail: 1 }, { signal }));
     return page?.step === OPERATION_LOG;
   } catch (error) {
-    // Of a pipeline no step has started yet, or no worker says which steps there are.
+    // A pipeline without started steps, or without a worker that could list its steps.
     if (error instanceof ToolRefusal) return false;
     throw error;
   }
 }
 
-/** The parts of an operation; empty while no worker says which there are. */
+/** The parts of an operation; empty while no worker can list them. */
 function childrenOf({ token, children, isLive, status }: OperationSteps): Child[] {
   if (children) return children;
   if (status === 'expired') throw new CommandFailure(`${token}: the operation has expired`, EXIT.notFound);
@@ -147,11 +149,11 @@ function childrenOf({ token, children, isLive, status }: OperationSteps): Child[
   return [];
 }
 
-/** Which step comes after which: each that has started once, by the time of its start. */
-class Chain {
+/** Order in which steps are printed: each started step once, by start time. */
+class StepSequence {
   readonly #shown = new Set<string>();
   #since = '';
-  /** Is only one step meant, whatever comes after it? */
+  /** Whether the request is for one step only. */
   isOneStep = false;
   isDone = false;
 
@@ -178,7 +180,7 @@ class Chain {
     if (this.isOneStep) {
       const chosen = chooseStep(children, wanted);
       const { startedAt, status } = chosen.step;
-      // One that was never run has no log.
+      // A step that never ran has no log.
       this.isDone = startedAt === undefined && isStepEnded({ status });
       return startedAt === undefined || this.#shown.size > 0 ? undefined : chosen;
     }

@@ -1,19 +1,19 @@
-/** The open questions of a task: asked one by one in a terminal, else printed with how to answer them; each once. */
-import { howToAnswer } from './answers.js';
-import { toFailure } from './failures.js';
+/** The open questions of a task: each is asked once in a terminal, else printed once with how to answer it. */
+import { answerInstructions } from './answers.js';
+import { toCommandFailure } from './failures.js';
 import type { Session } from './session.js';
 import type { View } from './views.js';
 import type { InputRequest } from './wire.js';
 
-/** `prompt`: ask in the terminal. `tell`: print how to answer. `silent`: programs find the questions in the task. */
-export type Manner = 'prompt' | 'tell' | 'silent';
+/** `prompt`: ask in the terminal. `print`: print how to answer. `silent`: programs find the questions in the task. */
+export type QuestionMode = 'prompt' | 'print' | 'silent';
 
-/** Gives the terminal to one at a time: to a prompt, or to a result that is printed. */
-export class Turns {
+/** Mutex for the terminal: one prompt or printed result at a time. */
+export class TerminalLock {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs after all that were taken before have ended. */
-  take<T>(run: () => T | Promise<T>): Promise<T> {
+  /** Runs a function after all earlier ones have ended. */
+  run<T>(run: () => T | Promise<T>): Promise<T> {
     const turn = this.#last.then(run);
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -24,15 +24,15 @@ export interface QuestionsOptions {
   session: Session;
   taskId: string;
   view: View;
-  manner: Manner;
-  turns: Turns;
-  /** Are several tasks watched, so that each question has to name its own? */
+  manner: QuestionMode;
+  turns: TerminalLock;
+  /** Whether several tasks are watched, so that each question must name its task. */
   isNamed: boolean;
-  /** Called when somebody leaves with Ctrl-C at a prompt. */
+  /** Called on Ctrl-C at a prompt. */
   leave: () => void;
 }
 
-export class Questions {
+export class QuestionPrompter {
   readonly #seen = new Set<string>();
   #open: Record<string, InputRequest> = {};
   #current: { key: string; gone: AbortController } | undefined;
@@ -40,7 +40,7 @@ export class Questions {
 
   constructor(private readonly options: QuestionsOptions) {}
 
-  /** Takes the questions that are open now. */
+  /** Updates the set of open questions. */
   update(open: Record<string, InputRequest>): void {
     this.#open = open;
     if (this.#current && !(this.#current.key in open)) this.#current.gone.abort();
@@ -63,7 +63,7 @@ export class Questions {
       if (manner === 'silent') continue;
       if (manner === 'prompt' && next[1].method === 'elicitation/create') await this.#ask(...next);
       else {
-        const [question = '', ...how] = howToAnswer(session, taskId, ...next);
+        const [question = '', ...how] = answerInstructions(session, taskId, ...next);
         this.#say(question);
         for (const line of how) this.options.view.say(line);
       }
@@ -75,7 +75,7 @@ export class Questions {
     this.#current = { key, gone };
     const { turns, view } = this.options;
     try {
-      await turns.take(async () => {
+      await turns.run(async () => {
         if (gone.signal.aborted) return;
         view.hold();
         try {
@@ -100,7 +100,7 @@ export class Questions {
         await session.request('tasks/update', { taskId, inputResponses: { [key]: response } });
         return;
       } catch (error) {
-        this.#say(toFailure(error, session.url).message);
+        this.#say(toCommandFailure(error, session.url).message);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Calling the server's tools about operations, which answer at once. */
+/** Calls the server's operation tools, which answer at once. */
 import { logUri } from '../../mcp-server/shared/resource-links.js';
 import {
   ERROR_META_KEY,
@@ -13,7 +13,7 @@ import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { pageFrom, stepsFrom, type PlainPage, type PlainSteps } from './plain.js';
+import { toOperationPage, toOperationSteps, type PlainPage, type PlainSteps } from './plain.js';
 import {
   errorKindOf,
   type Child,
@@ -24,10 +24,10 @@ import {
   type ToolResult,
 } from './wire.js';
 
-/** How long an answer may take, in milliseconds: a closed workflow may have to be replayed for it. */
+/** Time limit of an answer, in milliseconds: it may require the replay of a closed workflow. */
 const ANSWER_LIMIT_MS = 60_000;
 
-/** A call that such a tool refused, in its words. */
+/** A call that an operation tool refused, with its message. */
 export class ToolRefusal extends CommandFailure {
   constructor(
     message: string,
@@ -38,7 +38,7 @@ export class ToolRefusal extends CommandFailure {
   }
 }
 
-/** The structured content of a tool about operations. @throws ToolRefusal, Unreachable, RpcError */
+/** Calls an operation tool and returns its structured content. @throws ToolRefusal, Unreachable, RpcError */
 export async function callOperationTool<Output>(
   session: Session,
   name: string,
@@ -48,25 +48,25 @@ export async function callOperationTool<Output>(
   return (await callWithMeta<Output>(session, name, args, options)).output;
 }
 
-/** The same with the `_meta` of the result, which has the statuses of the record. */
+/** Also returns the result's `_meta`, which has the statuses of the record. */
 async function callWithMeta<Output>(
   session: Session,
   name: string,
   args: Record<string, unknown>,
   options: RequestOptions = {},
 ): Promise<{ output: Output; meta: Record<string, unknown> }> {
-  const { structuredContent, _meta: meta = {} } = await callOwnTool(session, name, args, options);
-  if (typeof structuredContent !== 'object' || structuredContent === null) throw notLonghauls(name);
+  const { structuredContent, _meta: meta = {} } = await callBuiltinTool(session, name, args, options);
+  if (typeof structuredContent !== 'object' || structuredContent === null) throw unsupportedTool(name);
   return { output: structuredContent as Output, meta };
 }
 
-/** What comes from a server that has another tool of this name. */
-export function notLonghauls(name: string): CommandFailure {
+/** Failure for a server whose tool of this name isn't Longhaul's. */
+export function unsupportedTool(name: string): CommandFailure {
   return new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
 }
 
-/** Calls one of Longhaul's own tools. @throws ToolRefusal, Unreachable, RpcError */
-export async function callOwnTool(
+/** Calls a built-in tool. @throws ToolRefusal, Unreachable, RpcError */
+export async function callBuiltinTool(
   session: Session,
   name: string,
   args: Record<string, unknown>,
@@ -78,13 +78,13 @@ export async function callOwnTool(
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
   if (!result.isError) return result;
-  // What follows is advice for models.
+  // The following lines are advice for models.
   const text = result.content?.[0]?.text ?? '';
   const { retryable } = (result._meta?.[ERROR_META_KEY] ?? {}) as { retryable?: boolean };
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
-/** Where an operation and its parts stand. @throws ToolRefusal, Unreachable, RpcError */
+/** Reads the state of an operation and its parts. @throws ToolRefusal, Unreachable, RpcError */
 export async function readSteps(
   session: Session,
   token: string,
@@ -92,14 +92,14 @@ export async function readSteps(
 ): Promise<OperationSteps> {
   const args = { token, view: 'steps' };
   const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
-  return stepsFrom(
+  return toOperationSteps(
     output,
     meta[STATUS_META_KEY] as OperationStatus,
     (meta[PARTS_META_KEY] ?? []) as PartStatuses[],
   );
 }
 
-/** The jobs of a pipeline; none of another operation, nor from a server that doesn't tell. */
+/** The jobs of a pipeline; undefined for other operations, and from servers that don't provide them. */
 export async function readChildren(session: Session, token: string): Promise<Child[] | undefined> {
   try {
     return (await readSteps(session, token)).children;
@@ -108,7 +108,7 @@ export async function readChildren(session: Session, token: string): Promise<Chi
   }
 }
 
-/** A page of a log. @throws ToolRefusal, Unreachable, RpcError */
+/** Reads a page of a log. @throws ToolRefusal, Unreachable, RpcError */
 export async function readLog(
   session: Session,
   args: { token: string } & Record<string, unknown>,
@@ -123,8 +123,8 @@ export async function readLog(
   return log;
 }
 
-/** What a resource that is a log says of itself. */
-interface LogNews {
+/** `_meta` of a log resource. */
+interface LogResource {
   from?: number;
   /** Begins in the middle of that line. */
   is_continued?: true;
@@ -134,7 +134,7 @@ interface LogNews {
 }
 
 /**
- * What follows a page of a log, as much at once as the server sends: tools' answers are made for models, and small.
+ * Reads the rest of a log after a page from the log's resource, whose reads are larger than the tools' answers for models.
  *
  * @param page without a pattern
  * @throws Unreachable, RpcError
@@ -152,7 +152,9 @@ export async function readLogAfter(
     { limitMs: ANSWER_LIMIT_MS, ...options },
   );
   const { text, _meta } = contents[0]!;
-  const { from, is_continued, next_uri, ...rest } = (_meta as { 'longhaul/log': LogNews })['longhaul/log'];
+  const { from, is_continued, next_uri, ...rest } = (_meta as { 'longhaul/log': LogResource })[
+    'longhaul/log'
+  ];
   const next = next_uri === undefined ? undefined : new URL(next_uri).searchParams.get('cursor');
   return {
     ...rest,
@@ -162,7 +164,7 @@ export async function readLogAfter(
   };
 }
 
-/** The lines of a text; the last one is unfinished if it has no end. */
+/** The lines of a text; the last one is unfinished without a line break. */
 function linesOf(text: string, from: number, isContinued: boolean): LogAnswerLine[] {
   const lines: LogAnswerLine[] = text
     .split('\n')
@@ -179,9 +181,9 @@ export interface OperationPage {
 }
 
 /**
- * A page of the operations.
+ * Reads a page of the operations.
  *
- * @param filter `status` is one that lists tell apart
+ * @param filter `status` is one that lists can filter by
  * @throws ToolRefusal, Unreachable, RpcError
  */
 export async function listOperations(
@@ -192,5 +194,5 @@ export async function listOperations(
     ...filter,
     ...(status === undefined ? {} : { status: STATUS_NAMES[status].plain }),
   });
-  return pageFrom(output, meta[STATUS_META_KEY] as OperationStatus[]);
+  return toOperationPage(output, meta[STATUS_META_KEY] as OperationStatus[]);
 }

@@ -1,4 +1,4 @@
-/** How a task ended: in words, and as an exit code. */
+/** Prints a closed task's outcome, and maps it to an exit code. */
 import { print, say } from '../console.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { EXIT } from './exit-codes.js';
@@ -15,7 +15,7 @@ const EXIT_CODES: Partial<Record<OperationStatus, number>> = {
   expired: EXIT.notFound,
 };
 
-/** Prints what a closed task brought: a result on standard output, anything else on standard error. */
+/** Prints the outcome of a closed task: a result on standard output, anything else on standard error. */
 export function printOutcome(task: Task): void {
   if (task.result) printResult(task.result);
   else if (task.status === 'canceled') say(canceledText(task));

@@ -1,4 +1,4 @@
-/** What the tools about operations give, in the shapes of the command line and with the statuses of the record. */
+/** Converts results of the operation tools to the command line's types, with the statuses of the record. */
 import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';
@@ -41,7 +41,7 @@ export interface PlainSteps extends PlainOperation {
 }
 
 /** @param statuses of the children */
-export function stepsFrom(
+export function toOperationSteps(
   { children, is_live, ...operation }: PlainSteps,
   status: OperationStatus,
   statuses: PartStatuses[],
@@ -61,7 +61,7 @@ export function stepsFrom(
 }
 
 /** @param statuses of the operations */
-export function pageFrom(
+export function toOperationPage(
   { operations, next_cursor }: PlainPage,
   statuses: OperationStatus[],
 ): { operations: ListedOperation[]; nextCursor?: string } {

@@ -1,23 +1,23 @@
-/** Asking in the terminal, by the question's schema (specs: 2026-07-28 client/elicitation, "Requested Schema"). */
+/** Prompts in the terminal, by the question's schema (specs: 2026-07-28 client/elicitation, "Requested Schema"). */
 import type { JsonSchema } from '../../operations/schema.js';
 import { check } from '../../operations/schema.js';
 import {
   choicesOf,
   isRequired,
   propertiesOf,
-  textOf,
+  formatValue,
   typesOf,
-  valueFrom,
+  parseValue,
   type Choice,
 } from './schema-values.js';
 import { oneLine } from './table.js';
-import { harmlessLines } from './terminal-text.js';
+import { escapedLines } from './terminal-text.js';
 import type { InputRequest, InputResponse } from './wire.js';
 
-/** Ctrl-C at a prompt, or a question that somebody else answered in the meantime. */
+/** `left`: Ctrl-C at a prompt. `gone`: somebody else has answered in the meantime. */
 export type NoResponse = 'left' | 'gone';
 
-/** Stands for "no answer to this field" in a list of choices. */
+/** Choice for leaving out a field. */
 const SKIPPED = Symbol('skipped');
 const YES_OR_NO: Choice[] = [
   { value: true, label: 'Yes' },
@@ -27,8 +27,8 @@ const YES_OR_NO: Choice[] = [
 /**
  * Asks a question: whether to answer, then field by field.
  *
- * @param gone fires when the question is no longer open
- * @param asker token of the operation that asks, to be shown where several may ask
+ * @param gone aborted when the question is no longer open
+ * @param asker token of the operation that asks, shown where several may ask
  */
 export async function ask(
   question: InputRequest,
@@ -38,13 +38,13 @@ export async function ask(
   const { isCancel, select } = await import('@clack/prompts');
   const schema = question.params?.requestedSchema ?? { type: 'object', properties: {} };
   const common = { output: process.stderr, signal: gone };
-  const message = harmlessLines(question.params?.message ?? 'The tool asks something.').join('\n');
+  const message = escapedLines(question.params?.message ?? 'The tool asks something.').join('\n');
   const action = await select({
     ...common,
     message: asker === undefined ? message : `${oneLine(asker)}: ${message}`,
     options: [
       { value: 'accept' as const, label: 'Answer' },
-      { value: 'decline' as const, label: 'Decline', hint: 'the tool is told so' },
+      { value: 'decline' as const, label: 'Decline', hint: 'the tool is notified' },
       { value: 'cancel' as const, label: 'Dismiss', hint: 'the tool may ask again' },
     ],
   });
@@ -66,7 +66,7 @@ async function askField(
   common: { output: typeof process.stderr; signal: AbortSignal },
 ): Promise<unknown> {
   const { confirm, isCancel, multiselect, select, text } = await import('@clack/prompts');
-  const label = oneLine(textOf(schema['description'] ?? schema['title'] ?? name));
+  const label = oneLine(formatValue(schema['description'] ?? schema['title'] ?? name));
   const message = required ? label : `${label} (optional)`;
   const initial = schema['default'];
   const isBoolean = typesOf(schema).join() === 'boolean';
@@ -100,21 +100,21 @@ async function askField(
   const typed = await text({
     ...common,
     message,
-    ...(initial === undefined ? {} : { initialValue: textOf(initial) }),
+    ...(initial === undefined ? {} : { initialValue: formatValue(initial) }),
     validate: (value) => (!value && !required ? undefined : problemOf(value ?? '', schema, name)),
   });
   if (isCancel(typed)) return typed;
-  return !typed && !required ? SKIPPED : valueFrom(typed, schema, name);
+  return !typed && !required ? SKIPPED : parseValue(typed, schema, name);
 }
 
 function options(choices: Choice[]): { value: number; label: string }[] {
   return choices.map(({ label }, index) => ({ value: index, label: oneLine(label) }));
 }
 
-/** What is wrong with a typed value, if anything. */
+/** Validation message for a typed value; undefined for a valid one. */
 function problemOf(text: string, schema: JsonSchema, name: string): string | undefined {
   try {
-    return check(schema, valueFrom(text, schema, name), name)[0];
+    return check(schema, parseValue(text, schema, name), name)[0];
   } catch (error) {
     return (error as Error).message;
   }

@@ -1,15 +1,15 @@
-/** Values from text, by the JSON Schema that they are for: flags of a call, fields of an answer. */
+/** Parses text by JSON Schema: flags of a call, fields of an answer. */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 
-/** A value that can be chosen. */
+/** A value of an enum. */
 export interface Choice {
   value: unknown;
   label: string;
 }
 
-/** Follows references within the document and looks into a property's alternatives. */
-export function resolved(schema: unknown, root: JsonSchema): JsonSchema {
+/** Resolves references within the document and alternatives of a property. */
+export function resolveSchema(schema: unknown, root: JsonSchema): JsonSchema {
   if (typeof schema !== 'object' || schema === null) return {};
   const { $ref } = schema as JsonSchema;
   if (typeof $ref !== 'string' || !$ref.startsWith('#/')) return schema as JsonSchema;
@@ -21,11 +21,11 @@ export function resolved(schema: unknown, root: JsonSchema): JsonSchema {
   return { ...(target as JsonSchema | undefined), ...beside };
 }
 
-/** The properties of an object's schema. */
+/** The properties of an object schema. */
 export function propertiesOf(schema: JsonSchema): [name: string, schema: JsonSchema][] {
   return Object.entries((schema['properties'] ?? {}) as JsonSchema).map(([name, property]) => [
     name,
-    resolved(property, schema),
+    resolveSchema(property, schema),
   ]);
 }
 
@@ -33,21 +33,21 @@ export function isRequired(schema: JsonSchema, name: string): boolean {
   return ((schema['required'] as string[] | undefined) ?? []).includes(name);
 }
 
-/** The values of an enum, in any of the forms that MCP knows; undefined when anything goes. */
+/** The values of an enum, in any of MCP's forms; undefined for other schemas. */
 export function choicesOf(schema: JsonSchema): Choice[] | undefined {
   const values = (schema['enum'] ?? ('const' in schema ? [schema['const']] : undefined)) as
     unknown[] | undefined;
   const names = schema['enumNames'] as string[] | undefined;
-  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? textOf(value) }));
+  if (values) return values.map((value, index) => ({ value, label: names?.[index] ?? formatValue(value) }));
   const options = (schema['oneOf'] ?? schema['anyOf']) as JsonSchema[] | undefined;
   if (!options?.length || !options.every((one) => 'const' in one)) return undefined;
   return options.map((one) => ({
     value: one['const'],
-    label: (one['title'] as string | undefined) ?? textOf(one['const']),
+    label: (one['title'] as string | undefined) ?? formatValue(one['const']),
   }));
 }
 
-/** The types that a value may have; empty when the schema doesn't say. */
+/** The types that a value may have; empty when the schema names none. */
 export function typesOf(schema: JsonSchema): string[] {
   const { type } = schema;
   if (typeof type === 'string') return [type];
@@ -56,10 +56,10 @@ export function typesOf(schema: JsonSchema): string[] {
   return [...new Set((options ?? []).flatMap(typesOf))];
 }
 
-/** What is expected, in a word or two: `number`, `a|b|c`, `JSON array`. */
-export function expectationOf(schema: JsonSchema): string {
+/** Short description of the expected value: `number`, `a|b|c`, `JSON array`. */
+export function describeExpected(schema: JsonSchema): string {
   const choices = choicesOf(schema);
-  if (choices) return choices.map(({ value }) => textOf(value)).join('|');
+  if (choices) return choices.map(({ value }) => formatValue(value)).join('|');
   const words = typesOf(schema)
     .filter((type) => type !== 'null')
     .map((type) => (type === 'array' || type === 'object' ? `JSON ${type}` : type));
@@ -67,22 +67,22 @@ export function expectationOf(schema: JsonSchema): string {
 }
 
 /**
- * Reads a value.
+ * Parses a value.
  *
- * @param where what the value is called in the message, such as `--seconds`
+ * @param where name of the value in the message, such as `--seconds`
  * @throws CommandFailure that says where, what was expected and what came
  */
-export function valueFrom(text: string, schema: JsonSchema, where: string): unknown {
+export function parseValue(text: string, schema: JsonSchema, where: string): unknown {
   const fail = (): never => {
-    throw usageFailure(`${where}: expected ${expectationOf(schema)}; got ${JSON.stringify(text)}`);
+    throw usageFailure(`${where}: expected ${describeExpected(schema)}; got ${JSON.stringify(text)}`);
   };
   const choices = choicesOf(schema);
   if (choices) {
-    const chosen = choices.find(({ value }) => textOf(value) === text);
+    const chosen = choices.find(({ value }) => formatValue(value) === text);
     return chosen ? chosen.value : fail();
   }
   const types = typesOf(schema);
-  const json = parsed(text);
+  const json = parseJson(text);
   const isFree = types.length === 0;
   if (types.includes('null') && text === 'null') return null;
   if (types.includes('boolean') && typeof json === 'boolean') return json;
@@ -99,8 +99,8 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON of a text; undefined when it is none. */
-export function parsed(text: string): unknown {
+/** Parses JSON; undefined for invalid JSON. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -108,7 +108,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** A value as people type it. */
-export function textOf(value: unknown): string {
+/** Formats a value as {@link parseValue} reads it. */
+export function formatValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** Which server a command talks to, and the calls that it makes there. */
+/** A command's server, and the requests to it. */
 import type { Command } from 'commander';
 import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import { checkReadable } from '../../platform/home.js';
@@ -12,10 +12,10 @@ import { asTask } from './task.js';
 import type { Task, ToolDeclaration } from './wire.js';
 
 /**
- * The MCP endpoint: --url or LONGHAUL_URL; the running stack of LONGHAUL_HOME; else what the settings say. A host or
- * port on the command line comes before the stack's.
+ * The MCP endpoint: --url or LONGHAUL_URL, else the running stack of LONGHAUL_HOME, else host and port of the settings. A host
+ * or port on the command line takes precedence over the stack's.
  *
- * @throws CommandFailure when it is no http(s) URL, SettingsError, HomeError
+ * @throws CommandFailure when it isn't an http(s) URL, SettingsError, HomeError
  */
 export async function serverUrlOf(command: Command): Promise<URL> {
   const { url, host, port } = command.optsWithGlobals<{ url?: string; host?: string; port?: string }>();
@@ -36,7 +36,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** A command's connection, with the methods by name. */
+/** A command's connection, with a method for each request. */
 export class Session {
   readonly connection: Connection;
   /** Flags with which another command reaches the same server. */
@@ -55,10 +55,10 @@ export class Session {
   }
 
   /**
-   * A command line for people to go on with. Tokens that begin with a dash stand behind `--`.
+   * A follow-up command line for people. Tokens that begin with a dash are placed after `--`.
    *
    * @param tokens one or several
-   * @param rest what follows them: operands and flags, unquoted
+   * @param rest further operands and flags, unquoted
    */
   hint(name: string, tokens: string | readonly string[], rest: string[] = []): string {
     const all = [tokens].flat();
@@ -82,7 +82,7 @@ export class Session {
     return (await this.listTools()).tools;
   }
 
-  /** @returns the tools, and problems of files that should make others, a line each */
+  /** @returns the tools, and the problems of tool files that can't be used, a line each */
   async listTools(): Promise<{ tools: ToolDeclaration[]; problems: string[] }> {
     const tools: ToolDeclaration[] = [];
     let problems: string[] = [];
@@ -97,7 +97,7 @@ export class Session {
     return { tools, problems };
   }
 
-  /** @throws CommandFailure that names the tools there are */
+  /** @throws CommandFailure that lists the known tools */
   async tool(name: string): Promise<ToolDeclaration> {
     const tools = await this.tools();
     const tool = tools.find((one) => one.name === name);

@@ -1,6 +1,6 @@
-/** The line that a terminal shows while a task runs: stage, bar, numbers, time. */
+/** Status line of a running task in a terminal: stage, bar, numbers, time. */
 import { oneLine } from './table.js';
-import { cutTo, widthOf } from './text-width.js';
+import { truncateTo, widthOf } from './text-width.js';
 import { progressOf, type Task } from './wire.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -10,7 +10,7 @@ const BAR_WIDTHS = [24, 8];
 const LEAST_WORDS = 8;
 
 /**
- * Never wider than the terminal: the bar gets narrower and goes first, then words are cut, then the stage.
+ * Fits the terminal's width: first the bar is narrowed and removed, then the message is cut, then the stage.
  *
  * @param frame counts up with each drawing; turns the spinner
  * @param columns width of the terminal
@@ -33,7 +33,7 @@ export function statusLine(task: Task, frame: number, nowMs: number, columns: nu
   if (left < 0) {
     const end = [number, time].filter(Boolean).join(' ');
     const kept = room - widthOf(`${spinner}  ${end}`);
-    return cutTo([spinner, ...(kept > 1 ? [cutTo(name, kept)] : []), end].join(' '), room);
+    return truncateTo([spinner, ...(kept > 1 ? [truncateTo(name, kept)] : []), end].join(' '), room);
   }
   const wordsWidth = Math.min(widthOf(words), LEAST_WORDS);
   const barWidth =
@@ -41,7 +41,7 @@ export function statusLine(task: Task, frame: number, nowMs: number, columns: nu
   const filled = Math.round((share ?? 0) * barWidth);
   const bar = '█'.repeat(filled) + '░'.repeat(barWidth - filled);
   left -= barWidth ? barWidth + 1 : 0;
-  const shown = left > wordsWidth ? cutTo(words, left - 1) : '';
+  const shown = left > wordsWidth ? truncateTo(words, left - 1) : '';
   return [spinner, name, bar, number, shown, time].filter(Boolean).join(' ');
 }
 

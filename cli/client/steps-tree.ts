@@ -1,10 +1,10 @@
-/** A pipeline's jobs and steps in words. */
+/** Formats a pipeline's jobs and steps. */
 import type { StepRecord } from '../../operations/record.js';
 import { elapsed } from './status-line.js';
 import { oneLine, textTable } from './table.js';
 import type { Child } from './wire.js';
 
-/** Up to so many steps are all shown; of more, only those of jobs in which something is to be seen. */
+/** Number of steps up to which all are shown; beyond it, only those of jobs that run, wait or went wrong. */
 const ALL_STEPS = 40;
 const QUIET = new Set(['pending', 'completed', 'skipped']);
 

@@ -1,14 +1,14 @@
-/** Columns of text. */
+/** Text tables. */
 import { columnsOf, padTo, widthOf } from './text-width.js';
 
-/** Columns that prose in the last column of a table needs to be readable. */
+/** Least width of prose in the last column of a table. */
 const LEAST_PROSE = 20;
 /** Indent of the lines of a row after its first, where a row is a paragraph. */
 const HANGING = '    ';
 
 /**
- * Lines with padded columns, two spaces apart; the last column is wrapped between words. Where the columns don't fit beside
- * each other, each row is a paragraph of its cells.
+ * Formats rows with padded columns, two spaces apart; the last column is wrapped between words. Where the columns don't fit
+ * beside each other, each row is a paragraph of its cells.
  *
  * @param width of the whole, in columns. Default: the terminal's; no limit for a file or a pipe
  */
@@ -18,27 +18,27 @@ export function textTable(rows: string[][], width = columnsOf(process.stdout)): 
     row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, widthOf(cell))));
   const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
   const room = width - before;
-  if (!isEnough(room, rows, widths.at(-1) ?? 0, width))
+  if (!hasEnoughRoom(room, rows, widths.at(-1) ?? 0, width))
     return rows.flatMap((row) => paragraph(row, width)).join('\n');
   return rows
     .flatMap((row) => {
-      const [first = '', ...more] = wrapped(row.at(-1) ?? '', room);
+      const [first = '', ...more] = wrapText(row.at(-1) ?? '', room);
       const cells = [...row.slice(0, -1), first].map((cell, column) => padTo(cell, widths[column] ?? 0));
       return [cells.join('  ').trimEnd(), ...more.map((line) => ' '.repeat(before) + line)];
     })
     .join('\n');
 }
 
-/** Can the last column be wrapped into this room, with no word that only a paragraph has room for? */
-function isEnough(room: number, rows: string[][], lastWidth: number, width: number): boolean {
+/** Whether the last column can be wrapped into this width, without a word that only a paragraph has room for. */
+function hasEnoughRoom(room: number, rows: string[][], lastWidth: number, width: number): boolean {
   if (room < Math.min(lastWidth, LEAST_PROSE)) return false;
   return rows.every((row) =>
     (row.at(-1) ?? '').split(' ').every((word) => widthOf(word) <= room || widthOf(word) > width),
   );
 }
 
-/** A text in lines of at most `room` columns, broken between words; a longer word is a line of its own. */
-function wrapped(text: string, room: number): string[] {
+/** Wraps a text into lines of at most `room` columns, between words; a longer word is a line of its own. */
+function wrapText(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {
@@ -50,7 +50,7 @@ function wrapped(text: string, room: number): string[] {
   return [...lines, line];
 }
 
-/** The cells of a row one after the other, each on one line if that is long enough. */
+/** Formats a row as a paragraph of its cells. */
 function paragraph(row: string[], width: number): string[] {
   const [indent] = /^ */.exec(row[0] ?? '')!;
   const hanging = indent + HANGING;

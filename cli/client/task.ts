@@ -1,23 +1,23 @@
-/** Tasks and results from the wire, as the commands print them: for people, with the status of the operation's record. */
+/** Converts tasks and results of the protocol for printing: text for people, and the status of the operation's record. */
 import { STATUS_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { errorKindOf, type ProtocolTask, type Task, type ToolResult } from './wire.js';
 
-/** A task without what belongs to the answer that brought it. */
+/** A task without the fields of the response that carried it. */
 export function asTask(answer: ProtocolTask & { resultType?: string }): Task {
   const { resultType: _resultType, _meta = {}, result, ...task } = answer;
   const { [STATUS_META_KEY]: _status, ...meta } = _meta;
   return {
     ...task,
     status: statusOf(answer),
-    ...(result === undefined ? {} : { result: forPeople(result) }),
+    ...(result === undefined ? {} : { result: withPlainText(result) }),
     ...(Object.keys(meta).length ? { _meta: meta } : {}),
   };
 }
 
 /**
- * The status of the record: the server's word, or what the task of another vendor's server comes to. There, work that failed is a
- * completed task whose result has `isError` (specs: ext-tasks, "Task Execution Errors").
+ * The status of the record: from the server's `_meta`, or derived for another vendor's server, where failed work is a completed
+ * task whose result has `isError` (specs: ext-tasks, "Task Execution Errors").
  */
 function statusOf({ status, result, _meta }: ProtocolTask): OperationStatus {
   const own = _meta?.[STATUS_META_KEY];
@@ -31,8 +31,8 @@ function statusOfError(result: ToolResult): OperationStatus {
   return kind === 'timed_out' || kind === 'canceled' ? kind : 'failed';
 }
 
-/** The result with the text that is for people, where the server has another one for models. */
-export function forPeople({ _meta = {}, ...result }: ToolResult): ToolResult {
+/** The result with the text for people, where the server also sends one for models. */
+export function withPlainText({ _meta = {}, ...result }: ToolResult): ToolResult {
   const { [TEXT_META_KEY]: text, ...meta } = _meta;
   const [first, ...others] = result.content ?? [];
   return {

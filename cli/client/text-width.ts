@@ -1,18 +1,18 @@
-/** Widths of text on a terminal, in columns: wide characters take two. */
+/** Width of text on a terminal, in columns: wide characters take two. */
 import stringWidth from 'fast-string-width';
 
 const ELLIPSIS = '…';
 const CHARACTERS = new Intl.Segmenter();
-/** Width of a terminal that doesn't say its own, in columns. */
+/** Default width of a terminal, in columns. */
 const USUAL_COLUMNS = 80;
 
-/** Columns that a text takes on one line. */
+/** Width of a text on one line, in columns. */
 export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
-/** The text, cut to at most `columns` columns; a cut one ends with `…`. */
-export function cutTo(text: string, columns: number): string {
+/** Truncates a text to at most `columns` columns, ending with `…`. */
+export function truncateTo(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let [cut, width] = ['', 1];
   for (const { segment } of CHARACTERS.segment(text)) {
@@ -23,14 +23,14 @@ export function cutTo(text: string, columns: number): string {
   return columns > 0 ? `${cut}${ELLIPSIS}` : '';
 }
 
-/** The text, filled up with spaces to at least `columns` columns. */
+/** Pads a text with spaces to at least `columns` columns. */
 export function padTo(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
 
 /**
- * Width of an output, in columns: the terminal's, or COLUMNS where that is less or the terminal doesn't say its own.
- * Infinity for a file or a pipe, whose lines are never cut or wrapped.
+ * Width of an output, in columns: the terminal's, or COLUMNS where that is less or the terminal's is unknown. Infinity for a
+ * file or a pipe, whose lines are never cut or wrapped.
  */
 export function columnsOf(stream: NodeJS.WriteStream): number {
   if (!stream.isTTY) return Infinity;

@@ -1,11 +1,11 @@
-/** `longhaul tools --doc TOOL`: everything that a tool publishes about itself, from the server's jobs API. */
+/** `longhaul tools --doc TOOL`: a tool's full documentation, from the server's jobs API. */
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
 import { Unreachable } from './connection.js';
 
 /**
- * @param mcpUrl the MCP endpoint, which the API is beside
+ * @param mcpUrl the MCP endpoint; the API is beside it
  * @param type `text/markdown` or `application/json`
  * @throws CommandFailure, Unreachable
  */
@@ -14,7 +14,7 @@ export function fetchToolDocs(mcpUrl: URL, tool: string, type: string): Promise<
 }
 
 /**
- * Reads an address of the HTTP jobs API, which is beside the MCP endpoint.
+ * Reads a path of the HTTP jobs API, which is beside the MCP endpoint.
  *
  * @throws CommandFailure, Unreachable
  */

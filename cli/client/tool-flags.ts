@@ -1,21 +1,21 @@
 /**
- * A tool's arguments as flags, made from its schema. Flags of Longhaul's own win; an argument of the same name is
+ * Flags for a tool's arguments, derived from its schema. Longhaul's own flags take precedence; an argument of the same name is
  * given as `--arg-NAME`.
  */
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 import {
   choicesOf,
-  expectationOf,
+  describeExpected,
   isRequired,
   propertiesOf,
-  resolved,
+  resolveSchema,
   typesOf,
-  valueFrom,
+  parseValue,
 } from './schema-values.js';
 
-/** Longhaul's own flags that may stand behind the tool's name: do they take a value? */
-export const OWN_FLAGS: Record<string, boolean> = {
+/** Longhaul's own flags that may follow the tool's name, with whether they take a value. */
+export const BUILTIN_FLAGS: Record<string, boolean> = {
   args: true,
   detach: false,
   json: false,
@@ -26,22 +26,22 @@ export const OWN_FLAGS: Record<string, boolean> = {
   port: true,
 };
 
-/** What stands behind the tool's name, taken apart. */
-export interface ToolTail {
+/** The words after the tool's name: Longhaul's own flags, and the tool's words. */
+export interface ToolWords {
   own: Record<string, string | true>;
-  /** Flags of the tool, still as words. */
+  /** Words of the tool's flags. */
   words: string[];
 }
 
-/** Takes Longhaul's own flags out. */
-export function splitTail(tail: string[]): ToolTail {
-  const own: ToolTail['own'] = {};
+/** Separates Longhaul's own flags from the tool's. */
+export function extractBuiltinFlags(tail: string[]): ToolWords {
+  const own: ToolWords['own'] = {};
   const words: string[] = [];
   for (let at = 0; at < tail.length; at += 1) {
     const word = tail[at]!;
     const [, name = '', value] = /^--([^=]+)(?:=(.*))?$/s.exec(word === '-h' ? '--help' : word) ?? [];
-    if (!Object.hasOwn(OWN_FLAGS, name)) words.push(word);
-    else if (!OWN_FLAGS[name]) own[name] = true;
+    if (!Object.hasOwn(BUILTIN_FLAGS, name)) words.push(word);
+    else if (!BUILTIN_FLAGS[name]) own[name] = true;
     else {
       const given = value ?? tail[(at += 1)];
       if (given === undefined) throw usageFailure(`--${name}: expected a value; got nothing`);
@@ -51,10 +51,10 @@ export function splitTail(tail: string[]): ToolTail {
   return { own, words };
 }
 
-/** An argument as the command line knows it. */
+/** A tool's argument as a flag. */
 export interface ToolFlag {
   argument: string;
-  /** As help shows it, such as `--max-rows`. */
+  /** As shown in help, such as `--max-rows`. */
   flag: string;
   schema: JsonSchema;
   isRequired: boolean;
@@ -65,7 +65,7 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
   return propertiesOf(inputSchema)
     .map(([argument, schema]) => {
       const name = kebab(argument);
-      const isTaken = Object.hasOwn(OWN_FLAGS, name) || name.startsWith('arg-');
+      const isTaken = Object.hasOwn(BUILTIN_FLAGS, name) || name.startsWith('arg-');
       const flag = isTaken ? `--arg-${name}` : `--${name}`;
       return { argument, flag, schema, isRequired: isRequired(inputSchema, argument) };
     })
@@ -73,12 +73,12 @@ export function toolFlags(inputSchema: JsonSchema): ToolFlag[] {
 }
 
 /**
- * Arguments from a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take
- * JSON, or an item each time.
+ * Parses a tool's flags: `--name value`, `--name=value`, `--flag` and `--no-flag` for booleans. Lists take JSON, or one item per
+ * flag.
  *
  * @throws CommandFailure that names the flag, what was expected and what came
  */
-export function argumentsFrom(
+export function parseToolFlags(
   words: string[],
   tool: string,
   inputSchema: JsonSchema,
@@ -103,13 +103,13 @@ export function argumentsFrom(
     }
     const text = value ?? words[(at += 1)];
     if (text === undefined || (value === undefined && text.startsWith('--')))
-      throw usageFailure(`--${name}: expected ${expectationOf(schema)}; got nothing`);
+      throw usageFailure(`--${name}: expected ${describeExpected(schema)}; got nothing`);
     args[argument] = isItem(text, schema)
       ? [
           ...((args[argument] as unknown[] | undefined) ?? []),
           itemFrom(text, schema, inputSchema, `--${name}`),
         ]
-      : valueFrom(text, schema, `--${name}`);
+      : parseValue(text, schema, `--${name}`);
   }
   return args;
 }
@@ -128,13 +128,13 @@ function unknownFlag(tool: string, name: string, flags: ToolFlag[]): never {
   throw usageFailure(`--${name}: unknown; ${tool} takes ${known} (longhaul call ${tool} --help)`);
 }
 
-/** A single item of a list of texts, numbers or the like, for which nobody wants to write JSON. */
+/** Whether a text is a single item of a list of scalars, rather than JSON. */
 function isItem(text: string, schema: JsonSchema): boolean {
   return typesOf(schema).join() === 'array' && !text.trimStart().startsWith('[');
 }
 
 function itemFrom(text: string, schema: JsonSchema, root: JsonSchema, where: string): unknown {
-  return valueFrom(text, resolved(schema['items'] ?? {}, root), where);
+  return parseValue(text, resolveSchema(schema['items'] ?? {}, root), where);
 }
 
 function kebab(name: string): string {

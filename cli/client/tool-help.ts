@@ -1,12 +1,12 @@
-/** `longhaul call TOOL --help`: what the tool is and takes, from the running server. */
+/** `longhaul call TOOL --help`: a tool's description and flags, from the running server. */
 import { EXIT_CODES_HELP } from './exit-codes.js';
-import { choicesOf, expectationOf, typesOf } from './schema-values.js';
+import { choicesOf, describeExpected, typesOf } from './schema-values.js';
 import { textTable } from './table.js';
 import { columnsOf } from './text-width.js';
 import { toolFlags, type ToolFlag } from './tool-flags.js';
 import type { ToolDeclaration } from './wire.js';
 
-/** Limits that a schema may set, in the order in which they are shown. */
+/** Limits in a schema, in display order. */
 const LIMITS = [
   'minimum',
   'maximum',
@@ -18,7 +18,7 @@ const LIMITS = [
   'format',
 ];
 
-/** Width at most, in columns. */
+/** Maximum width, in columns. */
 const WIDTH = 100;
 
 export function toolHelp(tool: ToolDeclaration): string {
@@ -44,10 +44,10 @@ export function toolHelp(tool: ToolDeclaration): string {
 }
 
 function usageOf({ flag, schema }: ToolFlag): string {
-  if (choicesOf(schema)) return `${flag} <${expectationOf(schema)}>`;
+  if (choicesOf(schema)) return `${flag} <${describeExpected(schema)}>`;
   const types = typesOf(schema);
   if (types.join() === 'boolean') return `${flag}, --no-${flag.slice(2)}`;
-  return `${flag} <${expectationOf(schema)}>`;
+  return `${flag} <${describeExpected(schema)}>`;
 }
 
 function describe({ schema, isRequired }: ToolFlag): string {
@@ -63,7 +63,7 @@ function describe({ schema, isRequired }: ToolFlag): string {
   return [description, facts.length ? `(${facts.join(', ')})` : undefined].filter(Boolean).join(' ');
 }
 
-/** Zod bounds every integer by what a number can hold; nobody needs to read that. */
+/** Hides zod's default integer bounds. */
 function isWorthShowing(limit: string, value: unknown): boolean {
   return (
     value !== undefined && !(limit.endsWith('imum') && Math.abs(Number(value)) >= Number.MAX_SAFE_INTEGER)

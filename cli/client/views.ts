@@ -1,4 +1,4 @@
-/** How a watched task is shown: a live line in a terminal, plain lines elsewhere, JSON lines for programs. */
+/** Views of watched tasks: live lines in a terminal, plain lines elsewhere, JSON lines for programs. */
 import { say } from '../console.js';
 import { printJson } from './command.js';
 import { statusLine } from './status-line.js';
@@ -7,36 +7,36 @@ import { columnsOf } from './text-width.js';
 import { isClosed, progressOf, type Task } from './wire.js';
 
 const REDRAW_MS = 100;
-/** How often a plain log says how far the work is, in milliseconds. */
+/** Interval of progress lines in plain output, in milliseconds. */
 const PLAIN_INTERVAL_MS = 30_000;
 
 export interface View {
-  /** A new state. How a closed task is shown is not the view's business, except for programs. */
+  /** Shows a new state; the outcome of a closed task is shown by the JSON view only. */
   show(task: Task): void;
-  /** A line that stays. */
+  /** Prints a permanent line. */
   say(line: string): void;
-  /** Takes everything live away, for a prompt or for good; states are taken meanwhile. */
+  /** Removes the live lines, for a prompt or permanently; new states are still recorded. */
   hold(): void;
-  /** Brings it back. */
+  /** Shows the live lines again. */
   release(): void;
 }
 
 /**
- * @param json wanted by --json
- * @param taskIds the tasks that are watched; several are told apart by name
+ * @param json value of --json
+ * @param taskIds the watched tasks; several are labelled
  */
 export function createView(json: boolean, taskIds: string[] = []): View {
   if (json) return new JsonView();
   return isTerminal() ? new TerminalView(taskIds) : new PlainView(taskIds.length > 1);
 }
 
-/** For waiting without a show; in a terminal there is a live line nevertheless. */
+/** View for quiet waits; a terminal still shows a live line. */
 export function createQuietView(json: boolean): View {
   return isTerminal() && !json ? new TerminalView([]) : new QuietView();
 }
 
-/** Can somebody be asked? */
-export function canAsk(): boolean {
+/** Whether questions can be asked in the terminal. */
+export function isInteractive(): boolean {
   return process.stdin.isTTY && isTerminal();
 }
 
@@ -44,7 +44,7 @@ function isTerminal(): boolean {
   return process.stderr.isTTY && process.env['TERM'] !== 'dumb';
 }
 
-/** A line for each open task, drawn again and again below everything else. */
+/** A live line for each open task, redrawn below all other output. */
 class TerminalView implements View {
   readonly #tasks = new Map<string, Task>();
   readonly #labels: Map<string, string>;
@@ -112,7 +112,7 @@ class TerminalView implements View {
   }
 }
 
-/** Shortest beginnings of at least 8 characters that tell tasks apart; none for a task alone. */
+/** Shortest unique prefixes of at least 8 characters; none for a single task. */
 function labelsOf(taskIds: string[]): Map<string, string> {
   if (taskIds.length < 2) return new Map();
   const longest = Math.max(...taskIds.map((taskId) => taskId.length));
@@ -172,7 +172,7 @@ class JsonView implements View {
   }
 }
 
-/** Says what has to be known, and shows nothing of the way. */
+/** Prints notices only, no progress. */
 class QuietView implements View {
   show(): void {
     // Not even states.

@@ -1,4 +1,4 @@
-/** Waiting in front of somebody for work that the command itself has started. */
+/** Waits for work that the command itself has started. */
 import type { Command } from 'commander';
 import { print, say } from '../console.js';
 import { isJson, printJson } from './command.js';
@@ -8,7 +8,7 @@ import { exitCodeOf, printOutcome } from './outcome.js';
 import type { Session } from './session.js';
 import type { Task } from './wire.js';
 
-/** Says what was started, waits for it, and shows how it ended. @returns the exit code */
+/** Prints the token, waits for the task, and prints its outcome. @returns the exit code */
 export async function waitFor(session: Session, command: Command, tool: string, task: Task): Promise<number> {
   if (!isJson(command)) say(`${tool} runs as ${task.taskId}`);
   const closed = await follow(session, command, task.taskId, { isKnown: true });
@@ -16,8 +16,8 @@ export async function waitFor(session: Session, command: Command, tool: string, 
   return exitCodeOf(closed);
 }
 
-/** Tells the token of what was started, and waits for nothing. @returns the exit code */
-export function detach(command: Command, task: Task): number {
+/** Prints the token without waiting. @returns the exit code */
+export function printToken(command: Command, task: Task): number {
   if (isJson(command)) printJson(task);
   else print(task.taskId);
   return EXIT.ok;

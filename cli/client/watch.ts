@@ -1,6 +1,6 @@
 /**
- * Watching one task: a subscription, else polling, over and over until the task is closed. A server that goes away
- * is waited for; nothing about that touches the work.
+ * Watches one task by subscription, else by polling, until it is closed. Reconnects to an unreachable server; the work doesn't
+ * depend on the connection.
  */
 import { RpcError } from './connection.js';
 import { ReconnectPolicy, pause, type ReconnectOptions } from './reconnect-policy.js';
@@ -8,7 +8,7 @@ import type { Session } from './session.js';
 import { asTask } from './task.js';
 import { isClosed, type ProtocolTask, type Task } from './wire.js';
 
-/** How long a subscription may be silent before the task is read, in milliseconds: a dead connection says nothing. */
+/** Silence of a subscription after which the task is read, in milliseconds, to detect dead connections. */
 const SILENCE_MS = 30_000;
 const POLL_MS = 5_000;
 
@@ -16,7 +16,7 @@ const METHOD_NOT_FOUND = -32601;
 const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
 
 /**
- * Every state of a task that differs from the one before; the last is a closed one, unless the signal fires first.
+ * Yields every state of a task that differs from the one before; the last is closed, unless the signal is aborted first.
  *
  * @throws Unreachable, RpcError
  */
@@ -26,12 +26,12 @@ export async function* watchTask(
   options: ReconnectOptions,
 ): AsyncGenerator<Task> {
   const { signal } = options;
-  const patience = new ReconnectPolicy(options);
+  const reconnects = new ReconnectPolicy(options);
   let last = '';
   while (!signal.aborted) {
     try {
       for await (const task of observe(session, taskId, signal)) {
-        patience.reached();
+        reconnects.reached();
         const json = JSON.stringify(task);
         if (json !== last) yield task;
         last = json;
@@ -39,15 +39,15 @@ export async function* watchTask(
       }
     } catch (error) {
       if (signal.aborted) return;
-      patience.failed(error);
+      reconnects.failed(error);
     }
-    await patience.pause();
+    await reconnects.pause();
   }
 }
 
-/** States over one subscription; ends when it does. Servers without subscriptions are polled. */
+/** States from one subscription, until it ends. Servers without subscriptions are polled. */
 async function* observe(session: Session, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
-  const mailbox = new Mailbox();
+  const queue = new AsyncQueue();
   const done = new AbortController();
   const ended = session
     .request(
@@ -57,36 +57,36 @@ async function* observe(session: Session, taskId: string, signal: AbortSignal): 
         signal: AbortSignal.any([signal, done.signal]),
         limitMs: Infinity,
         onNotification: ({ method, params }) => {
-          if (method === 'notifications/subscriptions/acknowledged') mailbox.put('ready');
+          if (method === 'notifications/subscriptions/acknowledged') queue.put('ready');
           else if (method === 'notifications/tasks' && params['taskId'] === taskId)
-            mailbox.put(fromNotification(params as unknown as ProtocolTask));
+            queue.put(fromNotification(params as unknown as ProtocolTask));
         },
       },
     )
     .then(
-      () => mailbox.put('end'),
-      (error: Error) => mailbox.put(error),
+      () => queue.put('end'),
+      (error: Error) => queue.put(error),
     );
   try {
     let last: Task | undefined;
     for (;;) {
-      const mail = await mailbox.take(SILENCE_MS);
-      if (mail === 'end') return;
-      if (mail instanceof Error) {
-        if (!(mail instanceof RpcError && mail.code === METHOD_NOT_FOUND)) throw mail;
+      const event = await queue.take(SILENCE_MS);
+      if (event === 'end') return;
+      if (event instanceof Error) {
+        if (!(event instanceof RpcError && event.code === METHOD_NOT_FOUND)) throw event;
         yield* poll(session, taskId, signal);
         return;
       }
-      if (mail !== undefined && mail !== 'ready') {
-        yield (last = mail);
+      if (event !== undefined && event !== 'ready') {
+        yield (last = event);
         continue;
       }
       const task = await session.task(taskId, signal);
-      // What came in the meantime is newer than what was asked for before.
-      if (!mailbox.isEmpty) continue;
+      // Queued events are newer than this read.
+      if (!queue.isEmpty) continue;
       yield task;
-      // Something has changed and the subscription has not told: another one is needed.
-      if (mail === undefined && task.lastUpdatedAt !== last?.lastUpdatedAt) return;
+      // A change without a notification: the subscription is dead, so open a new one.
+      if (event === undefined && task.lastUpdatedAt !== last?.lastUpdatedAt) return;
       last = task;
     }
   } finally {
@@ -104,30 +104,30 @@ async function* poll(session: Session, taskId: string, signal: AbortSignal): Asy
   }
 }
 
-/** The task that a notification carries: the same as tasks/get gives, without the subscription's mark. */
+/** The task of a notification, as tasks/get returns it, without the subscription ID. */
 function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   const { [SUBSCRIPTION_META]: _subscription, ...meta } = _meta ?? {};
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
 }
 
-type Mail = Task | Error | 'ready' | 'end';
+type TaskEvent = Task | Error | 'ready' | 'end';
 
-/** What a callback puts in and a loop takes out. */
-class Mailbox {
-  readonly #mails: Mail[] = [];
+/** Queue from callbacks to an async loop. */
+class AsyncQueue {
+  readonly #events: TaskEvent[] = [];
   #wake: (() => void) | undefined;
 
   get isEmpty(): boolean {
-    return this.#mails.length === 0;
+    return this.#events.length === 0;
   }
 
-  put(mail: Mail): void {
-    this.#mails.push(mail);
+  put(event: TaskEvent): void {
+    this.#events.push(event);
     this.#wake?.();
   }
 
-  /** @returns undefined when nothing comes in time */
-  async take(limitMs: number): Promise<Mail | undefined> {
+  /** @returns undefined after the time limit */
+  async take(limitMs: number): Promise<TaskEvent | undefined> {
     if (this.isEmpty) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limitMs);
@@ -138,6 +138,6 @@ class Mailbox {
       });
       this.#wake = undefined;
     }
-    return this.#mails.shift();
+    return this.#events.shift();
   }
 }

@@ -1,4 +1,4 @@
-/** What comes over the wire, as far as the commands look at it (specs: ext-tasks; 2026-07-28). */
+/** Protocol types, with the fields that the commands use (specs: ext-tasks; 2026-07-28). */
 import { ANSWERS_META_KEY, ERROR_META_KEY, PROGRESS_META_KEY } from '../../operations/meta-keys.js';
 import {
   isTerminal,
@@ -9,13 +9,13 @@ import {
 import type { JsonSchema } from '../../operations/schema.js';
 import type { TaskStatus } from '../../operations/status-names.js';
 
-/** A question: an elicitation with a form, or another request that only its `method` is known of. */
+/** A question: an elicitation with a form, or another request, of which only `method` is typed. */
 export interface InputRequest {
   method: string;
   params?: { message?: string; mode?: string; requestedSchema?: JsonSchema };
 }
 
-/** The answer to one (specs: 2026-07-28 client/elicitation, "Response Actions"). */
+/** The response to a question (specs: 2026-07-28 client/elicitation, "Response Actions"). */
 export type InputResponse =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
@@ -38,7 +38,7 @@ export interface ToolResult {
   _meta?: Record<string, unknown>;
 }
 
-/** A task of the protocol, with whatever its status brings along. */
+/** A task of the protocol, with the fields that depend on its status. */
 export interface ProtocolTask {
   taskId: string;
   status: TaskStatus;
@@ -53,12 +53,12 @@ export interface ProtocolTask {
   _meta?: Record<string, unknown>;
 }
 
-/** A task as the commands know and print it: with the status of the operation's record. See {@link asTask}. */
+/** A task with the status of the operation's record, as the commands print it. See {@link asTask}. */
 export interface Task extends Omit<ProtocolTask, 'status'> {
   status: OperationStatus;
 }
 
-/** What a call is answered with: a task, a result, or questions that come before either. */
+/** Answer to a call: a task, a result, or questions before either. */
 export type CallAnswer =
   | (ProtocolTask & { resultType: 'task' })
   | (ToolResult & { resultType: 'complete' })
@@ -79,9 +79,9 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
-  /** What was thought at its start. */
+  /** Estimate at its start. */
   estimateSeconds?: number;
-  /** How long it took, people's time to answer not counted. */
+  /** Duration without people's time to answer. */
   workedSeconds?: number;
 }
 
@@ -90,7 +90,7 @@ export interface Child extends Omit<ChildRecord, 'artifacts'> {
   artifacts?: { name: string; uri: string; mimeType: string; bytes: number }[];
 }
 
-/** Where an operation and its parts stand. */
+/** State of an operation and its parts. */
 export interface OperationSteps {
   token: string;
   tool: string;
@@ -98,7 +98,7 @@ export interface OperationSteps {
   createdAt: string;
   closedAt?: string;
   children?: Child[];
-  /** False: no worker could be asked, so children are unknown. */
+  /** False: no worker answered, so children are unknown. */
   isLive: boolean;
 }
 
@@ -120,7 +120,7 @@ export interface LogAnswerLine {
   line_bytes?: number;
 }
 
-/** Progress in numbers: Longhaul's own addition to a task. */
+/** Progress in numbers, Longhaul's extension of a task. */
 export interface TaskProgress {
   progress?: number;
   total?: number;
@@ -128,22 +128,22 @@ export interface TaskProgress {
   stage?: string;
 }
 
-/** The task's progress, if its server adds it. */
+/** The task's progress, if the server sends it. */
 export function progressOf(task: Task): TaskProgress {
   return (task._meta?.[PROGRESS_META_KEY] as TaskProgress | undefined) ?? {};
 }
 
-/** The task's answered questions, if its server adds them. */
+/** The task's answered questions, if the server sends them. */
 export function answersOf(task: Task): AnsweredRequest[] {
   return (task._meta?.[ANSWERS_META_KEY] as AnsweredRequest[] | undefined) ?? [];
 }
 
-/** Why a result is an error, if its server says so. */
+/** Error kind of a result, if the server sends it. */
 export function errorKindOf(result: ToolResult): string | undefined {
   return (result._meta?.[ERROR_META_KEY] as { kind?: string } | undefined)?.kind;
 }
 
-/** What the server says of the status, if that is more than the status. */
+/** The status message, if it says more than the status. */
 export function statusNote({ status, statusMessage }: Task): string | undefined {
   return statusMessage === status ? undefined : statusMessage;
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { AnswerFlags } from '../client/answers.js';
@@ -15,9 +15,9 @@ export function registerAnswer(program: Command): void {
     .argument('[key]', 'which question; may be left out when one is open')
     .option('--content <json>', 'the answer as a JSON object')
     .option('--field <name=value>', 'a field of the answer; repeat it for others', collect)
-    .option('--decline', 'decline to answer; the tool is told so')
+    .option('--decline', 'decline to answer; the tool is notified')
     .option('--cancel', 'dismiss the question; the tool may ask again');
-  runs(command, async (session, token: string, key: string | undefined) => {
+  runAgainstServer(command, async (session, token: string, key: string | undefined) => {
     const open = await openQuestions(session, token, key);
     const responses = await respond(session, command, token, open);
     await session.request('tasks/update', { taskId: token, inputResponses: responses });
@@ -28,7 +28,7 @@ export function registerAnswer(program: Command): void {
   });
 }
 
-/** The questions that are meant, by key. */
+/** The open questions that the operands select, by key. */
 async function openQuestions(
   session: Session,
   token: string,
@@ -51,7 +51,7 @@ async function respond(
   token: string,
   open: Record<string, InputRequest>,
 ): Promise<Record<string, InputResponse>> {
-  const { howToAnswer, responseFrom } = await import('../client/answers.js');
+  const { answerInstructions, responseFrom } = await import('../client/answers.js');
   const entries = Object.entries(open);
   const [first] = entries;
   const response = responseFrom(command.opts<AnswerFlags>(), first![1]);
@@ -61,9 +61,9 @@ async function respond(
       `${token}: expected a key, for several questions are open: ${Object.keys(open).join(', ')}`,
     );
   }
-  const { canAsk } = await import('../client/views.js');
-  if (!canAsk() || isJson(command)) {
-    const lines = entries.flatMap(([key, question]) => howToAnswer(session, token, key, question));
+  const { isInteractive } = await import('../client/views.js');
+  if (!isInteractive() || isJson(command)) {
+    const lines = entries.flatMap(([key, question]) => answerInstructions(session, token, key, question));
     throw usageFailure(`${token}: expected an answer; got none\n${lines.join('\n')}`);
   }
   const { ask } = await import('../client/questions.js');

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { programCommand } from '../../platform/program.js';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { Session } from '../client/session.js';
 import type { ToolDeclaration, ToolResult } from '../client/wire.js';
@@ -9,7 +9,7 @@ import { CommandFailure } from '../failure.js';
 
 const HELP = `
 Arguments are flags made from the tool's own schema; longhaul call TOOL --help lists them.
-Ctrl-C detaches: the work goes on, and longhaul watch TOKEN comes back to it.
+Ctrl-C detaches: the work continues, and longhaul watch TOKEN reattaches.
 `;
 
 interface CallFlags {
@@ -31,13 +31,13 @@ export function registerCall(program: Command): void {
     if (command.opts<CallFlags>().help) return help(command, tool);
     return call(session, command, tool, words);
   };
-  runs(command, run, () => takeOwnFlags(program, command));
+  runAgainstServer(command, run, () => applyBuiltinFlags(program, command));
 }
 
-/** Longhaul's own flags may also stand behind the tool's name, where commander doesn't look for any. */
-async function takeOwnFlags(program: Command, command: Command): Promise<void> {
-  const { splitTail } = await import('../client/tool-flags.js');
-  const { own, words } = splitTail(command.processedArgs[1] as string[]);
+/** Applies Longhaul's own flags that follow the tool's name, where commander doesn't parse flags. */
+async function applyBuiltinFlags(program: Command, command: Command): Promise<void> {
+  const { extractBuiltinFlags } = await import('../client/tool-flags.js');
+  const { own, words } = extractBuiltinFlags(command.processedArgs[1] as string[]);
   for (const [name, value] of Object.entries(own)) {
     const isSetting = program.options.some((option) => option.attributeName() === name);
     (isSetting ? program : command).setOptionValueWithSource(name, value, 'cli');
@@ -58,7 +58,7 @@ async function call(
   tool: ToolDeclaration,
   words: string[],
 ): Promise<number> {
-  const [{ argumentsFrom }, { callTool, readArguments }, { asTask }] = await Promise.all([
+  const [{ parseToolFlags }, { callTool, readArguments }, { asTask }] = await Promise.all([
     import('../client/tool-flags.js'),
     import('../client/call.js'),
     import('../client/task.js'),
@@ -66,7 +66,7 @@ async function call(
   const flags = command.opts<CallFlags>();
   const args = {
     ...(flags.args === undefined ? {} : readArguments(flags.args)),
-    ...argumentsFrom(words, tool.name, tool.inputSchema),
+    ...parseToolFlags(words, tool.name, tool.inputSchema),
   };
   const leaving = new AbortController();
   const leave = () =>
@@ -80,21 +80,21 @@ async function call(
   const answer = await callTool(session, tool.name, args, !isJson(command), leaving.signal).finally(() =>
     process.off('SIGINT', leave),
   );
-  if (answer.resultType !== 'task') return finishedAtOnce(command, answer);
+  if (answer.resultType !== 'task') return printImmediateResult(command, answer);
   const task = asTask(answer);
-  const { detach, waitFor } = await import('../client/wait.js');
-  return flags.detach ? detach(command, task) : waitFor(session, command, tool.name, task);
+  const { printToken, waitFor } = await import('../client/wait.js');
+  return flags.detach ? printToken(command, task) : waitFor(session, command, tool.name, task);
 }
 
-/** Short work comes back as a result, and so does a call that was refused. */
-async function finishedAtOnce(command: Command, answer: ToolResult): Promise<number> {
-  const [{ printResult }, { exitCodeOfKind }, { errorKindOf }, { forPeople }] = await Promise.all([
+/** Prints a result that comes instead of a task: of short work, or of a rejected call. */
+async function printImmediateResult(command: Command, answer: ToolResult): Promise<number> {
+  const [{ printResult }, { exitCodeOfKind }, { errorKindOf }, { withPlainText }] = await Promise.all([
     import('../client/outcome.js'),
     import('../client/failures.js'),
     import('../client/wire.js'),
     import('../client/task.js'),
   ]);
-  const result = forPeople(answer);
+  const result = withPlainText(answer);
   if (isJson(command)) printJson(result);
   else printResult(result);
   return result.isError ? exitCodeOfKind(errorKindOf(result)) : EXIT.ok;

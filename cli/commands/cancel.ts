@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
 /** `longhaul cancel`. */
 export function registerCancel(program: Command): void {
   const command = clientCommand(program, 'cancel', 'cancel an operation').argument('<token>');
-  runs(command, async (session, token: string) => {
+  runAgainstServer(command, async (session, token: string) => {
     const [{ isClosed }, { exitCodeOf }] = await Promise.all([
       import('../client/wire.js'),
       import('../client/outcome.js'),
@@ -18,7 +18,7 @@ export function registerCancel(program: Command): void {
     else if (isClosed(task)) print(`${token} is ${task.status} already`);
     else if (isClosed(after)) print(`${token} is ${after.status}`);
     else print(`cancel requested; see how it ends with: ${session.hint('watch', token)}`);
-    // One that is canceled already is what was asked for.
+    // Canceling an operation that is already canceled is a success.
     return isClosed(task) && task.status !== 'canceled' ? exitCodeOf(task) : EXIT.ok;
   });
 }

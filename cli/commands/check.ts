@@ -33,7 +33,7 @@ Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing 
     const ok = files.every((file) => file.ok);
     if (json) print(JSON.stringify({ ok, files, ...(types ? { types } : {}) }));
     else {
-      for (const file of files) await tell(file);
+      for (const file of files) await printChecked(file);
       if (types && !types.checked) print(`types: not checked: ${types.detail}`);
       else if (types) print(`types: checked with ${types.detail}`);
     }
@@ -49,14 +49,14 @@ interface Checked {
   tool?: string;
   jobs?: number;
   steps?: number;
-  /** What a file of code gives, for people. */
+  /** Description of the exports of a code file. */
   gives?: string;
   problems: (Omit<Problem, 'line' | 'column'> & { line?: number; column?: number })[];
 }
 
 interface CheckedFiles {
   files: Checked[];
-  /** Whether types were checked, and with what or why not; undefined when only pipelines were asked for. */
+  /** Whether types were checked, and with which version or why not; undefined when only pipelines are checked. */
   types?: { checked: boolean; detail: string };
 }
 
@@ -101,7 +101,7 @@ async function printSchema(): Promise<void> {
   print(JSON.stringify(editorSchema(), null, 2));
 }
 
-/** A folder's files; anything else is taken for a file, and told if it isn't one. */
+/** The pipeline files in a folder; any other path is treated as a file, and reported if it isn't one. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)
@@ -119,7 +119,7 @@ async function checkFile(file: string): Promise<Checked> {
   return { file, ok: true, tool: pipeline.name, jobs: jobs.length, steps, problems };
 }
 
-async function tell({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {
+async function printChecked({ file, ok, tool, jobs, steps = 0, gives, problems }: Checked): Promise<void> {
   const { formatProjectProblem } = await import('../../platform/project-problems.js');
   for (const problem of problems) print(formatProjectProblem(problem));
   if (!ok) return;

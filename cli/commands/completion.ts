@@ -3,10 +3,10 @@ import { completionScript, SHELLS } from '../client/completion-scripts.js';
 import type { Completion } from '../client/completion.js';
 import { print } from '../console.js';
 
-/** How long a key press may wait for the server, from this process's start, in milliseconds. */
+/** Time limit for completion including the server's answer, from this process's start, in milliseconds. */
 const LIMIT_MS = 900;
 const LEAST_MS = 200;
-/** Values that no shell would have to quote. */
+/** Values that need no quoting in any shell. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 const NOTE_CHARACTERS = 80;
 
@@ -32,7 +32,7 @@ export function registerCompletion(program: Command): void {
       const { completionsFor } = await import('../client/completion.js');
       const limitMs = Math.max(LEAST_MS, LIMIT_MS - process.uptime() * 1_000);
       const late = new Promise<Completion>((settle) => setTimeout(settle, limitMs, []));
-      // Whatever is wrong, a shell that completes is no place to say it.
+      // Completion is silent about errors.
       const found = await Promise.race([completionsFor(program, words).catch(() => []), late]);
       const { oneLine } = await import('../client/table.js');
       const lines =

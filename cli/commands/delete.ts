@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
@@ -15,7 +15,7 @@ export function registerDelete(program: Command): void {
       'after',
       '\nAn open operation is refused: cancel it first. What is deleted is gone for good.\n',
     );
-  runs(command, async (session, token: string) => {
+  runAgainstServer(command, async (session, token: string) => {
     const { callOperationTool } = await import('../client/operation-tools.js');
     const deleted = await callOperationTool(session, 'operation_delete', { token });
     if (isJson(command)) printJson(deleted);

@@ -13,7 +13,7 @@ export function registerDoctor(program: Command): void {
     const findings = await examine(command);
     const ok = findings.every(({ status }) => status !== 'fail');
     if (isJson(command)) printJson({ ok, findings });
-    else await tell(findings);
+    else await printFindings(findings);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   };
   command.action(() => withErrorReporting(command, () => undefined, run));
@@ -21,7 +21,7 @@ export function registerDoctor(program: Command): void {
 
 async function examine(command: Command): Promise<Finding[]> {
   const [settings, checks] = await Promise.all([settingsOf(command), import('../client/doctor.js')]);
-  // A server that was named may be anywhere; what it stands on is not this machine's business.
+  // A server given by --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
   const groups = await Promise.all([
     checks.checkSettings(settings, command.optsWithGlobals()),
@@ -39,7 +39,7 @@ async function examine(command: Command): Promise<Finding[]> {
   return [checks.checkNode(), ...groups.flat()];
 }
 
-/** A home that can't be read is a finding of its own; the server is then looked for where the settings say. */
+/** An unreadable home is a finding of its own; the server's address then comes from the settings. */
 async function urlOf(command: Command, settings: Settings): Promise<URL> {
   const [{ serverUrlOf }, { mcpUrl }] = await Promise.all([
     import('../client/session.js'),
@@ -51,7 +51,7 @@ async function urlOf(command: Command, settings: Settings): Promise<URL> {
   });
 }
 
-async function tell(findings: Finding[]): Promise<void> {
+async function printFindings(findings: Finding[]): Promise<void> {
   const { oneLine, textTable } = await import('../client/table.js');
   const rows = findings.flatMap(({ status, check, detail, advice }) => [
     [status, check, oneLine(detail)],

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { print, say } from '../console.js';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
@@ -14,7 +14,7 @@ export function registerGet(program: Command): void {
     .argument('<token>')
     .argument('[artifact]', 'name of the file')
     .option('-o, --output <file>', 'where to write it (default: standard output)');
-  runs(command, async (session, token: string, name: string | undefined) => {
+  runAgainstServer(command, async (session, token: string, name: string | undefined) => {
     const { output } = command.opts<{ output?: string }>();
     const { listArtifacts, openArtifact, saveTo } = await import('../client/artifacts.js');
     if (name === undefined) {

@@ -15,7 +15,7 @@ A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME
 drop does so at once, for a host that won't come back.
 `;
 
-/** `longhaul hosts` and `longhaul hosts drop NAME`. They talk to Temporal, not to a server. */
+/** `longhaul hosts` and `longhaul hosts drop NAME`. They connect to Temporal, not to a server. */
 export function registerHosts(program: Command): void {
   const hosts = program
     .command('hosts')
@@ -23,7 +23,7 @@ export function registerHosts(program: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   hosts.action(() =>
-    connected(hosts, async (client, taskQueue) => {
+    withTemporal(hosts, async (client, taskQueue) => {
       const { listHosts } = await import('../../platform/hosts.js');
       const list = await listHosts(client, taskQueue);
       if (isJson(hosts)) printJson(list);
@@ -36,10 +36,10 @@ export function registerHosts(program: Command): void {
   const drop = hosts
     .command('drop')
     .description("give a host's jobs away: it won't come back")
-    .argument('<name>', 'of the host')
+    .argument('<name>', 'name of the host')
     .option('--json', 'print JSON, for programs');
   drop.action((name: string) =>
-    connected(drop, async (client, taskQueue) => {
+    withTemporal(drop, async (client, taskQueue) => {
       const { dropHost } = await import('../../platform/hosts.js');
       const { jobs, unread } = await dropHost(client, taskQueue, name);
       if (isJson(drop)) printJson({ dropped: name, jobs, unread });
@@ -55,12 +55,10 @@ export function registerHosts(program: Command): void {
 
 function sayUnread(tokens: string[]): void {
   for (const token of tokens)
-    say(
-      `No worker could tell the hosts of ${token}; its jobs are not counted. Try again once a worker runs.`,
-    );
+    say(`No worker answered for ${token}, so its jobs are not counted. Try again once a worker runs.`);
 }
 
-async function connected(
+async function withTemporal(
   command: Command,
   run: (client: Client, taskQueue: string) => Promise<void>,
 ): Promise<void> {
@@ -98,7 +96,7 @@ async function connected(
         );
       });
       try {
-        // The record of a large pipeline is in storage, with a claim in its place.
+        // The record of a large pipeline is offloaded to storage.
         const dataConverter = dataConverterOf(storageOf(settings));
         await run(new Client({ connection, namespace, dataConverter }), settings.taskQueue);
       } finally {

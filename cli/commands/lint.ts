@@ -13,17 +13,17 @@ export function registerLint(program: Command): void {
     .command('lint [files...]')
     .helpGroup('Tools and operations:')
     .description(
-      "tell what tools' documentation lacks: files of tools and pipelines, or folders (default: all of the project)",
+      "report gaps in tools' documentation: files of tools and pipelines, or folders (default: all of the project)",
     )
     .option('--json', 'print JSON, for programs');
   command.action(async (operands: string[]) => {
     const { json } = command.opts<{ json?: boolean }>();
     const files: Linted[] = [];
-    // One after the other: a file that is loaded twice at once would run twice.
+    // Sequential: a file loaded twice concurrently would be evaluated twice.
     for (const path of await filesOf(command, operands)) files.push(await lint(path));
     const ok = files.every((file) => file.findings.length === 0);
     if (json) print(JSON.stringify({ ok, files }));
-    else for (const file of files) tell(file);
+    else for (const file of files) printLinted(file);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   });
 }
@@ -35,13 +35,13 @@ interface Linted {
 }
 
 interface Finding {
-  /** Of a pipeline's file; from 1. */
+  /** Line in a pipeline file, from 1. */
   line?: number;
   column?: number;
   message: string;
 }
 
-/** The files that are meant; without any, those of all tools and pipelines that a server of these settings has. */
+/** The files of the operands; without operands, those of all tools and pipelines that a server with these settings has. */
 async function filesOf(command: Command, operands: string[]): Promise<string[]> {
   if (operands.length > 0) {
     const files = operands.flatMap(filesAt);
@@ -55,7 +55,7 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   return [...codeOf('tools', settings), ...pipelines].map(shortestPath);
 }
 
-/** A folder's files, in alphabetical order; anything else is taken for a file, and told if it isn't one. */
+/** A folder's files, in alphabetical order; any other path is treated as a file, and reported if it isn't one. */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)
@@ -93,7 +93,7 @@ async function lintTool(file: string): Promise<Linted> {
   }
 }
 
-function tell({ file, tool, findings }: Linted): void {
+function printLinted({ file, tool, findings }: Linted): void {
   if (findings.length === 0) print(`${file}: ok, tool ${tool}`);
   for (const { line, column, message } of findings)
     print(`${[file, line, column].filter((part) => part !== undefined).join(':')}: ${message}`);

@@ -1,12 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { OperationStatus } from '../../operations/record.js';
-import { clientCommand, isJson, printJson, runs, wholeNumber } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import type { OperationPage } from '../client/operation-tools.js';
 import type { ListedOperation } from '../client/wire.js';
 import { print, say } from '../console.js';
 
-/** Statuses that lists tell apart. What has just been started is working. */
+/** Statuses that lists can filter by. Operations that were just started are `working`. */
 const STATUSES: OperationStatus[] = [
   'working',
   'input_required',
@@ -15,7 +15,7 @@ const STATUSES: OperationStatus[] = [
   'canceled',
   'timed_out',
 ];
-/** Most operations that the server gives at once. */
+/** Maximum page size of the server. */
 const PAGE_LIMIT = 100;
 
 /** `longhaul list`. */
@@ -29,7 +29,7 @@ export function registerList(program: Command): void {
       since,
     )
     .option('--limit <number>', 'at most so many', wholeNumber, 20);
-  runs(command, async (session) => {
+  runAgainstServer(command, async (session) => {
     const { tool, status, since, limit } = command.opts<{
       tool?: string;
       status?: OperationStatus;
@@ -51,7 +51,7 @@ export function registerList(program: Command): void {
       cursor = page.nextCursor;
     } while (cursor !== undefined && operations.length < limit);
     if (tool !== undefined && operations.length === 0) {
-      // A tool that is no longer served may have operations, though none that fits.
+      // A tool that is no longer served may have operations that the filter excludes.
       const { operations: any } = await listOperations(session, { tool, limit: 1 });
       if (any.length === 0) await session.tool(tool);
     }
@@ -65,7 +65,7 @@ export function registerList(program: Command): void {
   });
 }
 
-/** Longer ages than a century are slips. */
+/** Maximum age: a century; longer ones are typing errors. */
 const MOST_DAYS = 36_500;
 const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 24 * 3600 };
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runs, wholeNumber } from '../client/command.js';
+import { clientCommand, isJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import type { LogRequest } from '../client/logs.js';
@@ -11,7 +11,7 @@ const HELP = `
 Of a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that
 failed, else the last. Other tools have one log, which their workflows and activities write; for any tool, STEP
 "operation" is that log.
-Ctrl-C ends the watching: the work goes on.
+Ctrl-C detaches: the work continues.
 `;
 
 interface LogFlags {
@@ -32,14 +32,14 @@ export function registerLogs(program: Command): void {
   )
     .argument('<token>')
     .argument('[step]', 'which step; may be left out')
-    .option('--follow', 'go on until the operation is closed, from step to step')
+    .option('--follow', 'keep printing until the operation is closed, step after step')
     .option('--tail <lines>', 'begin so many lines before the end', wholeNumber)
     .option('--from <line>', 'begin at this line', wholeNumber)
     .option('--to <line>', 'end with this line', wholeNumber)
     .option('--pattern <regexp>', 'only lines in which this is found')
     .option('--numbers', "print the lines' numbers")
     .addHelpText('after', HELP);
-  runs(command, async (session, token: string, step: string | undefined) => {
+  runAgainstServer(command, async (session, token: string, step: string | undefined) => {
     const { tail, from, to, pattern } = command.opts<LogFlags>();
     if (tail !== undefined && (from ?? to) !== undefined)
       throw usageFailure('--tail: expected neither --from nor --to beside it; got both');
@@ -57,23 +57,31 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
   const writer = new LogWriter({ json: isJson(command), numbers, isTerminal: process.stdout.isTTY });
   const leaving = new AbortController();
   const { signal } = leaving;
-  const onTrouble = (reason?: string) =>
-    say(reason === undefined ? 'it is back' : `no logs just now (${reason}); the work goes on, trying again`);
-  const reach = { session, signal, patience: new ReconnectPolicy({ signal, isKnown: false, onTrouble }) };
+  const onConnectionChange = (reason?: string) =>
+    say(
+      reason === undefined
+        ? 'the server is back'
+        : `no logs just now (${reason}); the work continues; retrying`,
+    );
+  const link = {
+    session,
+    signal,
+    reconnects: new ReconnectPolicy({ signal, isKnown: false, onConnectionChange }),
+  };
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   try {
     if (isFollowed) {
-      const operation = await followLogs(reach, request, writer);
+      const operation = await followLogs(link, request, writer);
       if (operation?.closedAt !== undefined && !isJson(command)) say(`the operation is ${operation.status}`);
-    } else await showLog(reach, request, writer, false);
+    } else await showLog(link, request, writer, false);
   } finally {
     process.off('SIGINT', leave);
     await writer.end();
   }
   if (!signal.aborted) return EXIT.ok;
   throw new CommandFailure(
-    `no longer watching; ${request.token} goes on. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
+    `detached; ${request.token} continues. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
     EXIT.detached,
   );
 }

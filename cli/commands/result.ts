@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 
@@ -8,7 +8,7 @@ export function registerResult(program: Command): void {
   const command = clientCommand(program, 'result', 'print the result of an operation')
     .argument('<token>')
     .option('--wait', 'wait until there is one');
-  runs(command, async (session, token: string) => {
+  runAgainstServer(command, async (session, token: string) => {
     const [{ isClosed }, { exitCodeOf, printOutcome }] = await Promise.all([
       import('../client/wire.js'),
       import('../client/outcome.js'),

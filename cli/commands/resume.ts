@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, runs } from '../client/command.js';
+import { clientCommand, runAgainstServer } from '../client/command.js';
 
 interface ResumeFlags {
   from?: string;
@@ -11,17 +11,17 @@ export function registerResume(program: Command): void {
   const command = clientCommand(
     program,
     'resume',
-    'go on with a pipeline that did not complete, and wait for its result',
+    'resume a pipeline that did not complete, and wait for its result',
   )
     .argument('<token>')
     .option(
       '--from <step>',
-      'where to go on: job/2, "job/Step name" or a job; else after the last finished step',
+      'where to resume: job/2, "job/Step name" or a job (default: after the last finished step)',
     )
     .option('--detach', 'print the new token at once and wait for nothing')
-    .addHelpText('after', '\nIt goes on as a new operation. Ctrl-C detaches: the work goes on.\n');
-  runs(command, async (session, token: string) => {
-    const [{ callOperationTool }, { detach, waitFor }] = await Promise.all([
+    .addHelpText('after', '\nIt continues as a new operation. Ctrl-C detaches: the work continues.\n');
+  runAgainstServer(command, async (session, token: string) => {
+    const [{ callOperationTool }, { printToken, waitFor }] = await Promise.all([
       import('../client/operation-tools.js'),
       import('../client/wait.js'),
     ]);
@@ -31,6 +31,6 @@ export function registerResume(program: Command): void {
       ...(from === undefined ? {} : { from }),
     });
     const task = await session.task(resumed.token);
-    return isDetached ? detach(command, task) : waitFor(session, command, resumed.tool, task);
+    return isDetached ? printToken(command, task) : waitFor(session, command, resumed.tool, task);
   });
 }

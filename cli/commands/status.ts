@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { print } from '../console.js';
 
 /** `longhaul status`. */
 export function registerStatus(program: Command): void {
   const command = clientCommand(program, 'status', 'say where an operation stands').argument('<token>');
-  runs(command, async (session, token: string) => {
+  runAgainstServer(command, async (session, token: string) => {
     const { readChildren } = await import('../client/operation-tools.js');
     const [task, children] = await Promise.all([session.task(token), readChildren(session, token)]);
     if (isJson(command)) printJson(children ? { ...task, children } : task);

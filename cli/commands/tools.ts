@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { OPERATION_TOOL_PREFIX } from '../../operations/tool.js';
-import { clientCommand, isJson, printJson, runs } from '../client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import type { Session } from '../client/session.js';
 import { print, say } from '../console.js';
 
@@ -20,7 +20,7 @@ export function registerTools(program: Command): void {
         .choices(['openai', 'anthropic'])
         .conflicts(['doc', 'estimates']),
     );
-  runs(command, async (session) => {
+  runAgainstServer(command, async (session) => {
     const { doc, estimates, format } = command.opts<{ doc?: string; estimates?: true; format?: string }>();
     if (format !== undefined) return define(session, format);
     const json = isJson(command);
@@ -37,13 +37,13 @@ async function list(session: Session, json: boolean): Promise<void> {
   const { tools, problems } = await session.listTools();
   if (json) return printJson({ tools, ...(problems.length > 0 ? { problems } : {}) });
   const { oneLine, textTable } = await import('../client/table.js');
-  const { harmless } = await import('../client/terminal-text.js');
+  const { escapeControls } = await import('../client/terminal-text.js');
   const rows = tools.map(({ name, title, description }) => [
     name,
     oneLine((description ?? title ?? '').split('\n')[0]!),
   ]);
   print(rows.length ? textTable(rows) : NONE);
-  for (const problem of problems) say(`problem: ${harmless(problem)}`);
+  for (const problem of problems) say(`problem: ${escapeControls(problem)}`);
 }
 
 async function compare(session: Session, json: boolean): Promise<void> {
@@ -65,6 +65,6 @@ async function document({ url }: Session, tool: string, json: boolean): Promise<
   const { fetchToolDocs } = await import('../client/tool-docs.js');
   const text = await fetchToolDocs(url, tool, json ? 'application/json' : 'text/markdown');
   if (json) return printJson(JSON.parse(text));
-  const { harmless } = await import('../client/terminal-text.js');
-  print(text.trimEnd().split('\n').map(harmless).join('\n'));
+  const { escapeControls } = await import('../client/terminal-text.js');
+  print(text.trimEnd().split('\n').map(escapeControls).join('\n'));
 }

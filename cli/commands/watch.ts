@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, runs } from '../client/command.js';
+import { clientCommand, isJson, runAgainstServer } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 
 const HELP = `
-Ctrl-C detaches: the work goes on.
+Ctrl-C detaches: the work continues.
 Of several operations each result follows a line "== TOKEN STATUS" as it comes; with --json each state is a line. The exit
 code is the first of 130, 3, 4, 1, 6, 5 and 0 that one of them has.
 `;
@@ -17,7 +17,7 @@ export function registerWatch(program: Command): void {
   )
     .argument('<tokens...>', 'one operation or several')
     .addHelpText('after', HELP);
-  runs(command, async (session, tokens: string[]) => {
+  runAgainstServer(command, async (session, tokens: string[]) => {
     const [token, ...others] = new Set(tokens);
     if (token === undefined) throw usageFailure('expected a token; got none');
     if (others.length > 0) {

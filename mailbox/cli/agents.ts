@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { Agent } from './call-mailbox-tool.js';
 import { print, say } from '../../cli/console.js';
@@ -19,7 +19,7 @@ export function registerAgents(program: Command): void {
     '--parent <name>',
     'only those of this parent',
   );
-  runs(command, async (session) => {
+  runAgainstServer(command, async (session) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const { parent } = command.opts<{ parent?: string }>();
     const status: { agents: Agent[]; offers: number } = { agents: [], offers: 0 };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { print } from '../../cli/console.js';
 
@@ -12,7 +12,7 @@ export function registerBye(program: Command): void {
   const command = clientCommand(program, 'bye', 'end the waiting of an agent')
     .argument('<name>')
     .addHelpText('after', HELP);
-  runs(command, async (session, name: string) => {
+  runAgainstServer(command, async (session, name: string) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const answer = await callMailboxTool<{ bye: string }>(session, 'bye', { agent_name: name });
     if (isJson(command)) printJson(answer);

@@ -2,8 +2,8 @@
 import { CommandFailure } from '../../cli/failure.js';
 import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
-import { callOwnTool, notLonghauls } from '../../cli/client/operation-tools.js';
-import { isObject, parsed } from '../../cli/client/schema-values.js';
+import { callBuiltinTool, unsupportedTool } from '../../cli/client/operation-tools.js';
+import { isObject, parseJson } from '../../cli/client/schema-values.js';
 import type { Session } from '../../cli/client/session.js';
 
 export interface Agent {
@@ -13,7 +13,7 @@ export interface Agent {
   parent?: string;
   state: string;
   queued: number;
-  /** Dead letters. */
+  /** Number of dead letters. */
   dead?: number;
   /** ISO 8601. */
   seen: string;
@@ -26,7 +26,7 @@ export interface InboxMessage {
   /** Text. */
   m: string;
   ctx?: unknown;
-  /** The message that it responds to. */
+  /** ID of the message that it responds to. */
   re?: string;
   /** ISO 8601. */
   sent: string;
@@ -62,8 +62,8 @@ export async function callMailboxTool<Answer>(
   options: RequestOptions = {},
 ): Promise<Answer> {
   try {
-    const { content } = await callOwnTool(session, name, args, options);
-    const answer = parsed(content?.[0]?.text ?? '');
+    const { content } = await callBuiltinTool(session, name, args, options);
+    const answer = parseJson(content?.[0]?.text ?? '');
     if (isObject(answer)) return answer as Answer;
   } catch (error) {
     if (!(error instanceof RpcError && error.kind === 'unknown_tool')) throw error;
@@ -72,5 +72,5 @@ export async function callMailboxTool<Answer>(
       EXIT.failed,
     );
   }
-  throw notLonghauls(name);
+  throw unsupportedTool(name);
 }

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { print } from '../../cli/console.js';
 
@@ -14,7 +14,7 @@ export function registerDeadLetters(program: Command): void {
     .addArgument(new Argument('<action>').choices(['resend', 'drop']))
     .argument('<ids...>')
     .addHelpText('after', HELP);
-  runs(command, async (session, action: string, ids: string[]) => {
+  runAgainstServer(command, async (session, action: string, ids: string[]) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     for (const message_id of ids) {
       const answer = await callMailboxTool<object>(session, 'dead_letters', { action, message_id });

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runs } from '../../cli/client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import type { InboxMessage } from './call-mailbox-tool.js';
 import type { Session } from '../../cli/client/session.js';
@@ -25,7 +25,7 @@ export function registerInbox(program: Command): void {
     .addOption(new Option('--follow', 'continue, and show each new message').conflicts('dead'))
     .option('--dead', 'its dead letters instead')
     .addHelpText('after', HELP);
-  runs(command, async (session, name: string) => {
+  runAgainstServer(command, async (session, name: string) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const { follow: isFollowing, dead } = command.opts<{ follow?: boolean; dead?: boolean }>();
     if (isFollowing) return follow(session, command, name);
@@ -46,15 +46,15 @@ async function follow(session: Session, command: Command, name: string): Promise
   ]);
   const leaving = new AbortController();
   const { signal } = leaving;
-  const onTrouble = (reason?: string) =>
-    say(reason === undefined ? 'it is back' : `no messages just now (${reason}); trying again`);
-  const policy = new ReconnectPolicy({ signal, isKnown: false, onTrouble });
+  const onConnectionChange = (reason?: string) =>
+    say(reason === undefined ? 'the server is back' : `no messages just now (${reason}); retrying`);
+  const policy = new ReconnectPolicy({ signal, isKnown: false, onConnectionChange });
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
   let seen: string[] = [];
   try {
     while (!signal.aborted) {
-      const answer = await policy.answered(() =>
+      const answer = await policy.retryUntilAnswered(() =>
         callMailboxTool<{ messages?: InboxMessage[] }>(
           session,
           'check_inbox',
@@ -73,7 +73,7 @@ async function follow(session: Session, command: Command, name: string): Promise
 }
 
 async function show(command: Command, messages: InboxMessage[]): Promise<void> {
-  const [{ afterDeliveries }, { harmlessLines }] = await Promise.all([
+  const [{ afterDeliveries }, { escapedLines }] = await Promise.all([
     import('./call-mailbox-tool.js'),
     import('../../cli/client/terminal-text.js'),
   ]);
@@ -85,8 +85,8 @@ async function show(command: Command, messages: InboxMessage[]): Promise<void> {
     const { id, from = 'nobody in particular', mode, m, ctx, re, sent, deliveries } = message;
     const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
     const about = re === undefined ? '' : `, in response to ${re}`;
-    for (const line of harmlessLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
-    for (const line of harmlessLines(m)) print(`  ${line}`);
-    if (ctx !== undefined) for (const line of harmlessLines(JSON.stringify(ctx))) print(`  context: ${line}`);
+    for (const line of escapedLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);
+    for (const line of escapedLines(m)) print(`  ${line}`);
+    if (ctx !== undefined) for (const line of escapedLines(JSON.stringify(ctx))) print(`  context: ${line}`);
   }
 }

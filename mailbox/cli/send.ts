@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { clientCommand, isJson, printJson, runs, wholeNumber } from '../../cli/client/command.js';
+import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../../cli/client/command.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { usageFailure } from '../../cli/client/failures.js';
 import type { SentMessage } from './call-mailbox-tool.js';
@@ -45,7 +45,7 @@ export function registerSend(program: Command): void {
     .option('--context <json>', 'anything that goes along, as JSON')
     .option('--from <name>', 'who sends it (default: nobody in particular)')
     .option('--reply-to <name>', 'agent that gets the response as a message')
-    .option('--key <text>', 'the same message with the same key again sends nothing new')
+    .option('--key <text>', 'idempotency key: sending the same message again has no effect')
     .option(
       '--max-deliveries <count>',
       'after so many without an acknowledgement it is a dead letter (default: 5)',
@@ -54,8 +54,8 @@ export function registerSend(program: Command): void {
     .addOption(new Option('--wait [any|all]', 'wait for a response').choices(['any', 'all']).preset('all'))
     .option('--timeout <seconds>', `how long --wait waits (default: ${DEFAULT_WAIT_SECONDS})`, wholeNumber)
     .addHelpText('after', HELP);
-  runs(command, async (session, text: string) => {
-    const [{ afterDeliveries, callMailboxTool }, { harmlessLines }] = await Promise.all([
+  runAgainstServer(command, async (session, text: string) => {
+    const [{ afterDeliveries, callMailboxTool }, { escapedLines }] = await Promise.all([
       import('./call-mailbox-tool.js'),
       import('../../cli/client/terminal-text.js'),
     ]);
@@ -68,7 +68,7 @@ export function registerSend(program: Command): void {
       {
         limitMs: (flags.wait === undefined ? 0 : timeout * 1000) + ANSWER_MARGIN_MS,
         onProgress: ({ message }) => {
-          if (message !== undefined) harmlessLines(message).forEach((line) => say(line));
+          if (message !== undefined) escapedLines(message).forEach((line) => say(line));
         },
       },
     );
@@ -78,7 +78,7 @@ export function registerSend(program: Command): void {
       else say(`sent as ${sent.id}`);
       for (const [name, why] of Object.entries(sent.refused ?? {})) say(`${name}: not sent: ${why}`);
       for (const [name, response] of Object.entries(sent.r ?? {}))
-        for (const line of harmlessLines(`${name}: ${response}`)) print(line);
+        for (const line of escapedLines(`${name}: ${response}`)) print(line);
       for (const [name, state] of Object.entries(sent.state ?? {})) {
         const deliveries = sent.deliveries?.[name];
         say(`${name}: ${state}${deliveries === undefined ? '' : ` ${afterDeliveries(deliveries)}`}`);

@@ -30,7 +30,7 @@ export interface ChaosOptions {
 }
 
 export interface ChaosReport {
-  /** What was wrong, in a line each; empty when nothing was. */
+  /** Violations, a line each; empty without any. */
   violations: string[];
   operations: number;
   polls: number;

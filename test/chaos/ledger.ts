@@ -1,4 +1,4 @@
-/** What the work itself wrote down: what ran, how often, and how long it stood still in between. */
+/** Ledger written by the work itself: which steps ran, how often, and how long they paused in between. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Outcome } from './operations.js';
 

@@ -13,7 +13,7 @@ interface Kind {
   args: object;
   /** Status of its job in the end. */
   ends: 'succeeded' | 'failed' | 'canceled';
-  /** What its user does once it has come so far. */
+  /** The user's action once the operation has reached this point. */
   act?: (clients: Clients, token: string, progress: number) => Promise<unknown>;
 }
 

@@ -69,7 +69,7 @@ function statusOf(status: string): Sight['status'] {
 /** Polls of one operation. */
 export class Polls {
   count = 0;
-  /** What was wrong, in a line each. */
+  /** Violations, a line each. */
   readonly violations: string[] = [];
   #last: Sight | undefined;
   #wasTaken = false;

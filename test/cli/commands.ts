@@ -1,6 +1,7 @@
 /** Running `longhaul` as people and scripts do: as a process, with a terminal or without. */
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
+import { afterEach } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import type { TestStack } from '../support/test-stack.js';
 
@@ -138,4 +139,15 @@ export class Terminal {
   kill(): void {
     this.#child.kill('SIGKILL');
   }
+}
+
+/** Opens terminals on a test file's stack; each ends after its test. */
+export function terminalOpener(parts: () => TestStack): (...args: string[]) => Terminal {
+  const terminals: Terminal[] = [];
+  afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
+  return (...args) => {
+    const terminal = new Terminal(parts(), args);
+    terminals.push(terminal);
+    return terminal;
+  };
 }

@@ -60,7 +60,7 @@ async function offered(words: string[], values: string[]): Promise<void> {
   );
 }
 
-/** Types into an interactive shell at a terminal, and gives what is on the screen. */
+/** Types into an interactive shell at a terminal, and returns the screen. */
 async function typedIn(shell: string, lines: string[], shows: string): Promise<string> {
   const child = spawn('script', ['-q', '-c', `stty cols 200; exec ${shell}`, '/dev/null'], {
     cwd: folder,

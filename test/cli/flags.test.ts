@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => terminal?.kill());
 afterAll(() => parts.stop());
 
-/** What the tool got. */
+/** Arguments that the tool received. */
 async function echoed(...flags: string[]): Promise<unknown> {
   const { stdout, stderr } = await run(parts, ['call', 'echo_back', ...flags]);
   return stdout ? (JSON.parse(stdout) as unknown) : stderr.trim();

@@ -165,7 +165,7 @@ describe('logs --follow', () => {
     await eventually('it shows what is there', () => running.stdout.includes('install 300\n'));
     const [server] = project.parts.parts;
     await server!.end('SIGKILL');
-    await eventually('it says so', () => running.stderr.includes('trying again'));
+    await eventually('it says so', () => running.stderr.includes('retrying'));
     touch('followed.mended');
     touch('followed.go');
     project.parts.server();
@@ -173,7 +173,7 @@ describe('logs --follow', () => {
     expect(ended.stdout).toBe(
       `== build/1 Install\n${installs(1, 300)}installed\n== build/2 Compile\ncompiling\ncompiled\n== report/1 Tell\ntold`,
     );
-    expect(ended.stderr).toMatch(/it is back\nthe operation is completed\n$/);
+    expect(ended.stderr).toMatch(/the server is back\nthe operation is completed\n$/);
     expect(ended.code).toBe(0);
   });
 

@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-import { documents, KEYS, run, start, Terminal } from './commands.js';
+import { documents, KEYS, run, start, terminalOpener } from './commands.js';
 
 let parts: TestStack;
 let server: Part;
-const terminals: Terminal[] = [];
+const open = terminalOpener(() => parts);
 beforeAll(async () => {
   parts = await TestStack.start();
   server = parts.parts[0]!;
 });
-afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
 afterAll(() => parts.stop());
-
-function open(...args: string[]): Terminal {
-  const terminal = new Terminal(parts, args);
-  terminals.push(terminal);
-  return terminal;
-}
 
 describe('at a terminal', () => {
   test('a call shows stage, bar, share and time, and leaves only the result', async () => {
@@ -98,9 +91,7 @@ describe('a server that goes away', () => {
       await eventually('it runs', () => running.stderr.includes('count primes'));
       await restarted(signal);
       const { code, stdout, stderr } = await running.ended;
-      expect(stderr).toMatch(
-        /the server is gone \(.*\); the work goes on, trying again\nthe server is back\n/,
-      );
+      expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
       expect(JSON.parse(stdout)).toHaveProperty('primes');
       expect(code).toBe(0);
     },

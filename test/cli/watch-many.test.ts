@@ -1,16 +1,15 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-import { documents, KEYS, run, start, Terminal } from './commands.js';
+import { documents, KEYS, run, start, terminalOpener } from './commands.js';
 
 let parts: TestStack;
 let server: Part;
-const terminals: Terminal[] = [];
+const open = terminalOpener(() => parts);
 beforeAll(async () => {
   parts = await TestStack.start();
   server = parts.parts[0]!;
 });
-afterEach(() => terminals.splice(0).forEach((terminal) => terminal.kill()));
 afterAll(() => parts.stop());
 
 /** Start a tool and give its token. */
@@ -72,7 +71,7 @@ describe('watch of several operations', () => {
     const { code, stderr } = await running.ended;
     expect(code).toBe(130);
     expect(stderr).toMatch(
-      new RegExp(`detached; 2 operations go on. Come back with: \\S*longhaul watch ${open.join(' ')}\n$`),
+      new RegExp(`detached; 2 operations continue. Come back with: \\S*longhaul watch ${open.join(' ')}\n$`),
     );
     expect((await run(parts, ['watch', ...open])).code).toBe(0);
   });
@@ -102,7 +101,7 @@ describe('watch of several operations', () => {
     await eventually('it is noticed', () => running.stderr.includes('the server is gone'));
     server = parts.server();
     const { code, stdout, stderr } = await running.ended;
-    expect(stderr.match(/the server is gone \(.*\); the work goes on, trying again\n/g)).toHaveLength(1);
+    expect(stderr.match(/the server is gone \(.*\); the work continues; retrying\n/g)).toHaveLength(1);
     expect(stderr.match(/the server is back\n/g)).toHaveLength(1);
     expect(stderr).not.toContain('Warning');
     for (const token of tokens) expect(stdout).toContain(`== ${token} completed\n`);
@@ -111,12 +110,6 @@ describe('watch of several operations', () => {
 });
 
 describe('at a terminal', () => {
-  function open(...args: string[]): Terminal {
-    const terminal = new Terminal(parts, args);
-    terminals.push(terminal);
-    return terminal;
-  }
-
   test('each has a line, questions are asked in turn and named, results come as they end', async () => {
     const asking = [await confirm('one.txt'), await confirm('two.txt')];
     const computing = await compute(4, 'last');

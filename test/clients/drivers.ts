@@ -14,7 +14,7 @@ import { eventually } from '../stack/cli-process.js';
 import { CAPABILITIES, CLIENT_INFO, connect, envelope, MAIN_JOB, PROTOCOL_VERSION } from './support.js';
 import type { CoordinatedTransport, MainResult } from './support.js';
 
-/** What a client keeps of a task, and what it got. */
+/** A client's record of a task, with its result. */
 export interface Driven {
   reference: SerializedTaskReference;
   result: MainResult;

@@ -35,7 +35,7 @@ afterAll(() => parts?.stop());
 const http = (url = parts.client.url) =>
   new StreamableHTTPClientTransport(new URL(url), { fetch: fetchPlain });
 
-/** What Response.json() makes in Jest has another realm's prototypes, and ext-tasks takes plain objects only. */
+/** Objects of Response.json() have another realm's prototypes in Jest, and ext-tasks accepts plain objects only. */
 async function fetchPlain(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   return Object.assign(response, { json: async () => JSON.parse(await response.text()) as unknown });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
 afterAll(() => parts?.stop());
 
-/** What Response.json() makes in Jest has another realm's prototypes, and ext-tasks takes plain objects only. */
+/** Objects of Response.json() have another realm's prototypes in Jest, and ext-tasks accepts plain objects only. */
 async function fetchPlain(url: string | URL, init?: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
   return Object.assign(response, { json: async () => JSON.parse(await response.text()) as unknown });

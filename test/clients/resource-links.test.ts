@@ -9,7 +9,7 @@ import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
-/** What the official Python SDK calls itself unless told otherwise, and so LangChain's adapters and many others. */
+/** Default client name of the official Python SDK, and so of LangChain's adapters and many others. */
 const UNKNOWN = 'mcp';
 const KNOWN = 'claude-code';
 const OPTED_IN = {

@@ -23,7 +23,7 @@ export const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
 export const CAPABILITIES = { elicitation: { form: {} }, extensions: { [TASKS_EXTENSION]: {} } };
 
-/** What each request of this revision carries. */
+/** `_meta` of each request of this revision. */
 export const envelope = {
   _meta: {
     'io.modelcontextprotocol/protocolVersion': PROTOCOL_VERSION,

@@ -21,7 +21,7 @@ afterAll(() => parts?.stop());
 
 interface Protocol {
   name: string;
-  /** What `tools/list` gives. */
+  /** Result of `tools/list`. */
   list(): Promise<any[]>;
   /** The whole answer to a call. @param more fields of params beside name and arguments */
   call(tool: string, args: object, more?: object): Promise<any>;

@@ -342,7 +342,7 @@ describe('operation_list', () => {
       expect(await find({ idempotency_key: key, since: time })).toHaveLength(1);
     expect(await find({ since: new Date(Date.now() + 60_000).toISOString() })).toEqual([]);
 
-    // Of closed ones: an open one that closes between two pages moves to the second.
+    // Closed operations only: an open one that closes between two pages moves to the second.
     const filter = { tool: 'slow_compute', status: 'completed', limit: 1 };
     await eventually('both are listed', async () => (await find({ ...filter, limit: 2 })).length === 2);
     const page = await caller.call('operation_list', filter);

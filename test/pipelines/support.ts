@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stepsFrom } from '../../cli/client/plain.js';
+import { toOperationSteps } from '../../cli/client/plain.js';
 import { TestStack } from '../support/test-stack.js';
 
 export class PipelineProject {
@@ -56,7 +56,9 @@ export class PipelineProject {
     });
     if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
     const { structuredContent, _meta } = result;
-    return stepsFrom(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? [];
+    return (
+      toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? []
+    );
   }
 
   async resume(token: string, from?: string): Promise<any> {

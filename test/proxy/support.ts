@@ -64,7 +64,7 @@ export class TwoServers {
   }
 }
 
-/** The official client of the older era, which comes back to a stream that was cut off. */
+/** The official client of the older revisions, which resumes an interrupted stream. */
 export async function olderClient(
   url: string,
 ): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {

@@ -22,7 +22,7 @@ export function toZod(schema: object): z.ZodType {
 /**
  * Makes types with openapi-typescript and compiles them.
  *
- * @returns the compiler's complaints; empty when there are none
+ * @returns the compiler's messages; empty for valid code
  */
 export async function compileTypes(document: object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'longhaul-types-'));
@@ -45,7 +45,7 @@ export function installPythonClient(): Promise<string> {
 }
 
 export interface PythonClient {
-  /** What it could not make. */
+  /** Parts that could not be generated. */
   warnings: string[];
   /** Names of the modules with models, all of which were imported. */
   models: string[];

@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop('SIGKILL'));
 
-/** What every wait was answered with, after SIGTERM in the middle of all of them. */
+/** Answers to all waits, after SIGTERM in the middle of them. */
 const answers: Record<string, any> = {};
 let events: ReadStream;
 let subscription: Awaited<ReturnType<WireClient['listen']>>;

@@ -10,7 +10,7 @@ const TAKEN_UP_MS = 3_000;
 /** Gives the server the time to take up what was sent. */
 export const takenUp = () => sleep(TAKEN_UP_MS);
 
-/** Expects a plain call's result that says: the work goes on, this server stops, do that next. */
+/** Expects a plain call's result that says that the work continues, that this server stops, and what to do next. */
 export function expectStopping(result: any, token: string): void {
   expect(result).not.toHaveProperty('isError');
   expect(result.structuredContent).toMatchObject({
@@ -25,7 +25,7 @@ export function expectStopping(result: any, token: string): void {
   expect(text).toContain(`operation_get {"token":"${token}"}`);
 }
 
-/** Of a short tool, whose results have a schema of their own. */
+/** The same for a short tool, whose results have their own schema. */
 export function expectShortStopping(result: any): void {
   expect(result).toMatchObject({
     isError: true,

@@ -140,7 +140,7 @@ export class TestHome {
   }
 }
 
-/** Does a process of this PID run? */
+/** Whether a process with this PID runs. */
 export function isRunning(pid: number): boolean {
   return processIdentity(pid) !== undefined;
 }

@@ -123,7 +123,7 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   expect(refused._meta['longhaul/error']).toEqual({ kind: 'unavailable', retryable: true });
   expect(refused.content[0].text).toContain('is full');
 
-  // What a process that ends meanwhile writes must not end its supervisor, which starts it again.
+  // Output of a process that ends meanwhile must not end its supervisor, which restarts it.
   kill(workerPid);
   await eventually('a worker was started again', () =>
     run.stderr().includes('The worker ended with signal SIGKILL'),

@@ -9,8 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
@@ -20,6 +18,7 @@ import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platf
 import { programCommand } from '../../platform/program.js';
 import { stdioCommand } from '../../stack/client-instructions.js';
 import { TestHome } from './cli-process.js';
+import { startRecordingServer, type RecordingServer } from './recording-server.js';
 
 jest.setTimeout(180_000);
 
@@ -69,23 +68,15 @@ describe('no text has npm look the name up', () => {
 });
 
 describe('on a machine without it', () => {
-  let registry: Server;
-  let requests: string[];
+  let registry: RecordingServer;
   let environment: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
-    requests = [];
-    registry = createServer((request, response) => {
-      requests.push(request.url ?? '');
-      response.writeHead(404).end();
-    });
-    await new Promise<void>((settle) => registry.listen(0, '127.0.0.1', settle));
+    registry = await startRecordingServer(404);
   });
-  afterAll(async () => {
-    await new Promise((settle) => registry.close(settle));
-  });
+  afterAll(() => registry.close());
   beforeEach(() => {
-    requests.length = 0;
+    registry.requests.length = 0;
     environment = {
       // npm puts the link of this checkout there for what it runs.
       PATH: process.env['PATH']!.split(delimiter)
@@ -93,7 +84,7 @@ describe('on a machine without it', () => {
         .join(delimiter),
       HOME: folder,
       npm_config_cache: join(folder, 'cache'),
-      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+      npm_config_registry: `${registry.url}/`,
     };
   });
 
@@ -108,20 +99,20 @@ describe('on a machine without it', () => {
     '`%s` is not found, and no registry is asked',
     async (command) => {
       expect((await shell(command, folder)).code).toBe(127);
-      expect(requests).toEqual([]);
+      expect(registry.requests).toEqual([]);
     },
   );
 
   test('the absolute path works in any folder', async () => {
     expect(await shell(`node ${MAIN} --version`, folder)).toEqual({ code: 0, stdout: '0.1.0\n' });
-    expect(requests).toEqual([]);
+    expect(registry.requests).toEqual([]);
   });
 
   test("README's way works in the clone, with nothing in npm's cache and no registry", async () => {
     const [, exported] = /^(export PATH=\S+)/m.exec(readFileSync('README.md', 'utf8'))!;
     const version = await shell(`${exported} && longhaul --version`, resolve('.'));
     expect(version).toEqual({ code: 0, stdout: '0.1.0\n' });
-    expect(requests).toEqual([]);
+    expect(registry.requests).toEqual([]);
   });
 });
 

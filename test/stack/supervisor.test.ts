@@ -4,7 +4,7 @@ import { eventually, isRunning, kill, TestHome } from './cli-process.js';
 
 jest.setTimeout(180_000);
 
-/** Does it listen on the port now? */
+/** Whether something listens on the port. */
 function listens(server: Server, port: number): Promise<boolean> {
   if (server.listening) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -12,14 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { nodeProblem } from '../../platform/node-version.js';
 import { installNodeVersions } from '../node-versions/install.js';
 import { freePort, TestHome } from './cli-process.js';
+import { startRecordingServer } from './recording-server.js';
 
 jest.setTimeout(180_000);
 
@@ -158,12 +157,7 @@ describe('a home of a newer Longhaul', () => {
 describe('a database of another Temporal', () => {
   test('is refused by up before anything is downloaded or built, and doctor says the same', async () => {
     const home = await TestHome.create();
-    const requests: string[] = [];
-    const proxy = createServer((request, response) => {
-      requests.push(request.url ?? '');
-      response.writeHead(502).end();
-    });
-    await new Promise<void>((settle) => proxy.listen(0, '127.0.0.1', settle));
+    const proxy = await startRecordingServer(502);
     try {
       const bin = join(home.path, 'bin');
       const goWas = join(home.path, 'go-was-run');
@@ -175,7 +169,7 @@ describe('a database of another Temporal', () => {
         LONGHAUL_BIN_FOLDER: join(home.path, 'no-binaries'),
         PATH: `${bin}:/usr/bin:/bin`,
         NODE_USE_ENV_PROXY: '1',
-        HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+        HTTPS_PROXY: proxy.url,
       };
       const up = home.run(['up'], environment);
       expect(await up.ended).toBe(1);
@@ -184,14 +178,17 @@ describe('a database of another Temporal', () => {
       );
       expect(up.stderr()).toContain('move temporal.db* and temporal.version out of');
       expect(up.stderr()).not.toMatch(/Downloading|Building|^ +at /m);
-      expect({ requests, isBuilt: existsSync(goWas) }).toEqual({ requests: [], isBuilt: false });
+      expect({ requests: proxy.requests, isBuilt: existsSync(goWas) }).toEqual({
+        requests: [],
+        isBuilt: false,
+      });
       const doctor = home.run(['doctor'], environment);
       await doctor.ended;
       expect(doctor.stdout()).toMatch(
         /^fail +temporal binary +database made by 1\.31\.2\n +-> put a temporal with/m,
       );
     } finally {
-      proxy.close();
+      await proxy.close();
       await home.remove();
     }
   });

@@ -1,4 +1,4 @@
-/** A client of the 2026-07-28 era that shows the wire as it is: for tests of what the official clients hide. */
+/** A client of revision 2026-07-28 that exposes raw messages, for tests of details that the official clients hide. */
 import { eventually } from '../stack/cli-process.js';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
