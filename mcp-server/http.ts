@@ -1,4 +1,4 @@
-/** The HTTP face of the process: the MCP endpoint, the HTTP jobs, health and readiness, behind host and origin checks. */
+/** HTTP application: the MCP endpoint, the HTTP jobs API, health and readiness, behind host and origin checks. */
 import {
   createMcpHandler,
   classifyInboundRequest,
@@ -38,16 +38,16 @@ import type { Serving } from './shared/serving.js';
 
 /** Largest body of a request, in bytes: 4 MiB. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** A request that names this version in its header is of the current era, also when it is wrong. */
+/** A request with this version in its header is handled as 2026-07-28, even if it is invalid. */
 const CURRENT_VERSION = '2026-07-28';
 /** JSON-RPC code of a header that is missing or doesn't match the body (specs: 2026-07-28 streamable-http). */
 const HEADER_MISMATCH = -32020;
 
 export interface HttpApp {
   app: Hono;
-  /** Begins the shutdown: waits and requests are answered, streams end in good order, what comes now is refused. */
+  /** Begins the shutdown: answers waits and requests, ends streams, refuses new requests. */
   drain: () => Promise<void>;
-  /** Cuts what is left. */
+  /** Closes the remaining streams and requests. */
   close: () => Promise<void>;
 }
 
@@ -84,7 +84,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
 
   app.use(async (c, next) => {
     const isOfJobs = isJobsPath(c.req.path);
-    // CORS goes by whole origins, this check by host names: so an origin that may call is not looked at here.
+    // CORS compares whole origins, this check host names, so it is skipped for allowed origins.
     const mayCall = isOfJobs && settings.corsOrigins.includes(c.req.header('origin') ?? '');
     const refusal =
       hostHeaderValidationResponse(c.req.raw, hosts) ??
@@ -97,7 +97,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.use(async (c, next) => {
     if (shutdown.hasBegun) refuse(c);
     else await next();
-    // Clients must not reuse the connection.
+    // Prevents clients from reusing the connection.
     if (shutdown.hasBegun) c.header('Connection', 'close');
   });
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
@@ -115,7 +115,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       if (!(error instanceof JsonRefusal)) throw error;
       if (error.kind !== 'syntax') return refusedJson(c, error);
     }
-    // The SDK's own router for subscriptions knows no task IDs. The header must equal the body's method, so it decides.
+    // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
@@ -152,7 +152,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   };
 }
 
-/** Answers a request that comes during the shutdown. */
+/** Answers a request received during the shutdown. */
 function refuse(c: Context): void {
   const { code, message, data } = refusedByShutdown();
   const isOfJobs = isJobsPath(c.req.path);
@@ -176,7 +176,7 @@ async function listen(c: Context, subscriptions: Subscriptions, body: unknown): 
     serve = await subscriptions.open(request);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
-    // These two are found before dispatch, like the SDK's own (specs: 2026-07-28 streamable-http).
+    // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).
     const isEarly =
       error.code === ProtocolErrorCode.MissingRequiredClientCapability ||
       error.code === ProtocolErrorCode.UnsupportedProtocolVersion;
@@ -199,9 +199,9 @@ async function listen(c: Context, subscriptions: Subscriptions, body: unknown): 
 }
 
 /**
- * The checked request, or the refusal: the same checks, in the SDK's order, that its handler makes.
+ * Validates a request like the SDK's handler, in the same order; returns the request or the error response.
  *
- * @param body undefined for what is no JSON
+ * @param body undefined if it isn't JSON
  */
 function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   if (body === undefined) return noJson(c);
@@ -223,7 +223,7 @@ function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
   return body;
 }
 
-/** Streams are for the older era's sessions, and a session ends by itself. */
+/** GET is only for sessions of 2025-11-25 and earlier; DELETE isn't supported, since sessions expire by themselves. */
 function methodNotAllowed(c: Context): Response {
   return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'GET, POST' });
 }
@@ -235,7 +235,7 @@ function noJson(c: Context): Response {
   );
 }
 
-/** JSON that isn't taken. */
+/** Error response for refused JSON. */
 function refusedJson(c: Context, refusal: JsonRefusal): Response {
   const { code, message } = asRpcError(refusal);
   return c.json(rpcError(refusal.id, code, message), 400);

@@ -1,4 +1,4 @@
-/** The server process: serves the tools to MCP clients over HTTP or stdio. Any number of them can run. */
+/** The server process: serves the tools to MCP clients over HTTP or stdio. Any number of processes can run. */
 import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
@@ -9,30 +9,30 @@ import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { createHttpApp } from './http.js';
-import { serveStdioFaces } from './stdio.js';
+import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
 
-/** How long requests in flight get to end when the server stops, in milliseconds. */
+/** Time for requests in flight to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
 /**
- * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that
- * they never send a request into one that closes. Node's own 5 s are shorter.
+ * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that they
+ * never send a request on a closing connection. Node's default is 5 s.
  */
 const KEEP_ALIVE_MS = 75_000;
 
-/** How often connections that have become idle are closed meanwhile, in milliseconds. */
+/** How often idle connections are closed during the shutdown, in milliseconds. */
 const IDLE_SWEEP_MS = 50;
 
 export interface RunningServer {
   /** The MCP endpoint. */
   url: string;
-  /** Takes no more requests, answers those under way, ends streams in good order, resolves when all is down. */
+  /** Refuses new requests, answers open ones, ends streams; resolves once everything is closed. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the HTTP server; it serves while Temporal is still down, and says so.
+ * Starts the HTTP server. It also serves while Temporal is down, and reports that.
  *
  * @throws SettingsError when the port is in use or a tool's file can't be loaded
  */
@@ -74,16 +74,17 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
 }
 
 /**
- * How long calls over stdio wait for the first connection to Temporal, in milliseconds, from the start of the process: a
- * client calls at once, also when the stack is started with it. Shorter than clients wait for answers (60 s).
+ * How long calls over stdio wait for the first connection to Temporal, in milliseconds from the start of the process, since
+ * the stack may be starting too. Shorter than clients' timeouts (60 s).
  */
 const FIRST_CONNECTION_LIMIT_MS = 30_000;
 
 /**
- * Serves one client over standard input and output, until it closes its end. Answers at once what needs no Temporal.
+ * Serves one client over standard input and output until it closes its input. Requests that don't need Temporal are answered
+ * at once.
  *
- * @param stack fails when there will be no Temporal: then the service ends. Default: nothing is known about that
- * @throws what `stack` failed with
+ * @param stack rejects if Temporal can't be started; then the service ends. Default: never rejects
+ * @throws the reason with which `stack` rejected
  */
 export async function serveStdio(
   settings: Settings,
@@ -92,16 +93,16 @@ export async function serveStdio(
 ): Promise<void> {
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   try {
-    await serveStdioFaces(engine, loadSecret(settings.home), logger, settings.resourceLinks, stack);
+    await serveStdioProtocols(engine, loadSecret(settings.home), logger, settings.resourceLinks, stack);
   } finally {
-    // This client's agents can't come back to this process. Over HTTP they come back to the next one.
+    // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.
     await engine.mailbox.close();
     await engine.temporal.close();
   }
 }
 
 /**
- * The engine of these settings: what every face calls.
+ * Creates the engine for these settings, which every protocol calls.
  *
  * @param firstConnectionLimitMs how long calls wait for the first connection to Temporal, in milliseconds. Default: 0
  */

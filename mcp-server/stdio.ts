@@ -1,4 +1,4 @@
-/** The MCP faces over standard input and output. */
+/** MCP over standard input and output, for all revisions. */
 import { randomUUID } from 'node:crypto';
 import {
   isJSONRPCNotification,
@@ -28,13 +28,13 @@ import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
 
 /**
- * Serves until the client closes its end, or asks for the end with a signal. What needs no Temporal is answered at once.
+ * Serves until the client closes standard input, or a signal arrives. Requests that don't need Temporal are answered at once.
  *
- * @param secret seals what travels with the client
- * @param stack ends the service when it fails
- * @throws what `stack` failed with
+ * @param secret seals the state that clients carry
+ * @param stack ends the service if it rejects
+ * @throws the reason with which `stack` rejected
  */
-export async function serveStdioFaces(
+export async function serveStdioProtocols(
   engine: Engine,
   secret: Buffer,
   logger: Logger,
@@ -45,14 +45,14 @@ export async function serveStdioFaces(
     onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
-  // The end of the input aborts what the SDK has under way. It shall be answered first, so the input stays open.
+  // The end of the input aborts the SDK's open requests. They must be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
   const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks };
   const context = createLegacyContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyStdio(context, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
-  // The IDs of requests are unique on this one connection, and no other process sees it.
+  // Request IDs are unique on this connection, and no other process serves it.
   const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
   const transport = withSubscriptions(withLegacyClients(stdio, legacy), subscriptions, connection, logger);
   serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, shutdown, connection), {
@@ -73,7 +73,7 @@ export async function serveStdioFaces(
   }
 }
 
-/** Resolves when the client closes its end, or a signal asks for the end. */
+/** Resolves when the client closes standard input, or on SIGTERM or SIGINT. */
 function endOfService(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin.once('end', resolve);
@@ -88,8 +88,8 @@ function failureOf(stack: Promise<void>): Promise<never> {
 }
 
 /**
- * A transport that takes everything of a client of the older era: one that begins without the current era's envelope. A
- * client may first ask with `server/discover` whether this server knows the current one.
+ * A transport that diverts all messages of a legacy client, whose first message lacks the per-request `_meta` of 2026-07-28.
+ * A client may first probe with `server/discover`, which doesn't decide.
  */
 function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
   let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
@@ -113,8 +113,8 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
 }
 
 /**
- * A transport that takes `subscriptions/listen` and its cancellation, and those of operations, before the SDK sees them,
- * and passes everything else through.
+ * A transport that handles `subscriptions/listen`, its cancellation and that of operations before the SDK, and passes
+ * everything else through.
  */
 function withSubscriptions(
   inner: Transport,

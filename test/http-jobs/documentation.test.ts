@@ -285,7 +285,7 @@ describe('lint', () => {
     ]);
   });
 
-  test('gives a document with --json, and tells what can not be loaded', async () => {
+  test('gives a document with --json, and reports what can not be loaded', async () => {
     const broken = write('broken.ts', 'export default 1;');
     const none = join(folder, 'none.yml');
     const { code, stdout } = await lint('--json', tool('good'), broken, none);

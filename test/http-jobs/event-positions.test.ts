@@ -55,7 +55,7 @@ test('of a part with most steps among most parts: it still opens', async () => {
   expect(ids.open(id)).toEqual({ ...position, event: 50_000 });
 }, 120_000);
 
-test('the logs of many parts are told in turn, each line once', async () => {
+test('the logs of many parts are streamed in turn, each line once', async () => {
   const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));
   for (const { name } of children)
     for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));

@@ -66,7 +66,7 @@ beforeAll(async () => {
 afterAll(() => project?.stop());
 
 describe('the events of a pipeline', () => {
-  test('tell its states, questions, progress and log lines as they come, and end with the result', async () => {
+  test('have its states, questions, progress and log lines as they come, and end with the result', async () => {
     closed = await jobs.start('release', { items: ['a', 'b'] });
     const stream = await openEvents(jobs.base, closed);
     expect(stream.response.status).toBe(200);
@@ -113,7 +113,7 @@ describe('the events of a pipeline', () => {
     expect(lines).toEqual({ ...ofItem('a', 0), ...ofItem('b', 1), 'publish/1': ['published'] });
   });
 
-  test('go on behind any of them, also on another server', async () => {
+  test('resume after any of them, also on another server', async () => {
     const kept = all.filter(({ id }) => id !== undefined);
     expect(kept.length).toBeGreaterThan(10);
     for (const [at, { id }] of kept.slice(0, -1).entries()) {
@@ -126,7 +126,7 @@ describe('the events of a pipeline', () => {
     }
   }, 120_000);
 
-  test('are over behind the last one: 204, so that clients stay away', async () => {
+  test('are over after the last one: 204, so that clients do not reconnect', async () => {
     const { response } = await openEvents(other.base, closed, all.at(-1)!.id);
     expect(response.status).toBe(204);
   });

@@ -66,7 +66,7 @@ test('what failed says how, and whether to try again', async () => {
   });
 });
 
-test('a question is shown, refused with what is wrong, answered once, and the job goes on', async () => {
+test('a question is shown, refused with what is wrong, answered once, and the job continues', async () => {
   const id = await jobs.start('confirm_delete', { filename: 'a.txt' });
   const { body: job } = await jobs.get(`/v1/jobs/${id}?wait=60`);
   expect(job).toMatchObject({ status: 'running', input_required: { requests: expect.any(Object) } });
@@ -228,7 +228,7 @@ test('jobs are found by tool, status, key and time, and only by their own caller
   await jobs.request('DELETE', `/v1/jobs/${id}`);
 });
 
-test('a list goes on with its cursor, and with no other', async () => {
+test('a list continues with its cursor, and with no other', async () => {
   const session = randomUUID();
   const ids = await Promise.all(
     [1, 2, 3].map(async () => {

@@ -55,7 +55,7 @@ test('a short tool answers 200 with its result, unless the client prefers to com
   expect(async.headers.get('preference-applied')).toBe('respond-async');
 });
 
-test('a short tool that does not end within the wait answers 202, and goes on', async () => {
+test('a short tool that does not end within the wait answers 202, and continues', async () => {
   const { status, headers, body } = await jobs.kickOff(
     'slow_compute',
     { seconds: 4 },

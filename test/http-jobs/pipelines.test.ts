@@ -46,7 +46,7 @@ test('steps are listed with links to their logs', async () => {
   expect(page).toMatchObject({ step: 'build/1', name: 'Print', status: 'succeeded', is_complete: true });
 });
 
-test('a log is read in pages of JSON, and goes on with its cursor', async () => {
+test('a log is read in pages of JSON, and continues with its cursor', async () => {
   const path = `${failed.links.logs}/build%2F1`;
   const first = await jobs.get(`${path}?from=10&limit=3`);
   expect(first.body).toMatchObject({ is_at_end: false, is_complete: true });
@@ -73,7 +73,7 @@ test('a log is read as text, whole', async () => {
   expect(some.body).toBe('line 2\nline 3\n');
 });
 
-test('logs that there are not, and cursors that are none, are refused', async () => {
+test('unknown logs and invalid cursors are refused', async () => {
   expectProblem(await jobs.get(`${failed.links.logs}/other%2F1`), 'resource-not-found', 404);
   expectProblem(await jobs.get(`${failed.links.logs}/build%2F1?cursor=made-up`), 'invalid-cursor', 400);
   for (const query of ['from=0', 'from=x', 'limit=1000', 'lines=3'])

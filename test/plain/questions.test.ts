@@ -34,7 +34,7 @@ async function callUntilAsked(args: object = ADA) {
 }
 
 describe('a client without elicitation', () => {
-  test('has its wait ended by a question at once, and is told how to answer', async () => {
+  test('has its wait ended by a question at once, and learns how to answer', async () => {
     const result = await call(mute, 'interview', { ...ADA, wait: true });
     const { token, input_required, next_action } = result.structuredContent;
     const [key] = Object.keys(input_required);
@@ -90,7 +90,7 @@ describe('a client with elicitation', () => {
     });
   });
 
-  test('is asked again after an answer that does not fit, and told why; then it can decline', async () => {
+  test('is asked again with the reason after an answer that does not fit; then it can decline', async () => {
     const { key, requestState } = await callUntilAsked();
     const again = await call(forms, 'interview', ADA, {
       requestState,

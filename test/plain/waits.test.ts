@@ -48,7 +48,7 @@ test('progress reaches callers that gave a progressToken, never goes back, and n
   for (const { result } of [heard, silent]) expect(result.structuredContent.status).toBe('completed');
 });
 
-test('the end of the budget says so with every ID and the next action, and the work goes on to its result', async () => {
+test('the end of the budget is reported with every ID and the next action, and the work continues to its result', async () => {
   const result = await call(client, 'slow_compute', { seconds: 4, label: 'late', wait: true, timeout: 0.5 });
   const { token } = result.structuredContent;
   expect(result.structuredContent).toMatchObject({

@@ -12,7 +12,7 @@ const open = (version?: string, capabilities?: object) =>
   LegacyClient.open(parts.client.url, version, capabilities);
 
 describe.each(VERSIONS)('a client of %s', (version) => {
-  test('initializes, is told what there is, and has a session', async () => {
+  test('initializes, receives the capabilities, and has a session', async () => {
     const client = new LegacyClient(parts.client.url, version);
     const result = await client.initialize();
     expect(result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'longhaul' } });
@@ -71,7 +71,7 @@ describe.each(VERSIONS)('a client of %s', (version) => {
     expect(amounts).toEqual([...new Set<number>(amounts)].sort((a, b) => a - b));
   });
 
-  test('is told when its time to wait has passed, and the work goes on', async () => {
+  test('gets the token when its wait times out, and the work continues', async () => {
     const client = await open(version);
     const { result } = await client.call('slow_compute', { seconds: 3, wait: true, timeout: 0.5 });
     expect(result.structuredContent).toMatchObject({
@@ -275,7 +275,7 @@ describe('a question to a waiting call', () => {
 });
 
 describe('notifications/cancelled', () => {
-  test('ends a wait without an answer, and the work goes on', async () => {
+  test('ends a wait without an answer, and the work continues', async () => {
     const client = await open();
     const message = client.message('tools/call', {
       name: 'slow_compute',

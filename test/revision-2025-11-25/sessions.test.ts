@@ -28,7 +28,7 @@ async function killed(part: Part): Promise<void> {
 }
 
 describe('a session', () => {
-  test.each(VERSIONS)('of %s goes on at another server, also after its own is gone', async (version) => {
+  test.each(VERSIONS)('of %s continues at another server, also after its own is gone', async (version) => {
     const { url, kill } = await victim();
     const client = await open(version, FORMS, url);
     const { token } = (await client.call('slow_compute', { seconds: 1, wait: false })).result
@@ -96,7 +96,7 @@ describe('a session', () => {
 });
 
 describe('the endpoint refuses', () => {
-  test('an initialize that is none, and gives no session for it', async () => {
+  test('an invalid initialize, and gives no session for it', async () => {
     const client = new LegacyClient(parts.client.url);
     const response = await client.post(client.message('initialize', { protocolVersion: '2025-11-25' }));
     expect([response.status, response.headers.get('mcp-session-id')]).toEqual([400, null]);
@@ -142,7 +142,7 @@ describe('the endpoint refuses', () => {
 describe('a wait whose server is killed', () => {
   const lastId = (stream: { events: { id?: string }[] }) => stream.events.findLast(({ id }) => id)!.id!;
 
-  test('goes on at another with Last-Event-ID, and ends with the response to the request', async () => {
+  test('is resumed at another with Last-Event-ID, and ends with the response to the request', async () => {
     const { url, kill } = await victim();
     const client = await open('2025-11-25', {}, url);
     const message = client.message('tools/call', {
@@ -194,7 +194,7 @@ describe('a wait whose server is killed', () => {
     });
   });
 
-  test('for the result of a task, or by operation_get, goes on in the same way', async () => {
+  test('for the result of a task, or by operation_get, is resumed in the same way', async () => {
     const { url, kill } = await victim();
     const client = await open('2025-11-25', FORMS, url);
     const { taskId } = await client.task('slow_compute', { seconds: 4 });

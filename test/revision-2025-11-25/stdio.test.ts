@@ -86,14 +86,16 @@ test('questions come and are answered on the same connection', async () => {
   expect((await answerTo(one.id)).result.structuredContent.result.answer).toBe('accept');
 });
 
-test('tasks are told of, ask on tasks/result, and are cancelled', async () => {
+test('tasks are notified, ask on tasks/result, and are cancelled', async () => {
   await initialize('2025-11-25');
   const { task } = (
     await call('confirm_delete', { filename: 'a' }, { task: {}, _meta: { progressToken: 't' } })
   ).result;
-  const told = () =>
+  const notified = () =>
     received().filter(({ method, params }) => /tasks\/status$/.test(method) && params.taskId === task.taskId);
-  await eventually('it is told', () => told().some(({ params }) => params.status === 'input_required'));
+  await eventually('it is notified', () =>
+    notified().some(({ params }) => params.status === 'input_required'),
+  );
   const result = message('tasks/result', { taskId: task.taskId });
   send(result);
   const asked = await eventually('it asks', () =>
@@ -102,10 +104,10 @@ test('tasks are told of, ask on tasks/result, and are cancelled', async () => {
   expect(asked.params._meta[RELATED_TASK]).toEqual({ taskId: task.taskId });
   expect((await request('tasks/cancel', { taskId: task.taskId })).result.status).toBe('cancelled');
   expect((await answerTo(result.id)).result).toMatchObject({ isError: true });
-  await eventually('the cancel is told', () => told().at(-1)?.params.status === 'cancelled');
+  await eventually('the cancel is notified', () => notified().at(-1)?.params.status === 'cancelled');
 });
 
-test('a wait that the client cancels ends without an answer, and the work goes on', async () => {
+test('a wait that the client cancels ends without an answer, and the work continues', async () => {
   await initialize('2025-06-18');
   const key = { idempotency_key: 'stdio cancelled' };
   const waiting = message('tools/call', {

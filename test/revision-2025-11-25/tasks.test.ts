@@ -63,7 +63,7 @@ describe('a call as a task', () => {
     }
   });
 
-  test.each(VERSIONS.slice(1))('is none in %s: the field is ignored', async (version) => {
+  test.each(VERSIONS.slice(1))('is not supported in %s: the field is ignored', async (version) => {
     const older = await open(version);
     const answer = await older.call('slow_compute', { seconds: 0, wait: true }, { task: { ttl: 1 } });
     expect(answer.result.structuredContent.status).toBe('completed');
@@ -108,7 +108,7 @@ describe('tasks/result', () => {
     });
   });
 
-  test('brings questions on its stream, with the related task, and goes on after the answer', async () => {
+  test('sends questions on its stream, with the related task, and continues after the answer', async () => {
     const { taskId } = await client.task('confirm_delete', { filename: 'a.txt' });
     const asking = await client.until(taskId, 'input_required');
     expect(asking.statusMessage).toContain('Delete a.txt?');
@@ -189,7 +189,7 @@ test('unknown and missing task IDs are -32602', async () => {
       expect((await client.request(method, params)).error).toMatchObject({ code: -32602 });
 });
 
-test('there is no list for callers that cannot be told apart', async () => {
+test('there is no list for callers that cannot be distinguished', async () => {
   expect((await client.request('tasks/list')).error.code).toBe(-32601);
 });
 
@@ -201,7 +201,7 @@ describe("a session's own stream", () => {
       .map(({ params }) => params);
   const STATUS = 'notifications/tasks/status';
 
-  test('tells of its tasks from start to end, with the progress that was asked for', async () => {
+  test('notifies of its tasks from start to end, with the requested progress', async () => {
     const mine = await open('2025-11-25', FORMS);
     const stream = await mine.listen();
     expect(stream.response.headers.get('content-type')).toContain('text/event-stream');
@@ -212,10 +212,10 @@ describe("a session's own stream", () => {
       { _meta: { progressToken: 'p9' } },
     );
     await eventually('it has ended', () => of(stream, STATUS, taskId).at(-1)?.status === 'completed');
-    const told = of(stream, STATUS, taskId);
-    expect(told[0].status).toBe('working');
-    expect(told.some(({ statusMessage }) => /^count primes/.test(statusMessage ?? ''))).toBe(true);
-    for (const task of told) expect(task).not.toHaveProperty('_meta');
+    const notified = of(stream, STATUS, taskId);
+    expect(notified[0].status).toBe('working');
+    expect(notified.some(({ statusMessage }) => /^count primes/.test(statusMessage ?? ''))).toBe(true);
+    for (const task of notified) expect(task).not.toHaveProperty('_meta');
     const progress = of(stream, 'notifications/progress');
     expect(progress.length).toBeGreaterThan(0);
     for (const { progressToken } of progress) expect(progressToken).toBe('p9');
@@ -225,7 +225,7 @@ describe("a session's own stream", () => {
     stream.close();
   });
 
-  test('tells of tasks that were started on another server, with the progress that was asked for there', async () => {
+  test('notifies of tasks that were started on another server, with the progress requested there', async () => {
     const mine = await open();
     const stream = await mine.listen();
     const { url, part } = await secondServer(parts);
@@ -264,7 +264,7 @@ describe("a session's own stream", () => {
     stream.close();
   });
 
-  test('tells nothing of operations that are no tasks', async () => {
+  test('does not notify of operations that are not tasks', async () => {
     const mine = await open('2025-11-25', FORMS);
     const stream = await mine.listen();
     const plain = await mine.call('confirm_delete', { filename: 'd.txt' });
@@ -277,13 +277,13 @@ describe("a session's own stream", () => {
     stream.close();
   });
 
-  test('tells nothing of the tasks of others, and ends when the session opens another', async () => {
+  test('does not notify of the tasks of others, and ends when the session opens another', async () => {
     const [mine, other] = [await open(), await open()];
     const stream = await mine.listen();
     const foreign = await other.task('slow_compute', { seconds: 0 });
     await client.until(foreign.taskId, 'completed');
     const own = await mine.task('slow_compute', { seconds: 0 });
-    await eventually('own is told', () => of(stream, STATUS, own.taskId).length > 0);
+    await eventually('own is notified', () => of(stream, STATUS, own.taskId).length > 0);
     expect(of(stream, STATUS, foreign.taskId)).toEqual([]);
     const second = await mine.listen();
     await stream.ended;

@@ -143,10 +143,10 @@ test('over standard output the result comes after the answer to the call', async
     const wire = await connectStdio(child, 'legacy', BOTH);
     const { token } = await new AsyncClient(wire).start('deep_analysis', {});
     const isOurs = ({ params }: any) => params?.job_id === token;
-    const told = await eventually('the result', () =>
+    const notified = await eventually('the result', () =>
       wire.messages.find((one) => one.method === 'notifications/tool_result' && isOurs(one)),
     );
-    expect(told.params).toMatchObject({ result: { success: true }, _operation: { token } });
+    expect(notified.params).toMatchObject({ result: { success: true }, _operation: { token } });
   } finally {
     child.stdin!.end();
     await eventually('it has ended', () => child.exitCode !== null || child.signalCode !== null);
@@ -159,11 +159,11 @@ test('in 2026-07-28 subscriptions/listen follows it by jobIds, with its token', 
   const { token } = await client.start('expensive_analysis', { dataset: 'b', seconds: 3 });
   const subscription = await parts.client.with(BOTH).listen({ jobIds: [token] });
   const { messages } = subscription;
-  const told = await eventually('the result', () =>
+  const notified = await eventually('the result', () =>
     messages.find(({ method }) => method === 'notifications/tool_result'),
   );
   expect(messages[0].params.notifications).toEqual({ jobIds: [token] });
-  expect(told.params).toMatchObject({
+  expect(notified.params).toMatchObject({
     job_id: token,
     result: { success: true, data: { dataset: 'b' } },
     _operation: { token },

@@ -359,8 +359,8 @@ test('progress comes on the own stream of a session that asked for it, with the 
   });
   const { token } = result.operation;
   const progress = await eventually('there is progress', () => {
-    const told = wire.messages.filter(({ method }) => method === 'notifications/progress');
-    return told.length >= 2 ? told : undefined;
+    const notified = wire.messages.filter(({ method }) => method === 'notifications/progress');
+    return notified.length >= 2 ? notified : undefined;
   });
   for (const { params } of progress)
     expect(params).toMatchObject({ progressToken: 'p', total: 6, _operation: { token } });

@@ -64,7 +64,7 @@ describe('a question', () => {
     return { wire, client, token, close };
   }
 
-  test('comes on the own stream of the session, carries the token, and its answer lets the work go on', async () => {
+  test('comes on the own stream of the session, carries the token, and its answer lets the work continue', async () => {
     const { wire, client, token } = await ask(['left-pad'], true);
     const [question] = await eventually('it asks', () => {
       const found = questionsIn(wire.messages);
@@ -236,7 +236,7 @@ describe('notifications/cancelled for the original call', () => {
     await client.until(token, ['canceled']);
   });
 
-  test('never cancels work of the other faces', async () => {
+  test('never cancels work of the other protocols', async () => {
     const taskId = await parts.client.start('expensive_analysis', { dataset: 'a', seconds: 300 });
     const plain = await connectSession(url, {});
     const call = { name: 'expensive_analysis', arguments: { dataset: 'b', seconds: 300, wait: false } };

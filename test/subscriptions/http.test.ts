@@ -39,7 +39,7 @@ test('a subscription to nothing is acknowledged with nothing', async () => {
   }
 });
 
-test('a subscription tells each state in order, each as tasks/get gives it, up to the result', async () => {
+test('a subscription notifies of each state in order, each as tasks/get returns it, up to the result', async () => {
   const { client } = parts;
   const taskId = await client.start('analyze_dataset', { path: AIRPORTS, profile: true, ask_over_mb: 0 });
   const { messages, subscriptionId, close } = await subscribe(client, { taskIds: [taskId] });
@@ -65,7 +65,7 @@ test('a subscription tells each state in order, each as tasks/get gives it, up t
   for (const { params } of messages) expect(params._meta[SUBSCRIPTION_ID]).toBe(subscriptionId);
 });
 
-test('a subscription to a task that is over tells its end at once, and stays open', async () => {
+test('a subscription to a terminal task notifies of its end at once, and stays open', async () => {
   const { client } = parts;
   const taskId = await client.start('slow_compute', { seconds: 0 });
   const done = plainTask(await client.until(taskId, 'completed'));
@@ -93,7 +93,7 @@ test('a subscription follows cancellation, and progress without progress notific
   close();
 });
 
-test('subscriptions at the same time are told apart by their IDs, and both hear of a shared task', async () => {
+test('concurrent subscriptions are distinguished by their IDs, and both are notified of a shared task', async () => {
   const { client } = parts;
   const [one, two] = await Promise.all([
     client.start('confirm_delete', { filename: 'one' }),

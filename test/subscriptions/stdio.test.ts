@@ -48,7 +48,7 @@ function answerTo(id: number | string): Promise<Message & { error?: object }> {
 
 const statesOf = (id: number | string) => tasksIn(received(id)).map(({ status }) => status as string);
 
-test('two subscriptions on one connection are told apart, and cancelling one ends that one alone', async () => {
+test('two subscriptions on one connection are distinguished, and cancelling one ends only that one', async () => {
   const [one, two] = await Promise.all([
     http.start('confirm_delete', { filename: 'one' }),
     http.start('confirm_delete', { filename: 'two' }),
@@ -99,7 +99,7 @@ test('a subscription that is cancelled at once says nothing after that', async (
   expect(received(1)).toEqual([]);
 });
 
-test('what is wrong with a request is answered under its ID, and the connection goes on', async () => {
+test('an invalid request is answered under its ID, and the connection continues', async () => {
   listen(1, { taskIds: ['any'] }, http.with({}));
   expect(await answerTo(1)).toMatchObject({
     error: {

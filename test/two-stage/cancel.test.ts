@@ -134,7 +134,7 @@ describe.each(REVISIONS)('in %s', (_revision, connect) => {
 
 test('a cancelled job is notified with its result, once', async () => {
   const jobId = await start(client, 'slow_compute', { seconds: 600 });
-  await eventually('it is told of', () => notificationsOf(client, jobId).progress[0]);
+  await eventually('it is notified', () => notificationsOf(client, jobId).progress[0]);
   await cancel(client, jobId);
   const { result } = await eventually('the result', () => notificationsOf(client, jobId).results[0]);
   expect(result).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });

@@ -128,16 +128,16 @@ describe.each([
   });
 
   describe('stage 2, progress', () => {
-    const told = () => notificationsOf(client, jobId).progress;
+    const notified = () => notificationsOf(client, jobId).progress;
 
     test('comes as notifications without an ID', () => {
-      expect(told().length).toBeGreaterThan(1);
+      expect(notified().length).toBeGreaterThan(1);
       const raw = client.notifications.filter(({ method }) => method === 'notifications/progress');
       for (const one of raw) expect(Object.keys(one).sort()).toEqual(['jsonrpc', 'method', 'params']);
     });
 
     test('has job_id, progress, message and timestamp', () => {
-      for (const params of told()) {
+      for (const params of notified()) {
         expect(Object.keys(params).sort()).toEqual(['job_id', 'message', 'progress', 'timestamp']);
         expect(params.message).toEqual(expect.any(String));
         expect(params.timestamp).toMatch(TIME);
@@ -145,7 +145,7 @@ describe.each([
     });
 
     test('is a share from 0 to 1 that never goes back', () => {
-      const shares = told().map(({ progress }: any) => progress);
+      const shares = notified().map(({ progress }: any) => progress);
       expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
       expect(Math.max(...shares)).toBeLessThanOrEqual(1);
       expect([...shares].sort((a, b) => a - b)).toEqual(shares);
@@ -153,7 +153,9 @@ describe.each([
     });
 
     test('says in words what is done', () => {
-      expect(told().some(({ message }: any) => /Processing \d+ of 500 files\.\.\./.test(message))).toBe(true);
+      expect(notified().some(({ message }: any) => /Processing \d+ of 500 files\.\.\./.test(message))).toBe(
+        true,
+      );
     });
   });
 

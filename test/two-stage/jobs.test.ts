@@ -56,13 +56,13 @@ describe('a job', () => {
     expect(await ended(jobId)).toMatchObject({ success: false, data: { error: { kind: 'canceled' } } });
   });
 
-  test('that asks is running, says what it asks, and goes on with the answer', async () => {
+  test('that asks is running, shows its question, and continues with the answer', async () => {
     const jobId = await start('confirm_delete', { filename: 'old.csv' });
-    const told = await eventually('it asks', () =>
+    const notified = await eventually('it asks', () =>
       notificationsOf(client, jobId).progress.find(({ message }) => /Delete old\.csv\?/.test(message)),
     );
     expect((await poll(jobId)).result.data.status).toBe('running');
-    const args = JSON.parse(/operation_answer (\{.*\})/.exec(told.message)![1]!);
+    const args = JSON.parse(/operation_answer (\{.*\})/.exec(notified.message)![1]!);
     await call('operation_answer', { ...args, content: { confirm: true } });
     expect((await ended(jobId)).data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
   });

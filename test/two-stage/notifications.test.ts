@@ -107,7 +107,7 @@ describe('progress', () => {
 });
 
 describe('what a stream has delivered', () => {
-  test('is known to the one that goes on with it', async () => {
+  test('is known to the stream that resumes it', async () => {
     const delivered = new DeliveredJobs();
     const first = listener(delivered);
     await first.follower.tell(closed());
@@ -139,7 +139,7 @@ describe('what a stream has delivered', () => {
   });
 });
 
-test('a job that has expired has no result to tell', async () => {
+test('an expired job has no result to deliver', async () => {
   const { sent, follower } = listener();
   expect(await follower.tell(closed({ status: 'expired' }))).toBe(true);
   expect(sent).toEqual([]);

@@ -165,14 +165,14 @@ describe('notifications/progress', () => {
     const client = await connect();
     await client.listen();
     const jobId = await start(client, 'multi_input');
-    const told = (count: number) =>
-      eventually(`${count} are told of`, () =>
+    const notified = (count: number) =>
+      eventually(`${count} are notified`, () =>
         notificationsOf(client, jobId).progress.find(({ questions }) => questions?.length === count),
       );
-    const first = await told(2);
+    const first = await notified(2);
     expect(first.questions).toEqual((await poll(client, jobId)).data.questions);
     await answer(client, first.questions[0], { name: 'Ada' });
-    const { questions: left } = await told(1);
+    const { questions: left } = await notified(1);
     expect(left).toEqual([first.questions[1]]);
     await answer(client, left[0], { name: 'Grace' });
     const { results } = await eventually('it ends', () => {
@@ -201,7 +201,7 @@ describe('notifications/progress', () => {
 });
 
 describe('a client with elicitation', () => {
-  test("is asked on the session's own stream, once, and its answer lets the job go on", async () => {
+  test("is asked on the session's own stream, once, and its answer lets the job continue", async () => {
     const client = await connect(WITH_FORMS);
     await client.listen();
     const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });

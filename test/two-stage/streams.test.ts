@@ -46,10 +46,10 @@ async function listening(at = url): Promise<HttpClient> {
 }
 
 describe("a session's stream", () => {
-  test('tells results once, also those that were missed, whichever process holds it', async () => {
+  test('delivers results once, also those missed, whichever process serves it', async () => {
     const client = await listening();
-    const told = await start(client, 'slow_compute', { seconds: 0 });
-    await resultOf(client, told);
+    const delivered = await start(client, 'slow_compute', { seconds: 0 });
+    await resultOf(client, delivered);
     const missed = await start(client, 'slow_compute', { seconds: 2 });
     await eventually('progress comes', () => notificationsOf(client, missed).progress[0]);
     client.drop();
@@ -65,12 +65,12 @@ describe("a session's stream", () => {
     await client.listen();
     const last = await start(client, 'slow_compute', { seconds: 0 });
     await resultOf(client, last);
-    for (const jobId of [told, missed, later, last])
+    for (const jobId of [delivered, missed, later, last])
       expect([jobId, notificationsOf(client, jobId).results.length]).toEqual([jobId, 1]);
     await client.close();
   });
 
-  test('tells progress on from where it was', async () => {
+  test('resumes progress where it was', async () => {
     const client = await listening();
     const jobId = await start(client, 'slow_compute', { seconds: 10 });
     const shares = () => notificationsOf(client, jobId).progress.map(({ progress }) => progress);
@@ -85,7 +85,7 @@ describe("a session's stream", () => {
     await client.close();
   });
 
-  test('opened late tells what has ended since the session began', async () => {
+  test('opened late delivers what has ended since the session began', async () => {
     const client = await HttpClient.open(url);
     const jobId = await start(client, 'slow_compute', { seconds: 0 });
     await complete(client, jobId);
@@ -94,7 +94,7 @@ describe("a session's stream", () => {
     await client.close();
   });
 
-  test('of 2025-06-18, which knows no events without data, tells what was missed too', async () => {
+  test('of 2025-06-18, which has no events without data, also delivers what was missed', async () => {
     const client = await HttpClient.open(url, { version: '2025-06-18' });
     await client.listen();
     const jobId = await start(client, 'slow_compute', { seconds: 1 });
@@ -106,7 +106,7 @@ describe("a session's stream", () => {
     await client.close();
   });
 
-  test('tells of jobs that another process has started', async () => {
+  test('notifies of jobs that another process has started', async () => {
     const client = await listening();
     client.url = other.url;
     const jobId = await start(client, 'slow_compute', { seconds: 0 });
@@ -114,7 +114,7 @@ describe("a session's stream", () => {
     await client.close();
   });
 
-  test("tells nothing of another session's jobs, and takes no event ID of theirs", async () => {
+  test("does not notify of another session's jobs, and refuses their event IDs", async () => {
     const [one, two] = [await listening(), await listening()];
     const jobId = await start(one, 'slow_compute', { seconds: 0 });
     await resultOf(one, jobId);
@@ -143,18 +143,18 @@ describe("a session's stream", () => {
       { filename: 'p2' },
       { _meta: { progressToken: 'p2' } },
     );
-    const told = () => notificationsOf(client, jobId).progress;
-    await eventually('it asks', () => told().some(({ questions }: any) => questions?.length));
+    const delivered = () => notificationsOf(client, jobId).progress;
+    await eventually('it asks', () => delivered().some(({ questions }: any) => questions?.length));
     await complete(client, await start(client, 'slow_compute', { seconds: 0 }));
     await client.request('tools/cancel_job', { job_id: jobId });
     await resultOf(client, jobId);
-    const marked = told().filter(({ progressToken }: any) => progressToken === 'p2');
+    const marked = delivered().filter(({ progressToken }: any) => progressToken === 'p2');
     const shares: number[] = marked.map(({ progress }: any) => progress);
     expect(shares.length).toBeGreaterThan(0);
     expect(shares).toEqual([...new Set(shares)].sort((a, b) => a - b));
   });
 
-  test('goes on after its server was killed', async () => {
+  test('resumes after its server was killed', async () => {
     const client = await listening(other.url);
     const jobId = await start(client, 'slow_compute', { seconds: 2 });
     await eventually('it has come so far', () => client.lastEventId);
@@ -188,7 +188,7 @@ describe('subscriptions/listen of 2026-07-28', () => {
     subscription.close();
   });
 
-  test('tells at once what has ended before', async () => {
+  test('delivers at once what has ended before', async () => {
     const client = current();
     const jobId = await start(client, 'slow_compute', { seconds: 0 });
     await eventually('it is complete', async () => {
