@@ -11,7 +11,7 @@ export interface ProjectProblem {
   line?: number;
   /** From 1, in UTF-16 code units. */
   column?: number;
-  /** What was expected, what came, what to do. */
+  /** States what was expected, what came and what to do. */
   message: string;
 }
 

@@ -33,7 +33,7 @@ export function describeForProtocol(tool: { description: string }, lines: Protoc
   return [tool.description, states, following, cancel, idempotency, rates, example].join('\n');
 }
 
-/** What the tool does, when to use it, what it returns. */
+/** Joins the author's sentences: purpose, when to use the tool, what it returns. */
 export function summarize({ does, useWhen, returns }: DescriptionParts): string {
   return [does, useWhen, returns && `Returns: ${returns}`].filter(Boolean).join('\n');
 }
