@@ -1,6 +1,6 @@
 /**
  * How late do those who wait hear of it? 500 clients each start an operation and wait for its end in one call, half of
- * them with a progress token; then all operations are told to end, as fast as the stack closes them.
+ * them with a progress token; then all operations are signaled to end, as fast as the stack closes them.
  *
  *     node --import jiti/register bench/waiters.ts
  */
@@ -15,7 +15,7 @@ const WAITERS = 500;
 const APART_MS = 30;
 /** How long they wait before anything happens, in milliseconds: through a few long polls and ticks. */
 const WAIT_MS = 45_000;
-/** How many operations have been told to end, and their clients not yet of it, at a time. */
+/** Maximum number of operations that have been signaled to end and whose clients have not received the result. */
 const ENDING = 16;
 const LATE_BOUND_MS = 1_000;
 const MEMORY_BOUND_MB = 400;

@@ -41,7 +41,7 @@ async function startAndReachThird(name: string): Promise<string> {
   return taskId;
 }
 
-/** The same token goes on, to the result; what was finished before the kill is not run again. */
+/** The same token stays valid up to the result; work that was finished before the kill does not run again. */
 async function expectGoesOn(taskId: string, name: string): Promise<void> {
   const done = await client.until(taskId, 'completed', 120_000);
   expect(done.result.structuredContent).toEqual({ steps: [1, 2, 3, 4, 5] });

@@ -24,7 +24,7 @@ const startTemporal = async (): Promise<CommandRun> => {
   return run;
 };
 
-/** No face takes an operation for lost or failed while Temporal is away. */
+/** No protocol reports an operation as lost or failed while Temporal is away. */
 async function saidByAllFaces(token: string): Promise<void> {
   const away = { code: -32603, data: { kind: 'unavailable', retryable: true } };
   const opted = client.with({ experimental: { asyncTools: {}, twoStage: {} } });

@@ -1,6 +1,6 @@
 /**
  * What has run must replay: a worker that takes over an operation replays its history, with the code of today. The
- * recorded histories are those of earlier code; `LONGHAUL_RECORD=1` writes them anew.
+ * recorded histories are those of earlier code; `LONGHAUL_RECORD=1` writes them again.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -74,7 +74,7 @@ describe('contact with Temporal', () => {
     call = () => new Promise(() => undefined);
     await eventually('it is lost', () => lost.aborted);
     expect(performance.now() - since).toBeGreaterThan(200);
-    // Whoever comes next begins anew.
+    // The next watcher starts from zero.
     call = () => Promise.reject(new Error('no'));
     const next = contact.watch();
     expect(next.lost.aborted).toBe(false);

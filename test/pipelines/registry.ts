@@ -9,7 +9,7 @@ const NPM = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8
   .replace(/\/$/, '');
 const AUDIT = '/-/npm/v1/security/advisories/bulk';
 
-/** As the registry tells it, of one package. */
+/** Metadata of one package, as the registry returns it. */
 export interface Advisory {
   id: number;
   url: string;

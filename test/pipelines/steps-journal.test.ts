@@ -65,7 +65,7 @@ async function killedWorker(
   await ended;
 }
 
-/** What Temporal would be told of the steps of dead workers. */
+/** Outcomes that would be reported to Temporal for steps of dead workers. */
 async function recovered(): Promise<any[]> {
   const told: any[] = [];
   await recoverSteps({

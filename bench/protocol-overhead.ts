@@ -1,8 +1,8 @@
 /**
  * What does MCP cost on top of Temporal? The same workflow is started, looked at and run to its end through the
- * server's HTTP face and by Temporal's own client, on one stack and in one run.
+ * server's HTTP endpoint and by Temporal's own client, on one stack and in one run.
  *
- *     node --import jiti/register bench/face.ts
+ *     node --import jiti/register bench/protocol-overhead.ts
  */
 import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
@@ -20,7 +20,7 @@ async function pollUntilDone(read: () => Promise<boolean>): Promise<void> {
   while (!(await read())) await new Promise((settle) => setTimeout(settle, POLL_MS));
 }
 
-/** Through the face. */
+/** Through the MCP server. */
 function throughFace({ client }: Stack) {
   return {
     start: (workflow: string) => client.start(workflow),
