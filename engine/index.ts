@@ -118,15 +118,14 @@ export class Engine {
    * same token or key gives the operation that is there.
    *
    * @returns the record, once the operation is durable
-   * @throws LonghaulError `unknown_tool`, `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
    */
   async start(
     principal: string,
-    toolName: string,
+    tool: Tool,
     args: unknown,
     options: StartOptions = {},
   ): Promise<OperationRecord> {
-    const tool = this.tool(toolName);
     const checked = this.checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const { line, variant } = kindOf(tool.estimate, checked);

@@ -29,7 +29,7 @@ export function callPlainly(
   return orRefusal(async () => {
     const { options, args } = optionsOf(tool, given);
     const { idempotencyKey, wait } = options;
-    const record = await engine.start(caller.principal, tool.name, args, {
+    const record = await engine.start(caller.principal, tool, args, {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(caller.session === undefined ? {} : { session: caller.session }),
     });

@@ -51,7 +51,7 @@ function callShortTool(
   return orRefusal(async () => {
     const { args, ...key } = takeIdempotencyKey(given);
     const options = { ...key, ...(caller.session === undefined ? {} : { session: caller.session }) };
-    const { token } = await engine.start(caller.principal, tool.name, args, options);
+    const { token } = await engine.start(caller.principal, tool, args, options);
     return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(tool.timeoutSeconds) }), caller);
   });
 }

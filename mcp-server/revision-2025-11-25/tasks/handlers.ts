@@ -50,7 +50,7 @@ export async function startTask(
   const { ttl } = parseParams(taskField, field, 'params.task');
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
-  const record = await engine.start(caller.principal, tool.name, own, {
+  const record = await engine.start(caller.principal, tool, own, {
     ...(caller.session === undefined ? {} : { session: caller.session }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),

@@ -21,7 +21,7 @@ export async function startTask(
   const { args, idempotencyKey } = takeIdempotencyKey(given);
   const record = await engine.start(
     principal,
-    tool.name,
+    tool,
     args,
     idempotencyKey === undefined ? {} : { idempotencyKey },
   );
