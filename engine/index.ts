@@ -416,7 +416,7 @@ export class Engine {
     const wanted = wantedLog(query);
     const record = await this.read(principal, token);
     const tool = this.tools.get(record.tool);
-    const isOwn = wanted === OPERATION_LOG || (wanted === undefined && tool?.hasStepLogs === false);
+    const isOwn = wanted === OPERATION_LOG || (wanted === undefined && tool?.isPipeline === false);
     if (isOwn)
       return { record, readPage: (next) => readOperationLog(this.storage, workflowId, record, next) };
     const live = await this.readLive(principal, token);

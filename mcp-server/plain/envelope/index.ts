@@ -58,7 +58,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
-  const hasChildren = record.children !== undefined || isPipeline(context.tool);
+  const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextOf(record, hasChildren, context);
   const hasResult = fits(record, context.tool);
   const links = linksBeside(record, hasResult);
@@ -136,11 +136,6 @@ function isLarge(value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
 }
 
-/** Pipelines consist of parts. */
-function isPipeline(tool: Tool | undefined): boolean {
-  return tool?.hasStepLogs === true;
-}
-
 /**
  * The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none.
  *
@@ -154,5 +149,5 @@ export async function withParts(
 ): Promise<OperationRecord> {
   if (why === 'stopping') return record;
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
-  return isPipeline(tool) && areUnknown ? engine.readLive(record.principal, record.token) : record;
+  return tool?.isPipeline && areUnknown ? engine.readLive(record.principal, record.token) : record;
 }
