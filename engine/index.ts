@@ -27,7 +27,7 @@ import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
-import { Watches, type WatchOptions } from './watch.js';
+import { Watches, type WatchedRecord, type WatchOptions } from './watch.js';
 
 export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
@@ -35,6 +35,7 @@ export type { ListedOperation, OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
 export type { StartOptions } from './start.js';
 export { TemporalClient } from './temporal.js';
+export type { WatchedRecord } from './watch.js';
 
 export class Engine {
   readonly #estimates: Estimates;
@@ -132,12 +133,9 @@ export class Engine {
   }
 
   /** The operation now and at each change, until it is closed or the signal fires. */
-  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<OperationRecord> {
-    return this.#watches.watch(
-      this.#workflowIdOf(principal, token),
-      () => this.read(principal, token),
-      options,
-    );
+  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
+    const read = () => this.read(principal, token);
+    return this.#watches.watch(this.#workflowIdOf(principal, token), principal, read, options);
   }
 
   /**
@@ -147,14 +145,17 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
+    const workflowId = this.#workflowIdOf(principal, token);
+    const read = () => this.read(principal, token);
     return streamEvents(
       {
         temporal: this.temporal,
         storage: this.storage,
         watches: this.#watches,
-        workflowId: this.#workflowIdOf(principal, token),
-        read: () => this.read(principal, token),
-        readLive: () => this.readLive(principal, token),
+        workflowId,
+        read,
+        readShared: () => this.#watches.read(workflowId, principal, read),
+        readLive: (record) => this.#live.complete(record, workflowId),
       },
       options,
     );

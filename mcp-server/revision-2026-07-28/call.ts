@@ -19,7 +19,6 @@ import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
-import { increasing } from '../shared/increasing.js';
 import { renderRefusal } from '../shared/results.js';
 import { faceOf, type Face } from '../shared/select-protocol.js';
 import type { Serving } from '../shared/serving.js';
@@ -188,7 +187,6 @@ export class Calls {
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
     const clientName = clientNameOf(context);
-    const isHigher = increasing();
     return {
       principal: this.principal,
       signal: mcpReq.signal,
@@ -199,7 +197,6 @@ export class Calls {
         ? {}
         : {
             onProgress: async (progress) => {
-              if (!isHigher(progress.progress)) return;
               await mcpReq.notify({
                 method: 'notifications/progress',
                 params: { progressToken, ...progress },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import { Engine, TemporalClient, type WatchedRecord } from '../../engine/index.js';
 import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
@@ -25,17 +25,16 @@ const tools = new Map([slowCompute, confirmDelete, largeValues].map((tool) => [t
 
 let parts: TestStack;
 let engine: Engine;
+let temporal: TemporalClient;
 const home = process.env['LONGHAUL_HOME']!;
 const secret = loadSecret(home);
+const storage = storageOf({ home });
+const engineOver = (connection: TemporalClient) =>
+  new Engine(connection, new Tools(tools, [], createLogger('test', 'warn')), secret, storage);
 beforeAll(async () => {
   parts = await TestStack.start();
-  const storage = storageOf({ home });
-  engine = new Engine(
-    new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn')),
-    new Tools(tools, [], createLogger('test', 'warn')),
-    secret,
-    storage,
-  );
+  temporal = new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn'));
+  engine = engineOver(temporal);
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
 });
 afterAll(async () => {
@@ -181,6 +180,45 @@ test('a watch gives each state once, shares one poll, and ends with the operatio
   await expect(engine.answer(ANNA, token, asked, { action: 'decline' })).rejects.toMatchObject({
     kind: 'wrong_state',
   });
+});
+
+test('watchers that look at the same moment share one read', async () => {
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 600 });
+  const end = new AbortController();
+  const watchers = Array.from({ length: 8 }, async () => {
+    const watched = engine.watch(ANNA, token, { signal: end.signal, progress: true });
+    let latest: WatchedRecord | undefined;
+    for await (latest of watched);
+    return latest;
+  });
+  await eventually('it runs', async () => (await engine.read(ANNA, token)).status === 'working');
+  const described = jest.spyOn(temporal, 'describe');
+  try {
+    const times: number[] = [];
+    const bursts = () => times.filter((at, index) => at - (times[index - 1] ?? -Infinity) > 1_000).length;
+    described.mockImplementation((...args) => {
+      times.push(performance.now());
+      return TemporalClient.prototype.describe.apply(temporal, args);
+    });
+    await eventually('they have looked three times', () => bursts() >= 4);
+    expect(times.length).toBeLessThan(3 * bursts());
+  } finally {
+    described.mockRestore();
+    end.abort();
+  }
+  for (const latest of await Promise.all(watchers)) expect(latest).toMatchObject({ status: 'working' });
+  await engine.cancel(ANNA, token);
+});
+
+test('engines of one process share no records, even over one connection', async () => {
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
+  const other = engineOver(temporal);
+  await eventually('it is over', async () => (await engine.read(ANNA, token)).status === 'completed');
+  const kept = await engine.read(ANNA, token);
+  expect(await engine.read(ANNA, token)).toBe(kept);
+  const read = await other.read(ANNA, token);
+  expect(read).not.toBe(kept);
+  expect(read).toEqual(kept);
 });
 
 test('the query has the whole record live, and falls back to what is kept when no worker answers', async () => {

@@ -102,7 +102,7 @@ export async function taskResult(
     last = record;
     // A cancelled task reads so at once; what it has finished is there once its work has ended.
     if (isTerminalTask(renderTask(record, context))) continue;
-    if (record.progress) await onProgress?.(record.progress);
+    if (record.progress && record.hasProgressed) await onProgress?.(record.progress);
     if (questions?.kind === 'stream') await questions.show(record);
   }
   if (signal.aborted) return undefined;
