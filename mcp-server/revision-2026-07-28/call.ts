@@ -11,7 +11,7 @@ import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
-import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
+import { callPlainly, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
 import { startTask } from './tasks/call.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
@@ -154,7 +154,9 @@ export class Calls {
     const own = builtinTools(this.engine).get(name);
     if (own) return this.#callOwnTool(own, args, context, taken);
     const tool = this.engine.tool(name);
-    const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
+    const { timeoutSeconds } = optionsOf(tool, args).options;
+    const caller = this.#callerOf(context, taken);
+    const outcome = await resumeWait(this.engine, tool, token, timeoutSeconds, caller);
     return this.#resultOf(outcome, name, args, taken);
   }
 

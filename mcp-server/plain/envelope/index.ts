@@ -2,7 +2,7 @@
  * What plain tools say of an operation: one envelope for starting, looking, answering, cancelling and resuming, as
  * structured content under a published schema and as text that says the same, since most models see only that.
  */
-import type { CallToolResult, ResourceLink } from '@modelcontextprotocol/server';
+import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../../engine/index.js';
 import type { OperationRecord } from '../../../operations/record.js';
@@ -31,18 +31,32 @@ export interface EnvelopeContext {
   isOutcome?: boolean;
 }
 
+/** An operation as a tool's answer: structured, as text that says the same, and links. */
+export interface EnvelopeAnswer {
+  output: Envelope;
+  text: string;
+  beside: ContentBlock[];
+}
+
+/** The operation as an answer, before it becomes a result. */
+export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
+  const { partial, ...envelope } = envelopeOf(record, context);
+  // Polls would get it each time; until the end the view partial of operation_get has it.
+  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
+  return {
+    output: { ...envelope, ...(isPartialShown ? { partial } : {}) },
+    text: envelopeText(envelope, outcomeOf(record, context.tool)),
+    beside: linksOf(record),
+  };
+}
+
 /** The operation as the result of a plain tool's call. */
 export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
-  const { partial, ...envelope } = envelopeOf(record, context);
-  // Whoever polls would get it each time; the view partial of operation_get has it meanwhile.
-  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
-  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(envelope.status);
+  const { output, text, beside } = answerOf(record, context);
+  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(output.status);
   return {
-    content: [
-      { type: 'text', text: envelopeText(envelope, outcomeOf(record, context.tool)) },
-      ...linksOf(record),
-    ],
-    structuredContent: { ...envelope, ...(isPartialShown ? { partial } : {}) },
+    content: [{ type: 'text', text }, ...beside],
+    structuredContent: { ...output },
     ...(context.isOutcome && isFailure ? { isError: true } : {}),
   };
 }
