@@ -33,7 +33,7 @@ export class LiveQueries {
     let query = this.#underWay.get(workflowId);
     if (!query) {
       query = this.temporal
-        .call((client) => client.workflow.getHandle(workflowId).query<StateMemo>(OPERATION_QUERY))
+        .call((client) => client.workflow.getHandle(workflowId).query(OPERATION_QUERY))
         .finally(() => this.#underWay.delete(workflowId));
       this.#underWay.set(workflowId, query);
     }

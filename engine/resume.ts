@@ -76,10 +76,7 @@ async function planOf(temporal: TemporalClient, tool: string, request: ResumeReq
   let plan: ResumePlan;
   try {
     plan = await temporal.call(
-      (client) =>
-        client.workflow
-          .getHandle(request.workflowId)
-          .query<ResumePlan, [ResumeRequest]>(RESUME_QUERY, request),
+      (client) => client.workflow.getHandle(request.workflowId).query(RESUME_QUERY, request),
       PLAN_DEADLINE_MS,
     );
   } catch (error) {

@@ -1,34 +1,21 @@
 /** The query, update and signals that every operation answers. */
-import {
-  ApplicationFailure,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  log,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, log, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import { check, withDefaults, type JsonSchema } from '../../operations/schema.js';
 import {
-  CANCEL_OPERATION,
+  CANCEL_OPERATION_SIGNAL,
   OPERATION_QUERY,
-  PROVIDE_INPUT,
+  PROVIDE_INPUT_SIGNAL,
+  PROVIDE_INPUT_UPDATE,
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
-  type StateMemo,
 } from '../../operations/wire.js';
 import { answeredByParent, listenToParts } from './parts.js';
 import { answered, change, keepAnswer, questions, state, withdraw } from './state.js';
 
-const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
-const provideInputUpdate = defineUpdate<void, [ProvidedInput]>(PROVIDE_INPUT);
-const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
-const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
-
 export function registerHandlers(): void {
   listenToParts();
-  setHandler(operationQuery, state, { description: 'The operation as it is now.' });
-  setHandler(provideInputUpdate, take, {
+  setHandler(OPERATION_QUERY, state, { description: 'The operation as it is now.' });
+  setHandler(PROVIDE_INPUT_UPDATE, take, {
     validator: (input: ProvidedInput) => {
       const problem = problemOf(input);
       if (problem) throw problem;
@@ -36,7 +23,7 @@ export function registerHandlers(): void {
     description: 'Answers an input request: {key, answerId, answer: {action, content}}.',
   });
   setHandler(
-    provideInputSignal,
+    PROVIDE_INPUT_SIGNAL,
     (input) => {
       const problem = problemOf(input);
       if (problem)
@@ -45,7 +32,7 @@ export function registerHandlers(): void {
     },
     { description: 'The same as the update, for when no worker is there to say whether the answer fits.' },
   );
-  setHandler(cancelOperationSignal, cancel, { description: 'Cancels the operation; takes a reason.' });
+  setHandler(CANCEL_OPERATION_SIGNAL, cancel, { description: 'Cancels the operation; takes a reason.' });
 }
 
 /** Why this answer can't be taken; undefined when it can. The same answer a second time is taken as said. */
