@@ -73,7 +73,7 @@ export class Engine {
       'unknown_tool',
       problem === undefined
         ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
-        : `tool "${name}" can't be used until its file is mended:\n${problem}`,
+        : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
     );
   }
 
@@ -139,8 +139,8 @@ export class Engine {
   }
 
   /**
-   * Tells an operation's events from a position on, each once and in order: states, questions and log lines; progress as it
-   * is; at last the result. Ends then, or when the signal fires.
+   * Yields an operation's events from a position on, each once and in order: states, questions and log lines; the current
+   * progress; at last the result. Ends then, or when the signal fires.
    *
    * @throws LonghaulError `not_found`, `expired`
    */
@@ -180,7 +180,7 @@ export class Engine {
   /**
    * Requests cancellation; a closed operation stays as it is.
    *
-   * @returns was it open?
+   * @returns whether it was open
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
@@ -189,10 +189,10 @@ export class Engine {
   }
 
   /**
-   * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one. Waits for the
+   * Resumes a closed operation where it stopped, as a new operation. The same request again gives the same one. Waits for the
    * end of one that is being cancelled, for 30 s at most.
    *
-   * @param options.from the step to go on from, e.g. `build/2`; else after the last finished one
+   * @param options.from the step to resume from, e.g. `build/2`; else after the last finished one
    * @param options.changes arguments that are other than before, for the steps that still run
    * @returns the new operation's record
    * @param options.signal ends the wait

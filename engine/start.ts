@@ -18,7 +18,7 @@ import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** How much later than the tool's own deadline Temporal would end the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
-/** For how long people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
+/** Time that people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
 const PEOPLE_SECONDS = 30 * 24 * 3600;
 /** A deletion that takes longer than this was cut off, in milliseconds. */
 const DELETING_MS = 60_000;
@@ -41,7 +41,7 @@ export interface StartOptions {
   idempotencyKey?: string;
   /** How long after closing the result shall be readable, in seconds; null for as long as possible. */
   keepAliveSeconds?: number | null;
-  /** What the caller calls its session. */
+  /** The caller's name for its session. */
   session?: string;
   /** What notifications of its progress shall be marked with. */
   progressToken?: string | number;
@@ -201,7 +201,7 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-/** Tells this start from others under the same token. */
+/** Distinguishes this start from others under the same token. */
 function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secret: Buffer): string {
   return idempotencyKey === undefined
     ? randomUUID()
@@ -248,7 +248,7 @@ async function callStart(
 }
 
 /**
- * Refuses another request under the same token, without a word on what is there. A start whose token has to be new is the
+ * Refuses another request under the same token, and reveals nothing of the operation there. A start whose token has to be new is the
  * same one only if it is this very start, whose first answer was lost, or has the same idempotency key.
  */
 function assertSame(found: WorkflowExecutionDescription, { token, memo }: WorkflowStart): void {
