@@ -100,8 +100,12 @@ module.exports = {
     {
       name: 'operations-are-pure',
       severity: 'error',
+      comment: "types of Temporal's definitions leave no import behind",
       from: { path: '^operations/' },
-      to: { path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$' },
+      to: {
+        path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'mailbox-types-are-pure',

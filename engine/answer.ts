@@ -8,7 +8,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
-import { PROVIDE_INPUT, type ProvidedInput } from '../operations/wire.js';
+import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
 import { CALL_DEADLINE_MS, isOutOfReach, type TemporalClient } from './temporal.js';
 
 /**
@@ -30,7 +30,7 @@ export async function answerOperation(
     await temporal.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
       temporal.client.workflow
         .getHandle(workflowId)
-        .executeUpdate(PROVIDE_INPUT, { args: [input], updateId: input.answerId }),
+        .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
     );
     return 'accepted';
   } catch (error) {
@@ -45,7 +45,7 @@ export async function answerOperation(
   if (!asked) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
   const problems = answer.action === 'accept' ? check(asked.schema, answer.content, 'content') : [];
   if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
-  await temporal.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT, input));
+  await temporal.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input));
   return 'queued';
 }
 

@@ -1,4 +1,5 @@
 /** Operations whose cancel was requested and that have not ended yet: what runs may take a while to stop. */
+import { randomUUID } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
@@ -11,7 +12,40 @@ const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.Pending
 /** How long a verb that needs the end waits for it, in milliseconds: longer than a step that has to be killed takes. */
 const END_LIMIT_MS = 30_000;
 
-/** Has its cancel been requested, and is it still open? */
+/**
+ * Requests cancellation; a closed operation stays as it is.
+ *
+ * @param read reads the operation, and checks its principal
+ * @returns whether it was open
+ * @throws LonghaulError `not_found`, `unavailable`
+ */
+export async function cancelOperation(
+  temporal: TemporalClient,
+  workflowId: string,
+  read: () => Promise<OperationRecord>,
+  reason: string | undefined,
+): Promise<boolean> {
+  const { status, principal } = await read();
+  if (isTerminal(status)) return false;
+  try {
+    await temporal.call((client) =>
+      client.workflowService.requestCancelWorkflowExecution({
+        namespace: temporal.namespace,
+        workflowExecution: { workflowId },
+        identity: principal,
+        requestId: randomUUID(),
+        ...(reason ? { reason } : {}),
+      }),
+    );
+    return true;
+  } catch (error) {
+    // It closed in between.
+    if (!isTerminal((await read()).status)) throw error;
+    return false;
+  }
+}
+
+/** Whether its cancel was requested while it is still open. */
 export function isCancelling({ status, cancelRequestedAt }: OperationRecord): boolean {
   return cancelRequestedAt !== undefined && !isTerminal(status);
 }

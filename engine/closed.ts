@@ -112,9 +112,7 @@ async function endingOf(temporal: TemporalClient, workflowId: string, runId: str
 async function largePartialOf(temporal: TemporalClient, workflowId: string, runId: string): Promise<unknown> {
   try {
     return (
-      await temporal.call((client) =>
-        client.workflow.getHandle(workflowId, runId).query<StateMemo>(OPERATION_QUERY),
-      )
+      await temporal.call((client) => client.workflow.getHandle(workflowId, runId).query(OPERATION_QUERY))
     ).partial;
   } catch {
     return undefined;

@@ -14,7 +14,7 @@ import {
   type Deletion,
 } from '../platform/deletions.js';
 import { findWorkflow } from '../platform/find-workflow.js';
-import { markerOf } from './read.js';
+import { startMemoOf } from './read.js';
 import type { TemporalClient } from './temporal.js';
 
 /** How long all of a deletion's calls may take, in milliseconds. Each has a limit of its own. */
@@ -35,7 +35,7 @@ export async function deleteOperation(
   const workflowId = workflowIdOf(principal, token, secret);
   const found = await temporal.describe(workflowId);
   if (isUnfinished(found, principal)) return complete(temporal, found);
-  const { attempt } = markerOf(found, principal);
+  const { attempt } = startMemoOf(found, principal);
   if (!found.closeTime)
     throw new LonghaulError(
       'wrong_state',
@@ -59,7 +59,7 @@ export async function deleteOperation(
   const begun = await temporal.describe(workflowId);
   // Somebody else may have deleted it meanwhile, or reset it in Temporal's UI.
   if (isUnfinished(begun, principal)) return complete(temporal, begun);
-  markerOf(begun, principal);
+  startMemoOf(begun, principal);
   throw new LonghaulError('wrong_state', 'the operation was reset meanwhile and is open: cancel it first');
 }
 

@@ -2,65 +2,46 @@
  * The engine: operations over Temporal's client. It knows nothing of MCP and keeps nothing that Temporal doesn't
  * hold. Every verb takes the principal who asks.
  */
-import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../operations/errors.js';
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../operations/log-page.js';
-import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
-import { check, withDefaults } from '../operations/schema.js';
+import type { Answer, OperationRecord } from '../operations/record.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
-import {
-  fixedEstimateSeconds,
-  matchVariant,
-  sizeInArguments,
-  type CallEstimate,
-} from '../operations/tool-estimate.js';
-import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
-import { fileBytes } from '../platform/data-folders.js';
-import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
+import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
-import { afterCancel } from './cancelling.js';
+import { checkArguments, sizeOfCall } from './arguments.js';
+import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
+import { afterCancel, cancelOperation } from './cancelling.js';
 import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
+import { LiveQueries } from './live.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
-import { mergeParts } from './parts.js';
-import { readOperation } from './read.js';
+import { Records } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
-import { Watches, type WatchOptions } from './watch.js';
+import { Watches, type WatchedRecord, type WatchOptions } from './watch.js';
 
+export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
 export type { ListedOperation, OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
 export type { StartOptions } from './start.js';
 export { TemporalClient } from './temporal.js';
-
-/** What is stored, and how to read it. */
-export interface StoredFile {
-  sizeBytes: number;
-  /** Another one when the bytes are others; safe in an entity tag. */
-  version: string;
-  stream(range: { from: number; lengthBytes: number }): Promise<Readable>;
-}
-
-/** Largest arguments of a call, in bytes of JSON: 1 MiB. */
-export const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
-/** How long a start waits for the size of a file, in milliseconds. */
-const SIZE_LIMIT_MS = 100;
+export type { WatchedRecord } from './watch.js';
 
 export class Engine {
   readonly #estimates: Estimates;
   readonly #watches: Watches;
+  readonly #records: Records;
+  readonly #live: LiveQueries;
   /** Agents that wait for work, and what they send each other. */
   readonly mailbox: Mailbox;
 
@@ -74,6 +55,8 @@ export class Engine {
   ) {
     this.#estimates = new Estimates(temporal);
     this.#watches = new Watches(temporal);
+    this.#records = new Records(temporal);
+    this.#live = new LiveQueries(temporal);
     this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
   }
 
@@ -90,27 +73,8 @@ export class Engine {
       'unknown_tool',
       problem === undefined
         ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
-        : `tool "${name}" can't be used until its file is mended:\n${problem}`,
+        : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
     );
-  }
-
-  /**
-   * Checks a call's arguments and fills in defaults.
-   *
-   * @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large`
-   */
-  checkArguments(tool: Tool, args: unknown): Record<string, unknown> {
-    const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
-    if (bytes > ARGUMENTS_LIMIT_BYTES) {
-      throw new LonghaulError(
-        'too_large',
-        `arguments: expected at most ${ARGUMENTS_LIMIT_BYTES} bytes; got ${bytes}. Pass large data by reference.`,
-      );
-    }
-    const filled = withDefaults(tool.inputSchema, args ?? {});
-    const problems = check(tool.inputSchema, filled, 'arguments');
-    if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-    return filled as Record<string, unknown>;
   }
 
   /**
@@ -118,43 +82,31 @@ export class Engine {
    * same token or key gives the operation that is there.
    *
    * @returns the record, once the operation is durable
-   * @throws LonghaulError `unknown_tool`, `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
    */
   async start(
     principal: string,
-    toolName: string,
+    tool: Tool,
     args: unknown,
     options: StartOptions = {},
   ): Promise<OperationRecord> {
-    const tool = this.tool(toolName);
-    const checked = this.checkArguments(tool, args);
+    const checked = checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const { line, variant } = matchVariant(tool.estimate, checked);
-    const size = await this.#sizeOf(line, checked);
-    const thought =
-      (await this.#estimates.of(tool, { principal, argumentsDigest, size, variant, line })) ??
-      fixedEstimateSeconds(line, size);
-    // More digits would say more than anybody knows.
-    const estimateSeconds = Math.max(0.1, Math.round(thought * 10) / 10);
-    return startOperation(this.temporal, this.secret, {
+    const size = await sizeOfCall(line, checked, this.dataFolders);
+    const ofPastRuns = await this.#estimates.of(tool, { principal, argumentsDigest, size, variant, line });
+    const seconds = ofPastRuns ?? fixedEstimateSeconds(line, size);
+    return startOperation(this.#records, this.secret, {
       principal,
       tool,
       args: checked,
       argumentsDigest,
       size,
       variant,
-      estimateSeconds,
+      // More digits would claim a precision that no estimate has.
+      estimateSeconds: Math.max(0.1, Math.round(seconds * 10) / 10),
       options,
     });
-  }
-
-  /** The size of the work. A file's is asked of the disk, unless that takes longer than a start may be held up. */
-  async #sizeOf(line: CallEstimate, args: Record<string, unknown>): Promise<number | undefined> {
-    const { per } = line;
-    const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
-    if (typeof path !== 'string') return sizeInArguments(line, args);
-    const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
-    return Promise.race([fileBytes(path, this.dataFolders, AbortSignal.timeout(SIZE_LIMIT_MS)), late]);
   }
 
   /**
@@ -163,12 +115,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async read(principal: string, token: string): Promise<OperationRecord> {
-    const record = await readOperation(
-      this.temporal,
-      principal,
-      token,
-      workflowIdOf(principal, token, this.secret),
-    );
+    const record = await this.#records.read(principal, token, this.#workflowIdOf(principal, token));
     const { error } = record;
     const isRetryable =
       error?.type !== undefined && this.tools.get(record.tool)?.retryableErrors.includes(error.type);
@@ -182,62 +129,33 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
-    const record = await this.read(principal, token);
-    // One that was terminated had no chance to leave what it consisted of in its memo.
-    const isQueried = record.areChildrenLarge || record.error?.kind === 'terminated';
-    if (record.status === 'expired' || (isTerminal(record.status) && !isQueried)) return record;
-    try {
-      const { partial, children } = await this.#query(workflowIdOf(principal, token, this.secret));
-      const { areChildrenLarge: _read, ...rest } = record;
-      return {
-        ...rest,
-        ...(partial === undefined ? {} : { partial }),
-        ...(children === undefined ? {} : { children: mergeParts(children, record.children) }),
-        live: true,
-      };
-    } catch {
-      return record;
-    }
-  }
-
-  readonly #queries = new Map<string, Promise<StateMemo>>();
-
-  /** Temporal buffers one query a workflow: whoever asks meanwhile gets the same answer. */
-  #query(workflowId: string): Promise<StateMemo> {
-    let query = this.#queries.get(workflowId);
-    if (!query) {
-      query = this.temporal
-        .call((client) => client.workflow.getHandle(workflowId).query<StateMemo>(OPERATION_QUERY))
-        .finally(() => this.#queries.delete(workflowId));
-      this.#queries.set(workflowId, query);
-    }
-    return query;
+    return this.#live.complete(await this.read(principal, token), this.#workflowIdOf(principal, token));
   }
 
   /** The operation now and at each change, until it is closed or the signal fires. */
-  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<OperationRecord> {
-    return this.#watches.watch(
-      workflowIdOf(principal, token, this.secret),
-      () => this.read(principal, token),
-      options,
-    );
+  watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
+    const read = () => this.read(principal, token);
+    return this.#watches.watch(this.#workflowIdOf(principal, token), principal, read, options);
   }
 
   /**
-   * Tells an operation's events from a position on, each once and in order: states, questions and log lines; progress as it
-   * is; at last the result. Ends then, or when the signal fires.
+   * Yields an operation's events from a position on, each once and in order: states, questions and log lines; the current
+   * progress; at last the result. Ends then, or when the signal fires.
    *
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
+    const workflowId = this.#workflowIdOf(principal, token);
+    const read = () => this.read(principal, token);
     return streamEvents(
       {
         temporal: this.temporal,
         storage: this.storage,
         watches: this.#watches,
-        workflowId: workflowIdOf(principal, token, this.secret),
-        read: () => this.read(principal, token),
-        readLive: () => this.readLive(principal, token),
+        workflowId,
+        read,
+        readShared: () => this.#watches.read(workflowId, principal, read),
+        readLive: (record) => this.#live.complete(record, workflowId),
       },
       options,
     );
@@ -256,42 +174,25 @@ export class Engine {
     answer: Answer,
   ): Promise<'accepted' | 'queued'> {
     const read = () => this.read(principal, token);
-    return answerOperation(this.temporal, workflowIdOf(principal, token, this.secret), read, key, answer);
+    return answerOperation(this.temporal, this.#workflowIdOf(principal, token), read, key, answer);
   }
 
   /**
    * Requests cancellation; a closed operation stays as it is.
    *
-   * @returns was it open?
+   * @returns whether it was open
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
-    const record = await this.read(principal, token);
-    if (isTerminal(record.status)) return false;
-    const workflowId = workflowIdOf(principal, token, this.secret);
-    try {
-      await this.temporal.call((client) =>
-        client.workflowService.requestCancelWorkflowExecution({
-          namespace: this.temporal.namespace,
-          workflowExecution: { workflowId },
-          identity: principal,
-          requestId: randomUUID(),
-          ...(reason ? { reason } : {}),
-        }),
-      );
-      return true;
-    } catch (error) {
-      // It closed in between.
-      if (!isTerminal((await this.read(principal, token)).status)) throw error;
-      return false;
-    }
+    const read = () => this.read(principal, token);
+    return cancelOperation(this.temporal, this.#workflowIdOf(principal, token), read, reason);
   }
 
   /**
-   * Goes on where a closed operation stopped, as a new operation. The same request again gives the same one. Waits for the
+   * Resumes a closed operation where it stopped, as a new operation. The same request again gives the same one. Waits for the
    * end of one that is being cancelled, for 30 s at most.
    *
-   * @param options.from the step to go on from, e.g. `build/2`; else after the last finished one
+   * @param options.from the step to resume from, e.g. `build/2`; else after the last finished one
    * @param options.changes arguments that are other than before, for the steps that still run
    * @returns the new operation's record
    * @param options.signal ends the wait
@@ -309,7 +210,7 @@ export class Engine {
       (end) => this.watch(principal, token, { signal: end }),
       signal,
     );
-    return resumeOperation(this.temporal, this.secret, record, options);
+    return resumeOperation(this.#records, this.secret, record, options);
   }
 
   /**
@@ -331,14 +232,7 @@ export class Engine {
    */
   async readArtifact(principal: string, token: string, name: string, limitBytes: number): Promise<Buffer> {
     await this.read(principal, token);
-    const key = artifactKey(workflowIdOf(principal, token, this.secret), name);
-    const bytes = (await this.storage.size(key)) ?? 0;
-    if (bytes > limitBytes)
-      throw new LonghaulError(
-        'too_large',
-        `artifact ${name}: ${bytes} bytes; at most ${limitBytes} are sent at once`,
-      );
-    return this.storage.read(key);
+    return readArtifact(this.storage, this.#workflowIdOf(principal, token), name, limitBytes);
   }
 
   /**
@@ -348,15 +242,7 @@ export class Engine {
    */
   async artifacts(principal: string, token: string): Promise<{ name: string; bytes: number }[]> {
     await this.read(principal, token);
-    const found: { name: string; bytes: number }[] = [];
-    for await (const { key } of this.storage.list(
-      artifactPrefix(workflowIdOf(principal, token, this.secret)),
-    )) {
-      const name = artifactNameIn(key);
-      const bytes = await this.storage.size(key);
-      if (name !== undefined && bytes !== undefined) found.push({ name, bytes });
-    }
-    return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+    return listArtifacts(this.storage, this.#workflowIdOf(principal, token));
   }
 
   /**
@@ -366,11 +252,7 @@ export class Engine {
    */
   async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
     await this.read(principal, token);
-    const key = artifactKey(workflowIdOf(principal, token, this.secret), name);
-    const about = await this.storage.about(key);
-    if (!about)
-      throw new LonghaulError('not_found', `the operation has left no file ${JSON.stringify(name)}`);
-    return { ...about, stream: (range) => this.storage.stream(key, range) };
+    return openArtifact(this.storage, this.#workflowIdOf(principal, token), name);
   }
 
   /**
@@ -413,11 +295,11 @@ export class Engine {
     token: string,
     query: LogQuery,
   ): Promise<{ record: OperationRecord; readPage: (query: LogQuery) => Promise<LogPage> }> {
-    const workflowId = workflowIdOf(principal, token, this.secret);
+    const workflowId = this.#workflowIdOf(principal, token);
     const wanted = wantedLog(query);
     const record = await this.read(principal, token);
     const tool = this.tools.get(record.tool);
-    const isOwn = wanted === OPERATION_LOG || (wanted === undefined && tool?.hasStepLogs === false);
+    const isOwn = wanted === OPERATION_LOG || (wanted === undefined && tool?.isPipeline === false);
     if (isOwn)
       return { record, readPage: (next) => readOperationLog(this.storage, workflowId, record, next) };
     const live = await this.readLive(principal, token);
@@ -427,5 +309,9 @@ export class Engine {
   /** An empty log may be one that was deleted since its operation was read. @throws LonghaulError `not_found` */
   async #assertKept(principal: string, token: string): Promise<void> {
     await this.read(principal, token);
+  }
+
+  #workflowIdOf(principal: string, token: string): string {
+    return workflowIdOf(principal, token, this.secret);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * How far an operation is. The number and the time of its last change never go back, for any reader on any server: the
+ * Progress of an operation. The number and the time of its last change never go back, for any reader on any server: the
  * event that closes an activity holds what it had reported, and counts from there until the workflow has added it to its
  * own progress.
  */
@@ -19,11 +19,11 @@ import type { TemporalClient } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
-/** How far back open activities are looked for, in pages of history. */
+/** Maximum pages of history in which open activities are looked for. */
 const MAX_PAGES = 5;
 /** Maximum number of closed child workflows that are described for one reading. */
 const CLOSED_PARTS_LIMIT = 50;
-/** Runs whose furthest progress one process remembers. */
+/** Maximum number of runs whose furthest progress a reader remembers. */
 const REMEMBERED_RUNS = 5_000;
 
 export interface Standing {
@@ -33,54 +33,78 @@ export interface Standing {
   updatedAt: string;
 }
 
-/**
- * Reads how far an operation is from its description, and from its history's end while events wait for a worker.
- *
- * @param updatedAt ISO 8601; when the rest of its state changed last
- * @param parts its open child workflows
- */
-export async function standingOf(
-  temporal: TemporalClient,
-  description: WorkflowExecutionDescription,
-  state: StateMemo,
-  updatedAt: string,
-  parts: Part[] = [],
-): Promise<Standing> {
-  const { raw, runId } = description;
-  const running = await Promise.all(
-    (raw.pendingActivities ?? []).map(async ({ heartbeatDetails, lastHeartbeatTime }) => {
-      const [details] = await decodeArrayFromPayloads(temporal.dataConverter, heartbeatDetails?.payloads);
-      return { progress: reportIn(details), time: lastHeartbeatTime };
-    }),
-  );
-  const { closed, closedParts, isIncomplete } = await untakenReports(temporal, description);
-  const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
-  const partial = await Promise.all([...closedParts, ...parts].map((part) => standingOfPart(temporal, part)));
-  const progress = mergeProgress(
-    state,
-    [...reports, ...partial].flatMap((report) => report.progress ?? []),
-  );
-  const times = [
-    ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
-    ...partial.map((standing) => standing.updatedAt),
-  ];
-  return monotonic(temporal, runId, {
-    ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
-    updatedAt: [updatedAt, ...times].sort().at(-1)!,
-  });
-}
+/** Reads progress over one connection, and remembers the furthest of each run. */
+export class ProgressReader {
+  /** By run ID. */
+  readonly #furthest = new Map<string, Standing>();
+  readonly #ofParts = new WeakMap<Part, Promise<Standing>>();
 
-const ofParts = new WeakMap<Part, Promise<Standing>>();
+  constructor(private readonly temporal: TemporalClient) {}
 
-/** Reads how far a part is, once for each object that describes it. */
-export function standingOfPart(temporal: TemporalClient, part: Part): Promise<Standing> {
-  const { description, state, parts } = part;
-  const known = ofParts.get(part);
-  if (known) return known;
-  const updatedAt = state.updatedAt ?? description.startTime.toISOString();
-  const standing = standingOf(temporal, description, state, updatedAt, parts);
-  ofParts.set(part, standing);
-  return standing;
+  /**
+   * Reads an operation's progress from its description, and from its history's end while events wait for a worker.
+   *
+   * @param updatedAt ISO 8601; when the rest of its state changed last
+   * @param parts its open child workflows
+   */
+  async read(
+    description: WorkflowExecutionDescription,
+    state: StateMemo,
+    updatedAt: string,
+    parts: Part[] = [],
+  ): Promise<Standing> {
+    const { temporal } = this;
+    const { raw, runId } = description;
+    const running = await Promise.all(
+      (raw.pendingActivities ?? []).map(async ({ heartbeatDetails, lastHeartbeatTime }) => {
+        const [details] = await decodeArrayFromPayloads(temporal.dataConverter, heartbeatDetails?.payloads);
+        return { progress: reportIn(details), time: lastHeartbeatTime };
+      }),
+    );
+    const { closed, closedParts, isIncomplete } = await untakenReports(temporal, description);
+    const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
+    const partial = await Promise.all([...closedParts, ...parts].map((part) => this.readPart(part)));
+    const progress = mergeProgress(
+      state,
+      [...reports, ...partial].flatMap((report) => report.progress ?? []),
+    );
+    const times = [
+      ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
+      ...partial.map((standing) => standing.updatedAt),
+    ];
+    return this.#monotonic(runId, {
+      ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
+      updatedAt: [updatedAt, ...times].sort().at(-1)!,
+    });
+  }
+
+  /** Reads a part's progress, once for each object that describes it. */
+  readPart(part: Part): Promise<Standing> {
+    const { description, state, parts } = part;
+    const known = this.#ofParts.get(part);
+    if (known) return known;
+    const updatedAt = state.updatedAt ?? description.startTime.toISOString();
+    const standing = this.read(description, state, updatedAt, parts);
+    this.#ofParts.set(part, standing);
+    return standing;
+  }
+
+  /**
+   * The further of what is read now and what was read before: of two concurrent reads the later answer may be the older
+   * one, and a clock may be set back.
+   */
+  #monotonic(runId: string, now: Standing): Standing {
+    const runs = this.#furthest;
+    const before = runs.get(runId);
+    const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
+    const progress = isBehind ? before.progress : now.progress;
+    const updatedAt = before && before.updatedAt > now.updatedAt ? before.updatedAt : now.updatedAt;
+    const standing = { ...(progress ? { progress } : {}), updatedAt };
+    runs.delete(runId);
+    runs.set(runId, standing);
+    if (runs.size > REMEMBERED_RUNS) runs.delete(runs.keys().next().value!);
+    return standing;
+  }
 }
 
 interface ClosedReport {
@@ -194,24 +218,4 @@ async function reportOf({ dataConverter }: TemporalClient, event: HistoryEvent):
     ? reportInFailure(await decodeOptionalFailureToOptionalError(dataConverter, failure))
     : (await decodeArrayFromPayloads(dataConverter, payloads)).map(result ? reportInResult : reportIn).at(-1);
   return { progress, time: event.eventTime };
-}
-
-const furthest = new WeakMap<TemporalClient, Map<string, Standing>>();
-
-/**
- * Holds what this process has read of a run against what it reads now: of two reads at once the later answer may be the
- * older one, and a clock may be set back.
- */
-function monotonic(temporal: TemporalClient, runId: string, now: Standing): Standing {
-  const runs = furthest.get(temporal) ?? new Map<string, Standing>();
-  furthest.set(temporal, runs);
-  const before = runs.get(runId);
-  const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
-  const progress = isBehind ? before.progress : now.progress;
-  const updatedAt = before && before.updatedAt > now.updatedAt ? before.updatedAt : now.updatedAt;
-  const standing = { ...(progress ? { progress } : {}), updatedAt };
-  runs.delete(runId);
-  runs.set(runId, standing);
-  if (runs.size > REMEMBERED_RUNS) runs.delete(runs.keys().next().value!);
-  return standing;
 }

@@ -7,7 +7,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
 import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
-import { markerOf } from './read.js';
+import { startMemoOf, type Records } from './read.js';
 import { startWorkflow } from './start.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -29,11 +29,12 @@ export interface ResumeOptions {
  * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`
  */
 export async function resumeOperation(
-  temporal: TemporalClient,
+  records: Records,
   secret: Buffer,
   { principal, token, status, tool }: OperationRecord,
   { leastKeepAliveSeconds = 0, ...options }: ResumeOptions,
 ): Promise<OperationRecord> {
+  const { temporal } = records;
   if (status === 'expired') throw new LonghaulError('expired', 'the operation has expired');
   if (!isTerminal(status))
     throw new LonghaulError(
@@ -47,19 +48,19 @@ export async function resumeOperation(
     );
   const workflowId = workflowIdOf(principal, token, secret);
   const description = await temporal.describe(workflowId);
-  const marker = markerOf(description, principal);
+  const memo = startMemoOf(description, principal);
   const input = await planOf(temporal, tool, { workflowId, ...options });
-  const { progressToken: _isOver, ...kept } = marker;
-  const attempt = marker.attempt + 1;
+  const { progressToken: _isOver, ...kept } = memo;
+  const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes, retentionSeconds } = await temporal.facts();
-  return startWorkflow(temporal, {
+  return startWorkflow(records, {
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,
     input,
     summary: `${tool.replaceAll('_', ' ')}, attempt ${attempt}`,
-    marker: {
+    memo: {
       ...kept,
       searchAttributes,
       keepAliveSeconds: Math.max(kept.keepAliveSeconds, Math.min(leastKeepAliveSeconds, retentionSeconds)),
@@ -75,10 +76,7 @@ async function planOf(temporal: TemporalClient, tool: string, request: ResumeReq
   let plan: ResumePlan;
   try {
     plan = await temporal.call(
-      (client) =>
-        client.workflow
-          .getHandle(request.workflowId)
-          .query<ResumePlan, [ResumeRequest]>(RESUME_QUERY, request),
+      (client) => client.workflow.getHandle(request.workflowId).query(RESUME_QUERY, request),
       PLAN_DEADLINE_MS,
     );
   } catch (error) {

@@ -13,12 +13,12 @@ import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { complete } from './delete.js';
-import { markerOf, readOperation } from './read.js';
+import { startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** How much later than the tool's own deadline Temporal would end the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
-/** For how long people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
+/** Time that people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
 const PEOPLE_SECONDS = 30 * 24 * 3600;
 /** A deletion that takes longer than this was cut off, in milliseconds. */
 const DELETING_MS = 60_000;
@@ -41,7 +41,7 @@ export interface StartOptions {
   idempotencyKey?: string;
   /** How long after closing the result shall be readable, in seconds; null for as long as possible. */
   keepAliveSeconds?: number | null;
-  /** What the caller calls its session. */
+  /** The caller's name for its session. */
   session?: string;
   /** What notifications of its progress shall be marked with. */
   progressToken?: string | number;
@@ -69,20 +69,20 @@ interface Start {
  *   has expired, `unavailable`
  */
 export async function startOperation(
-  temporal: TemporalClient,
+  records: Records,
   secret: Buffer,
   start: Start,
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
-  const { retentionSeconds, searchAttributes } = await temporal.facts();
-  const record = await startWorkflow(temporal, {
+  const { retentionSeconds, searchAttributes } = await records.temporal.facts();
+  const record = await startWorkflow(records, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
     input: tool.toWorkflowInput(args),
     summary: tool.title,
-    marker: {
+    memo: {
       version: 1,
       tool: tool.name,
       principal,
@@ -119,7 +119,7 @@ export interface WorkflowStart {
   input: unknown;
   /** One line for Temporal's UI. */
   summary: string;
-  marker: StartMemo & { createdAt: string };
+  memo: StartMemo & { createdAt: string };
   idempotencyKey?: string;
 }
 
@@ -127,10 +127,8 @@ export interface WorkflowStart {
  * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function startWorkflow(
-  temporal: TemporalClient,
-  start: WorkflowStart,
-): Promise<OperationRecord> {
+export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
+  const { temporal } = records;
   if (await tryStart(temporal, start)) return submitted(start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
@@ -139,28 +137,28 @@ export async function startWorkflow(
     if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(start);
     found = await temporal.describe(start.workflowId);
   }
-  const { token, workflowId, marker } = start;
+  const { token, workflowId, memo } = start;
   assertSame(found, start);
-  return readOperation(temporal, marker.principal, token, workflowId, found);
+  return records.read(memo.principal, token, workflowId, found);
 }
 
 /** The record of what has just been started. */
-function submitted({ token, marker }: WorkflowStart): OperationRecord {
+function submitted({ token, memo }: WorkflowStart): OperationRecord {
   return {
     token,
     runId: '',
-    tool: marker.tool,
-    principal: marker.principal,
-    createdAt: marker.createdAt,
-    updatedAt: marker.createdAt,
+    tool: memo.tool,
+    principal: memo.principal,
+    createdAt: memo.createdAt,
+    updatedAt: memo.createdAt,
     status: 'submitted',
     inputRequests: {},
-    keepAliveSeconds: marker.keepAliveSeconds,
-    attempt: marker.attempt,
+    keepAliveSeconds: memo.keepAliveSeconds,
+    attempt: memo.attempt,
     live: false,
-    ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
-    ...(marker.resumedFrom === undefined ? {} : { resumedFrom: marker.resumedFrom }),
-    ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
+    ...(memo.estimateSeconds === undefined ? {} : { estimateSeconds: memo.estimateSeconds }),
+    ...(memo.resumedFrom === undefined ? {} : { resumedFrom: memo.resumedFrom }),
+    ...(memo.requestId === undefined ? {} : { requestId: memo.requestId }),
   };
 }
 
@@ -203,7 +201,7 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-/** Tells this start from others under the same token. */
+/** Distinguishes this start from others under the same token. */
 function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secret: Buffer): string {
   return idempotencyKey === undefined
     ? randomUUID()
@@ -212,31 +210,31 @@ function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secr
 
 async function callStart(
   temporal: TemporalClient,
-  beginning: WorkflowStart,
+  operation: WorkflowStart,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
 ): Promise<void> {
-  const { marker, idempotencyKey } = beginning;
-  const { session, deadlineSeconds } = marker;
+  const { memo, idempotencyKey } = operation;
+  const { session, deadlineSeconds } = memo;
   const attributes: SearchAttributePair[] = [
-    keyword(SEARCH_ATTRIBUTES.principal, marker.principal),
-    keyword(SEARCH_ATTRIBUTES.tool, marker.tool),
+    keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
+    keyword(SEARCH_ATTRIBUTES.tool, memo.tool),
     keyword(SEARCH_ATTRIBUTES.status, 'working'),
     ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
   const start = () =>
     temporal.call((client) =>
-      client.workflow.start(beginning.workflow, {
-        workflowId: beginning.workflowId,
+      client.workflow.start(operation.workflow, {
+        workflowId: operation.workflowId,
         taskQueue: temporal.taskQueue,
-        args: [beginning.input],
-        memo: { [START_MEMO]: marker },
+        args: [operation.input],
+        memo: { [START_MEMO]: memo },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
         workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
-        staticSummary: beginning.summary,
-        ...(marker.searchAttributes ? { typedSearchAttributes: attributes } : {}),
+        staticSummary: operation.summary,
+        ...(memo.searchAttributes ? { typedSearchAttributes: attributes } : {}),
       }),
     );
   try {
@@ -250,20 +248,20 @@ async function callStart(
 }
 
 /**
- * Refuses another request under the same token, without a word on what is there. A start whose token has to be new is the
+ * Refuses another request under the same token, and reveals nothing of the operation there. A start whose token has to be new is the
  * same one only if it is this very start, whose first answer was lost, or has the same idempotency key.
  */
-function assertSame(found: WorkflowExecutionDescription, { token, marker }: WorkflowStart): void {
+function assertSame(found: WorkflowExecutionDescription, { token, memo }: WorkflowStart): void {
   try {
-    const { argumentsDigest, startId } = markerOf(found, marker.principal);
-    const isSameStart = marker.startId === undefined || startId === marker.startId;
-    if (isSameStart && argumentsDigest === marker.argumentsDigest) return;
+    const { argumentsDigest, startId } = startMemoOf(found, memo.principal);
+    const isSameStart = memo.startId === undefined || startId === memo.startId;
+    if (isSameStart && argumentsDigest === memo.argumentsDigest) return;
   } catch {
     // Not even an operation of this principal: the same refusal.
   }
   throw new LonghaulError(
     'conflict',
-    marker.resumedFrom === undefined
+    memo.resumedFrom === undefined
       ? 'the token or idempotency key is in use by another request; choose a new one'
       : `the operation was resumed already, from another step or with other changes, as ${token}; resume that one`,
   );

@@ -1,6 +1,7 @@
 /**
- * Watching: one history long poll for each watched operation and process, shared by all who wait for it, plus a
- * describe at 2 s growing to 5 s while somebody wants progress. Waiting writes no history and needs no worker.
+ * Watching: one history long poll per watched workflow and process, shared by all its watchers, plus a look at 2 s
+ * growing to 5 s while somebody wants progress. Watchers that read at the same moment share the read. Waiting writes no
+ * history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
@@ -14,12 +15,12 @@ const { EventType } = proto.temporal.api.enums.v1;
 /** First and longest pause between looks for progress, in milliseconds. */
 const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
-/** A long poll comes back by itself after about 20 s; after this time it is given up, in milliseconds. */
+/** Deadline of a long poll, in milliseconds. Temporal ends one by itself after about 20 s. */
 const POLL_DEADLINE_MS = 70_000;
 const RETRY_MS = 1_000;
 
 /** Events after which a record reads differently. Progress isn't among them: it writes no events. */
-const TELLING_EVENTS: ReadonlySet<number> = new Set([
+const CHANGING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
   EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
   EventType.EVENT_TYPE_WORKFLOW_PROPERTIES_MODIFIED,
@@ -35,11 +36,18 @@ export interface WatchOptions {
   progress?: boolean;
 }
 
-/** Somebody who wants to know when an operation may read differently. */
-export interface Listener {
-  /** Resolves with whether it may since the last time; at the latest after the pause, or when the signal fires. */
-  next(pauseMs: number, signal: AbortSignal): Promise<boolean>;
-  release(): void;
+/** A record as a watch yields it. */
+export interface WatchedRecord extends OperationRecord {
+  /**
+   * Whether its progress is above all that this watch has yielded: notifications of one progress token have to increase
+   * (specs: 2026-07-28 basic/patterns/progress, "Progress Flow").
+   */
+  hasProgressed: boolean;
+}
+
+interface ChangeOptions extends WatchOptions {
+  /** Milliseconds after which to yield although nothing has changed. Default: only changes are yielded. */
+  pauseMs?: () => number;
 }
 
 interface Watcher {
@@ -47,58 +55,45 @@ interface Watcher {
   wantsProgress: boolean;
 }
 
-/** The watched operations of one process. */
+/** The watched workflows of one process. */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * The operation as it is now, then each time it reads differently, until it is closed.
+   * Yields at once, then each time that the workflow may read differently, until the signal fires. Several changes before
+   * the consumer is back count as one. A consumer that reads after each yield misses nothing.
    *
-   * @param read reads the operation, and checks whose it is
+   * @returns whether there was a change, or only the pause has passed
    */
-  async *watch(
+  async *changes(
     workflowId: string,
-    read: () => Promise<OperationRecord>,
-    options: WatchOptions,
-  ): AsyncGenerator<OperationRecord> {
-    const { signal } = options;
+    { signal, progress = false, pauseMs }: ChangeOptions,
+  ): AsyncGenerator<boolean> {
     let wake: () => void = () => undefined;
-    let isChanged = true;
-    const watcher: Watcher = {
-      wantsProgress: options.progress ?? false,
-      onChange: () => {
-        isChanged = true;
-        wake();
-      },
+    let hasChanged = true;
+    const onChange = () => {
+      hasChanged = true;
+      wake();
     };
     // Subscribe first, then read: nothing that happens between the two is missed.
-    const release = this.#join(workflowId, watcher);
+    const release = this.#join(workflowId, { onChange, wantsProgress: progress });
     const stop = () => wake();
     signal.addEventListener('abort', stop);
-    let last = '';
+    let timer: NodeJS.Timeout | undefined;
     try {
       while (!signal.aborted) {
-        if (!isChanged) await new Promise<void>((resolve) => (wake = resolve));
+        if (!hasChanged)
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            if (pauseMs) timer = setTimeout(resolve, pauseMs());
+          });
+        clearTimeout(timer);
         if (signal.aborted) return;
-        isChanged = false;
-        let record: OperationRecord;
-        try {
-          record = await read();
-        } catch (error) {
-          if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
-          await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
-          isChanged = true;
-          continue;
-        }
-        const { updatedAt: _updatedAt, ...telling } = record;
-        const text = JSON.stringify(telling);
-        if (text !== last) {
-          last = text;
-          yield record;
-        }
-        if (isTerminal(record.status)) return;
+        const isChange = hasChanged;
+        hasChanged = false;
+        yield isChange;
       }
     } finally {
       signal.removeEventListener('abort', stop);
@@ -106,39 +101,45 @@ export class Watches {
     }
   }
 
-  /** Listens for changes of state. Whoever listens reads after that, and misses nothing. */
-  listen(workflowId: string): Listener {
-    let wake: () => void = () => undefined;
-    let hasChanged = false;
-    const onChange = () => {
-      hasChanged = true;
-      wake();
-    };
-    const release = this.follow(workflowId, onChange);
-    return {
-      release,
-      async next(pauseMs, signal) {
-        if (!hasChanged && !signal.aborted) {
-          await new Promise<void>((resolve) => {
-            wake = () => {
-              clearTimeout(timer);
-              signal.removeEventListener('abort', wake);
-              resolve();
-            };
-            const timer = setTimeout(wake, pauseMs);
-            signal.addEventListener('abort', wake);
-          });
-        }
-        const result = hasChanged;
-        hasChanged = false;
-        return result;
-      },
-    };
+  /**
+   * The operation as it is now, then each time it reads differently, until it is closed.
+   *
+   * @param read reads the operation, and checks its principal
+   * @param reader names who may read the operation: watchers of the same name share reads
+   */
+  async *watch(
+    workflowId: string,
+    reader: string,
+    read: () => Promise<OperationRecord>,
+    options: WatchOptions,
+  ): AsyncGenerator<WatchedRecord> {
+    const { signal } = options;
+    let last = '';
+    let furthest = -Infinity;
+    for await (const _change of this.changes(workflowId, options)) {
+      const record = await retryUnavailable(() => this.read(workflowId, reader, read), signal);
+      if (!record) return;
+      const { updatedAt: _updatedAt, ...shown } = record;
+      const text = JSON.stringify(shown);
+      if (text !== last) {
+        last = text;
+        const now = record.progress?.progress ?? -Infinity;
+        const hasProgressed = now > furthest;
+        furthest = Math.max(furthest, now);
+        yield { ...record, hasProgressed };
+      }
+      if (isTerminal(record.status)) return;
+    }
   }
 
-  /** Tells of each change of a workflow, and once at the beginning, until the result is called. */
+  /** Calls back at each change of a workflow, and once at the beginning, until the result is called. */
   follow(workflowId: string, onChange: () => void): () => void {
     return this.#join(workflowId, { onChange, wantsProgress: false });
+  }
+
+  /** Reads a watched operation; shares a read that began after its latest change and is still under way. */
+  read(workflowId: string, reader: string, read: () => Promise<OperationRecord>): Promise<OperationRecord> {
+    return this.#watches.get(workflowId)?.read(reader, read) ?? read();
   }
 
   #join(workflowId: string, watcher: Watcher): () => void {
@@ -152,14 +153,29 @@ export class Watches {
   }
 }
 
+/** @returns undefined once the signal has fired */
+async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+      await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
 /**
- * The long poll of one operation. Temporal's connection can't abandon a poll, so a watch that nobody waits for any more
- * stays until its poll returns, and whoever comes meanwhile joins it.
+ * The long poll of one workflow. Temporal's connection can't abandon a poll, so a watch without watchers stays until its
+ * poll returns, and watchers that come meanwhile join it.
  */
 class Watch {
   readonly #watchers = new Set<Watcher>();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
+  /** Reads under way that began after the latest change, by reader. */
+  #reads = new Map<string, Promise<OperationRecord>>();
 
   constructor(
     private readonly temporal: TemporalClient,
@@ -171,6 +187,8 @@ class Watch {
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
+    // What is under way may be older than what the new watcher knows already.
+    this.#reads = new Map();
     if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
   }
 
@@ -178,7 +196,18 @@ class Watch {
     this.#watchers.delete(watcher);
   }
 
-  #tell(onlyProgress = false): void {
+  read(reader: string, read: () => Promise<OperationRecord>): Promise<OperationRecord> {
+    const reads = this.#reads;
+    let shared = reads.get(reader);
+    if (!shared) {
+      shared = read().finally(() => reads.delete(reader));
+      reads.set(reader, shared);
+    }
+    return shared;
+  }
+
+  #notify(onlyProgress = false): void {
+    this.#reads = new Map();
     for (const watcher of this.#watchers) if (!onlyProgress || watcher.wantsProgress) watcher.onChange();
   }
 
@@ -186,13 +215,13 @@ class Watch {
     this.#tick = setTimeout(() => {
       this.#tick = undefined;
       if (![...this.#watchers].some(({ wantsProgress }) => wantsProgress)) return;
-      this.#tell(true);
+      this.#notify(true);
       this.#tickMs = Math.min(LONGEST_TICK_MS, this.#tickMs * 1.25);
       this.#scheduleTick();
     }, this.#tickMs);
   }
 
-  /** Follows the history from its beginning, then waits for each new event; goes on with the run that follows. */
+  /** Polls the history from its beginning, then for each new event; continues with the run that follows. */
   async #follow(): Promise<void> {
     let nextPageToken: Uint8Array | undefined;
     do {
@@ -208,14 +237,14 @@ class Watch {
         );
         const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
         nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
-        if (types.some((type) => TELLING_EVENTS.has(type))) this.#tell();
+        if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
         // Without a token this run is at its end: the next poll, without a run ID, is for the one that follows.
         if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
           continue;
       } catch (error) {
         nextPageToken = undefined;
-        // Whoever waits finds out what it is by reading.
-        if (!isOutOfReach(error)) this.#tell();
+        // Watchers find out what it is by reading.
+        if (!isOutOfReach(error)) this.#notify();
       }
       if (this.#watchers.size > 0) await delay(RETRY_MS);
     } while (this.#watchers.size > 0);

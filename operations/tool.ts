@@ -101,8 +101,8 @@ export interface Tool {
   workflow: string;
   /** What that workflow gets for a call's arguments: those, unless many tools share it. */
   toWorkflowInput: (args: Record<string, unknown>) => unknown;
-  /** Are there steps, each with a log? Pipelines have them. */
-  hasStepLogs: boolean;
+  /** Whether it was made from a pipeline, so that its operations consist of jobs with steps, each with a log. */
+  isPipeline: boolean;
   title: string;
   /** What it does, when to use it, what it gives. */
   summary: string;
@@ -242,7 +242,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     name: options.name,
     workflow: options.name,
     toWorkflowInput: (args) => args,
-    hasStepLogs: false,
+    isPipeline: false,
     title: options.title ?? options.name.replaceAll('_', ' '),
     summary,
     description: describe({ ...told, isEstimated: true }),

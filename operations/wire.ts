@@ -1,21 +1,31 @@
 /**
- * What the engine and the shell say to each other through Temporal: names of the query, update and signals, and
+ * The contract between the engine and the workflow runtime in Temporal: queries, updates and signals with their types, and
  * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
  */
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { OperationError } from './errors.js';
 import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
 
-/** Query: the whole record's live part. Answers a {@link StateMemo} with `partial`. */
-export const OPERATION_QUERY = 'operation';
-/** Query of workflows that can be resumed: takes a {@link ResumeRequest}, answers a {@link ResumePlan}. */
-export const RESUME_QUERY = 'resume';
-/** Update and signal: takes a {@link ProvidedInput}. */
-export const PROVIDE_INPUT = 'provide_input';
-/** Signal: cancels like Temporal's own cancel request, for whoever can only signal. Takes a reason. */
-export const CANCEL_OPERATION = 'cancel_operation';
+// As Temporal's functions of these names, which are in a package that only workflows may load.
+const defineQuery = <Ret, Args extends unknown[] = []>(name: string) =>
+  ({ type: 'query', name }) as QueryDefinition<Ret, Args>;
+const defineUpdate = <Ret, Args extends unknown[] = []>(name: string) =>
+  ({ type: 'update', name }) as UpdateDefinition<Ret, Args>;
+const defineSignal = <Args extends unknown[] = []>(name: string) =>
+  ({ type: 'signal', name }) as SignalDefinition<Args>;
 
-/** Signal from a child workflow to its parent: takes a {@link PartNotice}. */
-export const PART_NOTICE = 'longhaul_part';
+/** The whole record's live part, `partial` included. */
+export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
+/** Answered by workflows that can be resumed. */
+export const RESUME_QUERY = defineQuery<ResumePlan, [ResumeRequest]>('resume');
+/** Answers an input request; refused when the answer doesn't fit. */
+export const PROVIDE_INPUT_UPDATE = defineUpdate<void, [ProvidedInput]>('provide_input');
+/** Answers an input request while no worker is there to take the update. */
+export const PROVIDE_INPUT_SIGNAL = defineSignal<[ProvidedInput]>('provide_input');
+/** Cancels like Temporal's own cancel request, for clients that can only signal. */
+export const CANCEL_OPERATION_SIGNAL = defineSignal<[reason?: string]>('cancel_operation');
+/** From a child workflow to its parent. */
+export const PART_NOTICE_SIGNAL = defineSignal<[PartNotice]>('longhaul_part');
 
 /** Local activity of every worker: requests the cancellation of its own workflow. Takes a reason. */
 export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';

@@ -39,7 +39,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     example: tool.example && { ...tool.example, ...(output === undefined ? {} : { output }) },
     workflow: PIPELINE_WORKFLOW,
     toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,
-    hasStepLogs: true,
+    isPipeline: true,
   };
 }
 

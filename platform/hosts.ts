@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
-import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo, type StateMemo } from '../operations/wire.js';
+import { START_MEMO, OPERATION_QUERY, tokenOf, type StartMemo } from '../operations/wire.js';
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { DROP_HOST_SIGNAL } from '../pipelines/run.js';
 import { hostInIdentity, lastSeen, POLL_INTERVAL_MS, pollersOf } from './host-presence.js';
@@ -128,7 +128,7 @@ const OPEN: readonly ChildRecord['status'][] = ['pending', 'working', 'input_req
 async function childrenOf(client: Client, workflowId: string): Promise<ChildRecord[] | undefined> {
   try {
     const state = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-      client.workflow.getHandle(workflowId).query<StateMemo>(OPERATION_QUERY),
+      client.workflow.getHandle(workflowId).query(OPERATION_QUERY),
     );
     return state.children ?? [];
   } catch {

@@ -2,7 +2,6 @@
  * An operation's events, for readers that come and go: states and questions from its history, log lines from storage,
  * each once and in order, whichever process tells them; progress as it is. What was told is known by a position alone.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../../operations/errors.js';
 import {
   isTerminal,
@@ -52,8 +51,10 @@ export interface EventSources {
   watches: Watches;
   workflowId: string;
   read: () => Promise<OperationRecord>;
-  /** Reads with the operation's parts. */
-  readLive: () => Promise<OperationRecord>;
+  /** Reads it as watchers do: a read may be shared with them. */
+  readShared: () => Promise<OperationRecord>;
+  /** Completes a record with the operation's parts. */
+  readLive: (record: OperationRecord) => Promise<OperationRecord>;
 }
 
 /**
@@ -65,32 +66,27 @@ export async function* streamEvents(
   sources: EventSources,
   { signal, from }: EventOptions,
 ): AsyncGenerator<OperationEvent> {
-  // Subscribe first, then read: nothing that happens between the two is missed.
-  const changes = sources.watches.listen(sources.workflowId);
   const reader = new EventReader(sources, from);
   let tickMs = FIRST_TICK_MS;
-  let hasChanged = true;
-  try {
-    while (!signal.aborted) {
-      let hasTold = false;
-      try {
-        for await (const event of reader.next(hasChanged)) {
-          hasTold = true;
-          yield event;
-          if (signal.aborted) return;
-        }
-      } catch (error) {
-        if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
-        await delay(RETRY_MS, undefined, { signal }).catch(() => undefined);
-        hasChanged = true;
-        continue;
+  let hasFailed = false;
+  const pauseMs = () => (hasFailed ? RETRY_MS : reader.isBehind ? 0 : tickMs);
+  for await (const hasChanged of sources.watches.changes(sources.workflowId, { signal, pauseMs })) {
+    let hasEvents = false;
+    try {
+      const events = reader.next(hasChanged || hasFailed || reader.isStale);
+      hasFailed = false;
+      for await (const event of events) {
+        hasEvents = true;
+        yield event;
+        if (signal.aborted) return;
       }
-      if (reader.isOver) return;
-      tickMs = hasTold ? FIRST_TICK_MS : Math.min(LONGEST_TICK_MS, tickMs * 1.25);
-      hasChanged = (await changes.next(reader.isBehind ? 0 : tickMs, signal)) || reader.isStale;
+    } catch (error) {
+      if (!(error instanceof LonghaulError && error.kind === 'unavailable')) throw error;
+      hasFailed = true;
+      continue;
     }
-  } finally {
-    changes.release();
+    if (reader.isOver) return;
+    tickMs = hasEvents ? FIRST_TICK_MS : Math.min(LONGEST_TICK_MS, tickMs * 1.25);
   }
 }
 
@@ -114,7 +110,7 @@ class EventReader {
 
   /** Tells what there is now. @param hasChanged may the state and the steps be others than at the last look? */
   async *next(hasChanged: boolean): AsyncGenerator<OperationEvent> {
-    let record = await this.sources.read();
+    let record = await this.sources.readShared();
     if (record.status === 'expired')
       throw new LonghaulError('expired', `${record.token}: the operation has expired`);
     const isEnd = isTerminal(record.status) && !isTerminal(this.#position?.state.status ?? 'unknown');
@@ -169,7 +165,7 @@ class EventReader {
 
   /** Which parts there are, only their workflow knows while it is open. */
   async #readChildren(record: OperationRecord): Promise<void> {
-    const live = await this.sources.readLive();
+    const live = await this.sources.readLive(record);
     if (live.children) this.#children = live.children;
     this.isStale = isTerminal(record.status) ? live.areChildrenLarge === true : !live.live;
   }

@@ -93,7 +93,7 @@ async function kickOff(
   const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
   const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
   const session = sessionOf(context, c);
-  const started = await engine.start(context.principalOf(c), tool.name, args, {
+  const started = await engine.start(context.principalOf(c), tool, args, {
     keepAliveSeconds: Math.max(MIN_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),

@@ -1,4 +1,4 @@
-/** Calling long tools without tasks: start, and wait if asked to. Whoever doesn't wait looks again with the operation tools. */
+/** Calling long tools without tasks: start, and wait if asked to. Callers that don't wait poll with the operation tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -15,8 +15,15 @@ import { takeOptions } from './schemas.js';
 /** The result of a call; or the operation whose question ends it, for callers whose calls can end so. */
 export type PlainOutcome = CallToolResult | { question: OperationRecord };
 
+/** An operation that a call has started, and how long the call waits for it. */
+export interface StartedCall {
+  record: OperationRecord;
+  wait: boolean;
+  timeoutSeconds: number;
+}
+
 /**
- * Calls a tool. What is wrong with the call is a result that says so, and nothing starts then.
+ * Calls a tool. A call with wrong arguments gets a result that says so, and starts nothing.
  *
  * @param given the call's arguments, with those that belong to the call itself
  */
@@ -27,44 +34,59 @@ export function callPlainly(
   caller: Caller,
 ): Promise<PlainOutcome> {
   return orRefusal(async () => {
-    const { options, args } = optionsOf(tool, given);
-    const { idempotencyKey, wait } = options;
-    const record = await engine.start(caller.principal, tool.name, args, {
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(caller.session === undefined ? {} : { session: caller.session }),
-    });
-    if (!wait) return renderEnvelope(record, { tool, isOutcome: true });
-    return waitPlainly(engine, tool, record, options.timeoutSeconds, caller);
+    const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, caller);
+    return wait ? waitPlainly(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
   });
 }
 
 /**
- * Goes on with a call that was ended by a question: waits for the operation that it started, and starts none.
+ * Starts the operation of a call.
  *
- * @param given the arguments, as the first time
+ * @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call
  */
+export async function startCall(
+  engine: Engine,
+  tool: Tool,
+  given: Record<string, unknown>,
+  { principal, session }: Caller,
+): Promise<StartedCall> {
+  const { options, args } = optionsOf(tool, given);
+  const { idempotencyKey, ...waiting } = options;
+  const record = await engine.start(principal, tool, args, {
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(session === undefined ? {} : { session }),
+  });
+  return { record, ...waiting };
+}
+
+/** The result of a call that doesn't wait. */
+export function renderStarted(record: OperationRecord, tool: Tool): CallToolResult {
+  return renderEnvelope(record, { tool, isOutcome: true });
+}
+
+/** Continues the wait of a call that was ended by a question or a broken stream; starts nothing. */
 export function resumeWait(
   engine: Engine,
   tool: Tool,
   token: string,
-  given: Record<string, unknown>,
+  timeoutSeconds: number,
   caller: Caller,
 ): Promise<PlainOutcome> {
   return orRefusal(async () => {
-    const { options } = optionsOf(tool, given);
     const record = await engine.read(caller.principal, token);
-    return waitPlainly(engine, tool, record, options.timeoutSeconds, caller);
+    return waitPlainly(engine, tool, record, timeoutSeconds, caller);
   });
 }
 
-/** Short tools have no say in whether a call waits: every call of them does. */
-function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnType<typeof takeOptions> {
+/** Calls of short tools always wait. */
+export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnType<typeof takeOptions> {
   if (tool.taskSupport !== 'forbidden') return takeOptions(tool, given);
   const { args, ...key } = takeIdempotencyKey(given);
   return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
-async function waitPlainly(
+/** Waits for an operation, and renders what the wait has come to. */
+export async function waitPlainly(
   engine: Engine,
   tool: Tool,
   record: OperationRecord,
@@ -74,17 +96,17 @@ async function waitPlainly(
   const waited = await waitFor(engine, record, timeoutSeconds, caller);
   if (waited.why === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
-  return renderWaited({ ...waited, record: await withKnownParts(engine, waited, tool) }, tool);
+  // The end of the budget is no error: nothing has failed, and `error_kind` says what a program needs to know.
+  return renderEnvelope(await withKnownParts(engine, waited, tool), {
+    tool,
+    isOutcome: true,
+    why: waited.why,
+  });
 }
 
-/** What was read stands when the parts can't be. */
+/** The record with its parts; as it was read when they can't be. */
 async function withKnownParts(engine: Engine, { record, why }: Waited, tool: Tool): Promise<OperationRecord> {
   return withParts(engine, record, tool, why).catch(() => record);
-}
-
-/** The end of the budget is no error: nothing has failed, and `error_kind` says what a program needs to know. */
-function renderWaited({ record, why }: Waited, tool: Tool): CallToolResult {
-  return renderEnvelope(record, { tool, isOutcome: true, why });
 }
 
 /** Short tools publish their own output schema, so that nothing but their result fits. */
@@ -99,7 +121,8 @@ function renderShort({ record, why }: Waited, tool: Tool): CallToolResult {
   };
 }
 
-async function orRefusal(call: () => Promise<PlainOutcome>): Promise<PlainOutcome> {
+/** The result of a call, or its refusal. */
+export async function orRefusal<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
   try {
     return await call();
   } catch (error) {

@@ -1,2 +1,11 @@
-export { callPlainly, resumeWait, type PlainOutcome } from './handlers.js';
+export {
+  callPlainly,
+  optionsOf,
+  orRefusal,
+  renderStarted,
+  resumeWait,
+  startCall,
+  waitPlainly,
+  type PlainOutcome,
+} from './handlers.js';
 export { plainTools } from './list.js';

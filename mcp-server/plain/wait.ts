@@ -43,12 +43,12 @@ export async function waitFor(
   let record = started;
   const unanswered = new Unanswered();
   const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
-    for await (record of engine.watch(principal, started.token, {
+    for await (const { hasProgressed, ...read } of engine.watch(principal, started.token, {
       signal: AbortSignal.any([signal, unanswered.signal]),
       progress: onProgress !== undefined,
     })) {
-      const { progress } = record;
-      if (progress) await onProgress?.(progress);
+      record = read;
+      if (hasProgressed) await onProgress?.(record.progress!);
       if (isOver(plainStatus(record))) return 'over';
       const isOpen = isAsking(record, caller);
       if (isOpen && caller.questions?.kind !== 'stream') return 'question';

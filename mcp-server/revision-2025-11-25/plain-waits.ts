@@ -4,17 +4,21 @@
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
-import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import { renderEnvelope } from '../plain/envelope/index.js';
-import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
+import {
+  orRefusal,
+  renderStarted,
+  resumeWait,
+  startCall,
+  waitPlainly,
+  type PlainOutcome,
+} from '../plain/index.js';
 import { taskResult } from './tasks/handlers.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
-import { takeIdempotencyKey } from '../shared/idempotency-key.js';
-import { renderRefusal } from '../shared/results.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait } from './waits.js';
 
@@ -23,36 +27,19 @@ const LONGEST_ARGUMENTS = 2_000;
 /** Shortest valid wait, in seconds: used once the budget has ended. */
 const SHORTEST_WAIT_SECONDS = 0.001;
 
-/** Calls one of the project's tools. */
-export async function callLongTool(
+/** Calls a tool of the project. */
+export function callLongTool(
   engine: Engine,
   tool: Tool,
   args: Record<string, unknown>,
   caller: Caller,
   stream: CallStream,
 ): Promise<CallToolResult> {
-  if (tool.taskSupport === 'forbidden') return callShortTool(engine, tool, args, caller, stream);
-  if ((args['wait'] ?? tool.wait) !== true) return resultOf(await callPlainly(engine, tool, args, caller));
-  const started = resultOf(await callPlainly(engine, tool, { ...args, wait: false }, caller));
-  const { token } = (started.structuredContent ?? {}) as { token?: unknown };
-  if (typeof token !== 'string') return started;
-  const timeoutSeconds = (args['timeout'] as number | undefined) ?? tool.timeoutSeconds;
-  return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(timeoutSeconds) }), caller);
-}
-
-/** Calls a short tool, which always waits. */
-function callShortTool(
-  engine: Engine,
-  tool: Tool,
-  given: Record<string, unknown>,
-  caller: Caller,
-  stream: CallStream,
-): Promise<CallToolResult> {
-  return orRefusal(async () => {
-    const { args, ...key } = takeIdempotencyKey(given);
-    const options = { ...key, ...(caller.session === undefined ? {} : { session: caller.session }) };
-    const { token } = await engine.start(caller.principal, tool.name, args, options);
-    return waitOn(engine, placed(stream, { kind: 'plain', token, ...budget(tool.timeoutSeconds) }), caller);
+  return resultOf(async () => {
+    const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, caller);
+    if (!wait) return renderStarted(record, tool);
+    placed(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
+    return waitPlainly(engine, tool, record, timeoutSeconds, caller);
   });
 }
 
@@ -64,7 +51,7 @@ export function callBuiltinTool(
   caller: Caller,
   stream: CallStream,
 ): Promise<CallToolResult> {
-  return orRefusal(() => tool.call(engine, withContinuation(caller, stream), args));
+  return resultOf(() => tool.call(engine, withContinuation(caller, stream), args));
 }
 
 /** A caller that stores in its stream's position how to repeat the call when the stream is resumed. */
@@ -85,14 +72,14 @@ export function waitOn(
   caller: Caller,
 ): Promise<CallToolResult> {
   const timeout = Math.max(SHORTEST_WAIT_SECONDS, (wait.budgetEndsAt - Date.now()) / 1000);
-  return orRefusal(async () => {
+  return resultOf(async () => {
     if (wait.kind === 'own') {
       const args = { ...wait.args, [wait.timeoutArgument]: timeout };
       const continued = { ...caller, isContinued: true };
       return builtinTools(engine).get(wait.tool)!.call(engine, continued, args);
     }
     const { tool } = await engine.read(caller.principal, wait.token);
-    return resumeWait(engine, engine.tool(tool), wait.token, { timeout }, caller);
+    return resumeWait(engine, engine.tool(tool), wait.token, timeout, caller);
   });
 }
 
@@ -119,17 +106,9 @@ function budget(seconds: number): { budgetEndsAt: number } {
   return { budgetEndsAt: Date.now() + seconds * 1000 };
 }
 
-async function orRefusal(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
-  try {
-    return resultOf(await call());
-  } catch (error) {
-    if (error instanceof LonghaulError) return renderRefusal(error);
-    throw error;
-  }
-}
-
-/** @throws Error for an outcome with a question: callers of this revision get questions on their stream */
-function resultOf(outcome: PlainOutcome): CallToolResult {
+/** Calls of this revision never end with a question: they have streams for those. */
+async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
+  const outcome = await orRefusal(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;
 }

@@ -11,7 +11,7 @@ import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
-import { callPlainly, resumeWait, type PlainOutcome } from '../plain/index.js';
+import { callPlainly, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
 import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
@@ -19,7 +19,6 @@ import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
-import { increasing } from '../shared/increasing.js';
 import { renderRefusal } from '../shared/results.js';
 import { faceOf, type Face } from '../shared/select-protocol.js';
 import type { Serving } from '../shared/serving.js';
@@ -154,7 +153,9 @@ export class Calls {
     const own = builtinTools(this.engine).get(name);
     if (own) return this.#callBuiltinTool(own, args, context, taken);
     const tool = this.engine.tool(name);
-    const outcome = await resumeWait(this.engine, tool, token, args, this.#callerOf(context, taken));
+    const { timeoutSeconds } = optionsOf(tool, args).options;
+    const caller = this.#callerOf(context, taken);
+    const outcome = await resumeWait(this.engine, tool, token, timeoutSeconds, caller);
     return this.#resultOf(outcome, name, args, taken);
   }
 
@@ -187,7 +188,6 @@ export class Calls {
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
     const clientName = clientNameOf(context);
-    const isHigher = increasing();
     return {
       principal: this.principal,
       signal: mcpReq.signal,
@@ -198,7 +198,6 @@ export class Calls {
         ? {}
         : {
             onProgress: async (progress) => {
-              if (!isHigher(progress.progress)) return;
               await mcpReq.notify({
                 method: 'notifications/progress',
                 params: { progressToken, ...progress },

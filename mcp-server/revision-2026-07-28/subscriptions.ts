@@ -13,7 +13,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { Engine, WatchedRecord } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../sep-1391/index.js';
@@ -22,6 +22,7 @@ import { declaredCapabilities, nameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/index.js';
 import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
+import { forEachChange } from '../shared/for-each-change.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
 import { listenParams } from './schemas.js';
 
@@ -156,7 +157,7 @@ export class Subscriptions {
     };
     const sendOfJob: Parameters<typeof followJob>[0]['send'] = ({ params, ...rest }) =>
       subscriber.send({ ...rest, params: withLinks({ ...params, _meta }) });
-    const tell = (uri: string) =>
+    const notifyOfResource = (uri: string) =>
       subscriber.send({
         jsonrpc: '2.0',
         method: 'notifications/resources/updated',
@@ -171,9 +172,18 @@ export class Subscriptions {
       });
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
-        ...taskIds.map((taskId) => this.#follow(taskId, signal, notify)),
-        ...jobIds.map((jobId) => this.#followJob(jobId, signal, sendOfJob)),
-        ...resourceSubscriptions.map((uri) => this.#followResource(uri, signal, tell)),
+        ...taskIds.map((taskId) => forEachChange(this.#watch(taskId, signal), notify)),
+        // A job that has ended is notified at once: a client that comes back has missed nothing.
+        ...jobIds.map((jobId) => {
+          const follower = followJob({ engine: this.engine, send: sendOfJob, fields: associationOf });
+          const notifyOfJob = (record: WatchedRecord) => follower.tell(record);
+          return forEachChange(this.#watch(jobId, signal), notifyOfJob).finally(() => follower.close?.());
+        }),
+        ...resourceSubscriptions.map((uri) =>
+          forEachChange(followResource(this.engine, this.principal, uri, signal), () =>
+            notifyOfResource(uri),
+          ),
+        ),
       ]);
       const end = aborted(signal);
       // Doesn't wait for a pending read, which takes long while Temporal is down.
@@ -187,49 +197,8 @@ export class Subscriptions {
     }
   }
 
-  async #follow(
-    taskId: string,
-    signal: AbortSignal,
-    notify: (record: OperationRecord) => Promise<void>,
-  ): Promise<void> {
-    try {
-      for await (const read of this.engine.watch(this.principal, taskId, { signal, progress: true }))
-        await notify(read);
-    } catch (error) {
-      // Purged while it was watched: nothing more to send, and the other tasks are still followed.
-      if (!(error instanceof LonghaulError || error instanceof ProtocolError)) throw error;
-    }
-  }
-
-  /** Sends the result of a job that has already ended at once, so that a client that reconnects misses nothing. */
-  async #followJob(
-    jobId: string,
-    signal: AbortSignal,
-    send: Parameters<typeof followJob>[0]['send'],
-  ): Promise<void> {
-    const follower = followJob({ engine: this.engine, send, fields: associationOf });
-    try {
-      for await (const record of this.engine.watch(this.principal, jobId, { signal, progress: true }))
-        if (await follower.tell(record)) return;
-    } catch (error) {
-      // Purged while it was watched, as with tasks.
-      if (!(error instanceof LonghaulError)) throw error;
-    } finally {
-      follower.close?.();
-    }
-  }
-
-  async #followResource(
-    uri: string,
-    signal: AbortSignal,
-    tell: (uri: string) => Promise<void>,
-  ): Promise<void> {
-    try {
-      for await (const _change of followResource(this.engine, this.principal, uri, signal)) await tell(uri);
-    } catch (error) {
-      // Purged while it was watched, as with tasks.
-      if (!(error instanceof LonghaulError)) throw error;
-    }
+  #watch(token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
+    return this.engine.watch(this.principal, token, { signal, progress: true });
   }
 
   /** Ends all subscriptions with a response. */

@@ -52,7 +52,7 @@ export async function startOperation(
     const { args, idempotencyKey } = takeIdempotencyKey(given);
     if (token !== undefined && idempotencyKey !== undefined)
       await assertKeyUnused(engine, principal, tool, idempotencyKey, token);
-    record = await engine.start(principal, tool.name, args, {
+    record = await engine.start(principal, tool, args, {
       ...caller,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(token === undefined ? {} : { token, isTokenNew: true }),

@@ -1,6 +1,5 @@
 /** Notifications of operations on a session's own stream: progress, if the call has a progress token, and questions. */
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import { increasing } from '../shared/increasing.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { association } from './render.js';
 
@@ -13,12 +12,11 @@ export interface OperationListener {
 /** Sends a listener the changes of one operation until it has ended or is being cancelled. */
 export function followOperation({ send, questions: make }: OperationListener): Follower {
   const questions = make?.();
-  const isHigher = increasing();
   return {
     async tell(record) {
-      const { token, status, cancelRequestedAt, progress, progressToken } = record;
+      const { token, status, cancelRequestedAt, progress, progressToken, hasProgressed } = record;
       if (isTerminal(status) || cancelRequestedAt !== undefined) return true;
-      if (progressToken !== undefined && progress && isHigher(progress.progress))
+      if (progressToken !== undefined && hasProgressed)
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',

@@ -3,11 +3,10 @@
  * followed at once; those of other processes are found in Temporal's lists.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { ProtocolError } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
-import { LonghaulError } from '../../operations/errors.js';
-import { isTerminal, type OperationRecord } from '../../operations/record.js';
+import type { Engine, WatchedRecord } from '../../engine/index.js';
+import { isTerminal } from '../../operations/record.js';
 import type { Logger } from '../../platform/log.js';
+import { forEachChange } from './for-each-change.js';
 
 /** Lists are rate-limited: each listener's is read at most this often, and one after the other, in milliseconds. */
 const LIST_INTERVAL_MS = 3_000;
@@ -18,7 +17,7 @@ const MAX_FOLLOWED = 100;
 /** Tells a listener of one operation. */
 export interface Follower {
   /** @returns has it ended, as far as this listener has to know? */
-  tell(record: OperationRecord): Promise<boolean>;
+  tell(record: WatchedRecord): Promise<boolean>;
   /** It is followed no more. */
   close?(): void;
 }
@@ -116,12 +115,10 @@ export class SessionNotifier {
     const { principal, signal } = listener;
     const follower = listener.follow();
     try {
-      for await (const record of this.engine.watch(principal, token, { signal, progress: true }))
-        if (await follower.tell(record)) return;
+      const records = this.engine.watch(principal, token, { signal, progress: true });
+      await forEachChange(records, (record) => follower.tell(record));
     } catch (error) {
-      // Purged while it was followed: there is nothing more to tell.
-      if (!(error instanceof LonghaulError || error instanceof ProtocolError))
-        this.logger.error({ err: error }, 'following an operation failed');
+      this.logger.error({ err: error }, 'following an operation failed');
     } finally {
       follower.close?.();
       listener.active -= 1;

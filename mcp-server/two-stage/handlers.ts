@@ -47,7 +47,7 @@ export async function startJob(
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
-    const record = await engine.start(principal, tool.name, args, {
+    const record = await engine.start(principal, tool, args, {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
       ...(session === undefined ? {} : { session }),

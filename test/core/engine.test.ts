@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Engine, TemporalClient } from '../../engine/index.js';
+import { Engine, TemporalClient, type WatchedRecord } from '../../engine/index.js';
 import { digestOf, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../../operations/token.js';
 import { defineTool } from '../../operations/tool.js';
 import { createLogger } from '../../platform/log.js';
@@ -11,31 +11,30 @@ import { eventually } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
 
 const input = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
-const tools = new Map(
-  ['slow_compute', 'confirm_delete', 'large_values'].map((name) => [
+const toolOf = (name: string) =>
+  defineTool({
     name,
-    defineTool({
-      name,
-      description: { does: name },
-      input: name === 'slow_compute' ? input : { type: 'object', properties: {} },
-      estimate: { seconds: 7 },
-    }),
-  ]),
-);
+    description: { does: name },
+    input: name === 'slow_compute' ? input : { type: 'object', properties: {} },
+    estimate: { seconds: 7 },
+  });
+const slowCompute = toolOf('slow_compute');
+const confirmDelete = toolOf('confirm_delete');
+const largeValues = toolOf('large_values');
+const tools = new Map([slowCompute, confirmDelete, largeValues].map((tool) => [tool.name, tool]));
 
 let parts: TestStack;
 let engine: Engine;
+let temporal: TemporalClient;
 const home = process.env['LONGHAUL_HOME']!;
 const secret = loadSecret(home);
+const storage = storageOf({ home });
+const engineOver = (connection: TemporalClient) =>
+  new Engine(connection, new Tools(tools, [], createLogger('test', 'warn')), secret, storage);
 beforeAll(async () => {
   parts = await TestStack.start();
-  const storage = storageOf({ home });
-  engine = new Engine(
-    new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn')),
-    new Tools(tools, [], createLogger('test', 'warn')),
-    secret,
-    storage,
-  );
+  temporal = new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn'));
+  engine = engineOver(temporal);
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
 });
 afterAll(async () => {
@@ -48,7 +47,7 @@ const BEN = 'ben';
 
 describe('tokens', () => {
   test('of another principal, unknown ones and foreign workflows answer alike', async () => {
-    const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+    const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
     expect((await engine.read(ANNA, token)).token).toBe(token);
     const messages = await Promise.all(
       [
@@ -68,19 +67,19 @@ describe('tokens', () => {
   test('brought by callers are unique within the principal, and checked', async () => {
     const token = `mine-${randomUUID()}`;
     const [ofAnna, ofBen] = await Promise.all(
-      [ANNA, BEN].map((who) => engine.start(who, 'slow_compute', { seconds: 0 }, { token })),
+      [ANNA, BEN].map((who) => engine.start(who, slowCompute, { seconds: 0 }, { token })),
     );
     expect([ofAnna!.token, ofBen!.token]).toEqual([token, token]);
     expect(workflowIdOf(ANNA, token, secret)).not.toBe(workflowIdOf(BEN, token, secret));
     expect(workflowIdOf('anonymous', token, secret)).toBe(token);
-    await expect(engine.start(ANNA, 'slow_compute', {}, { token: 'a b' })).rejects.toThrow(
+    await expect(engine.start(ANNA, slowCompute, {}, { token: 'a b' })).rejects.toThrow(
       'expected 1 to 200 characters',
     );
   });
 });
 
 test('a clock that is set forward by a day and back leaves no closed operation expired', async () => {
-  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
   await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
   const clock = jest.spyOn(Date, 'now');
   try {
@@ -96,18 +95,16 @@ describe('a repeated start', () => {
   test('under the same key, twenty at once, is one operation; with other arguments it is refused', async () => {
     const options = { idempotencyKey: randomUUID() };
     const started = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        engine.start(ANNA, 'slow_compute', { seconds: 1, label: 'x' }, options),
-      ),
+      Array.from({ length: 20 }, () => engine.start(ANNA, slowCompute, { seconds: 1, label: 'x' }, options)),
     );
     expect(new Set(started.map(({ token }) => token)).size).toBe(1);
     expect(started[0]!.token).toBe(
       tokenOfIdempotencyKey(ANNA, 'slow_compute', options.idempotencyKey, secret),
     );
-    await expect(engine.start(ANNA, 'slow_compute', { seconds: 2 }, options)).rejects.toMatchObject({
+    await expect(engine.start(ANNA, slowCompute, { seconds: 2 }, options)).rejects.toMatchObject({
       kind: 'conflict',
     });
-    const same = await engine.start(ANNA, 'slow_compute', { label: 'x', seconds: 1 }, options);
+    const same = await engine.start(ANNA, slowCompute, { label: 'x', seconds: 1 }, options);
     expect(same.token).toBe(started[0]!.token);
     expect(digestOf('t', { a: 1, b: { c: 2, d: 3 } }, secret)).toBe(
       digestOf('t', { b: { d: 3, c: 2 }, a: 1 }, secret),
@@ -116,9 +113,9 @@ describe('a repeated start', () => {
 
   test('finds the operation also after it has closed', async () => {
     const options = { idempotencyKey: randomUUID() };
-    const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options);
+    const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 }, options);
     await eventually('it is completed', async () => (await engine.read(ANNA, token)).status === 'completed');
-    expect(await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options)).toMatchObject({
+    expect(await engine.start(ANNA, slowCompute, { seconds: 0 }, options)).toMatchObject({
       token,
       status: 'completed',
     });
@@ -127,10 +124,10 @@ describe('a repeated start', () => {
 
 test('a repeated start describes the workflow once', async () => {
   const options = { idempotencyKey: randomUUID() };
-  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 600 }, options);
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 600 }, options);
   const described = jest.spyOn(engine.temporal.client.workflow, 'getHandle');
   try {
-    expect((await engine.start(ANNA, 'slow_compute', { seconds: 600 }, options)).token).toBe(token);
+    expect((await engine.start(ANNA, slowCompute, { seconds: 600 }, options)).token).toBe(token);
     expect(described).toHaveBeenCalledTimes(1);
   } finally {
     described.mockRestore();
@@ -140,9 +137,9 @@ test('a repeated start describes the workflow once', async () => {
 
 test('a repeated start of what has expired is refused', async () => {
   const options = { idempotencyKey: randomUUID(), keepAliveSeconds: 1 };
-  const { token } = await engine.start(ANNA, 'slow_compute', { seconds: 0 }, options);
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 }, options);
   await eventually('it has expired', async () => (await engine.read(ANNA, token)).status === 'expired');
-  await expect(engine.start(ANNA, 'slow_compute', { seconds: 0 }, options)).rejects.toMatchObject({
+  await expect(engine.start(ANNA, slowCompute, { seconds: 0 }, options)).rejects.toMatchObject({
     kind: 'expired',
     message: expect.stringContaining('choose a new one'),
   });
@@ -152,7 +149,7 @@ test('keepAlive is bounded by what Temporal keeps; afterwards the operation has 
   const { retentionSeconds } = await engine.temporal.facts();
   expect(retentionSeconds).toBe(72 * 3600);
   const start = (keepAliveSeconds: number | null) =>
-    engine.start(ANNA, 'slow_compute', { seconds: 0 }, { keepAliveSeconds });
+    engine.start(ANNA, slowCompute, { seconds: 0 }, { keepAliveSeconds });
   expect((await start(null)).keepAliveSeconds).toBe(retentionSeconds);
   expect((await start(10 * retentionSeconds)).keepAliveSeconds).toBe(retentionSeconds);
   const { token } = await start(1);
@@ -161,7 +158,7 @@ test('keepAlive is bounded by what Temporal keeps; afterwards the operation has 
 });
 
 test('a watch gives each state once, shares one poll, and ends with the operation', async () => {
-  const { token } = await engine.start(ANNA, 'confirm_delete', { filename: 'watched' });
+  const { token } = await engine.start(ANNA, confirmDelete, { filename: 'watched' });
   const watch = async () => {
     const states: string[] = [];
     for await (const { status } of engine.watch(ANNA, token, { signal: AbortSignal.timeout(30_000) }))
@@ -185,8 +182,47 @@ test('a watch gives each state once, shares one poll, and ends with the operatio
   });
 });
 
+test('watchers that look at the same moment share one read', async () => {
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 600 });
+  const end = new AbortController();
+  const watchers = Array.from({ length: 8 }, async () => {
+    const watched = engine.watch(ANNA, token, { signal: end.signal, progress: true });
+    let latest: WatchedRecord | undefined;
+    for await (latest of watched);
+    return latest;
+  });
+  await eventually('it runs', async () => (await engine.read(ANNA, token)).status === 'working');
+  const described = jest.spyOn(temporal, 'describe');
+  try {
+    const times: number[] = [];
+    const bursts = () => times.filter((at, index) => at - (times[index - 1] ?? -Infinity) > 1_000).length;
+    described.mockImplementation((...args) => {
+      times.push(performance.now());
+      return TemporalClient.prototype.describe.apply(temporal, args);
+    });
+    await eventually('they have looked three times', () => bursts() >= 4);
+    expect(times.length).toBeLessThan(3 * bursts());
+  } finally {
+    described.mockRestore();
+    end.abort();
+  }
+  for (const latest of await Promise.all(watchers)) expect(latest).toMatchObject({ status: 'working' });
+  await engine.cancel(ANNA, token);
+});
+
+test('engines of one process share no records, even over one connection', async () => {
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
+  const other = engineOver(temporal);
+  await eventually('it is over', async () => (await engine.read(ANNA, token)).status === 'completed');
+  const kept = await engine.read(ANNA, token);
+  expect(await engine.read(ANNA, token)).toBe(kept);
+  const read = await other.read(ANNA, token);
+  expect(read).not.toBe(kept);
+  expect(read).toEqual(kept);
+});
+
 test('the query has the whole record live, and falls back to what is kept when no worker answers', async () => {
-  const { token } = await engine.start(ANNA, 'large_values', { partialBytes: 100_000, thenWaitSeconds: 600 });
+  const { token } = await engine.start(ANNA, largeValues, { partialBytes: 100_000, thenWaitSeconds: 600 });
   const live = await eventually('a worker answers', async () => {
     const record = await engine.readLive(ANNA, token);
     return record.live && record.partial ? record : undefined;
@@ -205,9 +241,9 @@ test('the query has the whole record live, and falls back to what is kept when n
 test("lists hold the principal's operations, by tool, status and key, page by page", async () => {
   const who = `lister-${randomUUID()}`;
   const idempotencyKey = randomUUID();
-  await engine.start(who, 'slow_compute', { seconds: 0 }, { session: 's1' });
-  await engine.start(who, 'slow_compute', { seconds: 0 }, { idempotencyKey });
-  await engine.start(who, 'confirm_delete', {});
+  await engine.start(who, slowCompute, { seconds: 0 }, { session: 's1' });
+  await engine.start(who, slowCompute, { seconds: 0 }, { idempotencyKey });
+  await engine.start(who, confirmDelete, {});
   const statuses = async () =>
     (await engine.list(who)).operations.map(({ tool, status }) => `${tool} ${status}`).sort();
   const wanted = ['confirm_delete input_required', 'slow_compute completed', 'slow_compute completed'];
@@ -228,12 +264,12 @@ test("lists hold the principal's operations, by tool, status and key, page by pa
 });
 
 test('estimates follow past runs, and never hold up a start', async () => {
-  const first = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+  const first = await engine.start(ANNA, slowCompute, { seconds: 0 });
   expect(first.estimateSeconds).toBeGreaterThan(0);
   await eventually(
     'an estimate from past runs',
     async () => {
-      const { estimateSeconds } = await engine.start(ANNA, 'slow_compute', { seconds: 0 });
+      const { estimateSeconds } = await engine.start(ANNA, slowCompute, { seconds: 0 });
       return estimateSeconds !== 7;
     },
     90_000,

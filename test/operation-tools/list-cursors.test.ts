@@ -40,7 +40,7 @@ test("a list's cursor goes on for its principal and filters only", async () => {
   const anna = `anna-${randomUUID()}`;
   const tokens = new Set<string>();
   for (let count = 0; count < 3; count += 1)
-    tokens.add((await engine.start(anna, tool.name, { seconds: 0 }, { session: 's' })).token);
+    tokens.add((await engine.start(anna, tool, { seconds: 0 }, { session: 's' })).token);
   const filter = { session: 's', limit: 2 };
   const page = await eventually('the list has them', async () => {
     // An open one that closes between two pages would be on both.

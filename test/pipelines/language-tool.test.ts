@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { renderEnvelope } from '../../mcp-server/plain/envelope/index.js';
 import { check } from '../../operations/schema.js';
+import { defineTool } from '../../operations/tool.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { JOBS, pipelineOf } from './language-support.js';
 
@@ -26,6 +28,7 @@ test('a pipeline is a tool of its name, and says what it does, returns and takes
   expect(tool).toMatchObject({
     name: 'deploy',
     workflow: 'pipeline',
+    isPipeline: true,
     taskSupport: 'optional',
     deadlineSeconds: 90 * 60,
     inputSchema: pipeline.inputs,
@@ -39,6 +42,26 @@ test('a pipeline is a tool of its name, and says what it does, returns and takes
     expect.stringMatching(/^Errors .* retryable unavailable; not .*failed, timed_out/),
   ]);
   expect(tool.example).toEqual({ input: { version: 'text' }, output: { url: 'text', seconds: [] } });
+});
+
+test('a tool whose workflow has another name is no pipeline: its operations have no children', () => {
+  const defined = defineTool({
+    name: 'adopted',
+    description: { does: 'Works.' },
+    input: { type: 'object', properties: {} },
+    estimate: { seconds: 1 },
+  });
+  const tool = { ...defined, workflow: 'LegacyWorkflow' };
+  expect(tool.isPipeline).toBe(false);
+  const record = {
+    ...{ token: 'T', runId: 'R', tool: tool.name, principal: 'anonymous', attempt: 1, live: false },
+    ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', keepAliveSeconds: 60 },
+    status: 'working' as const,
+    inputRequests: {},
+  };
+  expect(renderEnvelope(record, { tool }).structuredContent).not.toHaveProperty('children');
+  const asPipeline = { tool: pipelineTool(pipeline) };
+  expect(renderEnvelope(record, asPipeline).structuredContent).toHaveProperty('children');
 });
 
 test('how long it takes is only said if its file says so', () => {

@@ -1,12 +1,11 @@
 /** Rate of notifications, and the record of what a stream has delivered. */
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine } from '../../engine/index.js';
+import type { Engine, WatchedRecord } from '../../engine/index.js';
 import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
-import type { OperationRecord } from '../../operations/record.js';
 
 const engine = { tools: { get: () => undefined } } as unknown as Engine;
-const record = (progress: number, more: Partial<OperationRecord> = {}): OperationRecord => ({
+const record = (progress: number, more: Partial<WatchedRecord> = {}): WatchedRecord => ({
   token: 'job',
   runId: 'run',
   tool: 'sync',
@@ -19,9 +18,10 @@ const record = (progress: number, more: Partial<OperationRecord> = {}): Operatio
   keepAliveSeconds: 60,
   attempt: 1,
   live: false,
+  hasProgressed: true,
   ...more,
 });
-const closed = (more: Partial<OperationRecord> = {}) =>
+const closed = (more: Partial<WatchedRecord> = {}) =>
   record(100, { status: 'completed', closedAt: '2026-11-21T12:00:42Z', result: { files: 1 }, ...more });
 
 function listener(delivered?: DeliveredJobs) {

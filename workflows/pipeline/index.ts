@@ -3,8 +3,8 @@
  * operations that have started. Jobs and steps are in one history, not in child workflows: one place to look, and to
  * replay.
  */
-import { ApplicationFailure, defineQuery, setHandler } from '@temporalio/workflow';
-import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../../operations/wire.js';
+import { ApplicationFailure, setHandler } from '@temporalio/workflow';
+import { RESUME_QUERY } from '../../operations/wire.js';
 import { MAX_STEP_RUNS } from '../../pipelines/pipeline.js';
 import type { PipelineRun } from '../../pipelines/run.js';
 import type { Child } from './child.js';
@@ -16,14 +16,12 @@ import { countStepsOf, showProgress } from './progress.js';
 import { planResume, applyResume } from './resume.js';
 import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 
-const resumeQuery = defineQuery<ResumePlan, [ResumeRequest]>(RESUME_QUERY);
-
 export async function pipeline(run: PipelineRun): Promise<Record<string, unknown>> {
   const children = plannedChildren(run);
   const records = children.map((child) => child.record);
   showChildren(records);
   countStepsOf(records);
-  setHandler(resumeQuery, (request) => planResume(run, records, request), {
+  setHandler(RESUME_QUERY, (request) => planResume(run, records, request), {
     description: 'Input of a new operation that resumes this one.',
   });
   handleDropHost();

@@ -1,34 +1,21 @@
 /** Query, update and signal handlers of every operation. */
-import {
-  ApplicationFailure,
-  defineQuery,
-  defineSignal,
-  defineUpdate,
-  log,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
+import { ApplicationFailure, log, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import { check, withDefaults, type JsonSchema } from '../../operations/schema.js';
 import {
-  CANCEL_OPERATION,
+  CANCEL_OPERATION_SIGNAL,
   OPERATION_QUERY,
-  PROVIDE_INPUT,
+  PROVIDE_INPUT_SIGNAL,
+  PROVIDE_INPUT_UPDATE,
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
-  type StateMemo,
 } from '../../operations/wire.js';
 import { answeredByParent, handlePartNotices } from './parts.js';
 import { answered, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
 
-const operationQuery = defineQuery<StateMemo>(OPERATION_QUERY);
-const provideInputUpdate = defineUpdate<void, [ProvidedInput]>(PROVIDE_INPUT);
-const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
-const cancelOperationSignal = defineSignal<[string?]>(CANCEL_OPERATION);
-
 export function registerHandlers(): void {
   handlePartNotices();
-  setHandler(operationQuery, state, { description: 'The current state of the operation.' });
-  setHandler(provideInputUpdate, takeAnswer, {
+  setHandler(OPERATION_QUERY, state, { description: 'The current state of the operation.' });
+  setHandler(PROVIDE_INPUT_UPDATE, takeAnswer, {
     validator: (input: ProvidedInput) => {
       const problem = answerProblem(input);
       if (problem) throw problem;
@@ -36,7 +23,7 @@ export function registerHandlers(): void {
     description: 'Answers an input request: {key, answerId, answer: {action, content}}.',
   });
   setHandler(
-    provideInputSignal,
+    PROVIDE_INPUT_SIGNAL,
     (input) => {
       const problem = answerProblem(input);
       if (problem)
@@ -45,7 +32,7 @@ export function registerHandlers(): void {
     },
     { description: 'Like the update, but needs no running worker: an answer that does not fit is ignored.' },
   );
-  setHandler(cancelOperationSignal, cancel, { description: 'Cancels the operation; takes a reason.' });
+  setHandler(CANCEL_OPERATION_SIGNAL, cancel, { description: 'Cancels the operation; takes a reason.' });
 }
 
 /** Why this answer is rejected; undefined when it is valid, or a repetition of the accepted one. */

@@ -7,7 +7,6 @@ import {
   ApplicationFailure,
   ChildWorkflowFailure,
   condition,
-  defineSignal,
   getExternalWorkflowHandle,
   isCancellation,
   log,
@@ -21,8 +20,8 @@ import type { ChildRecord, ChildStatus, InputRequest, Progress } from '../../ope
 import { isOpenPart } from '../../operations/record.js';
 import {
   CHILD_PROGRESS_ACTIVITY,
-  PART_NOTICE,
-  PROVIDE_INPUT,
+  PART_NOTICE_SIGNAL,
+  PROVIDE_INPUT_SIGNAL,
   type PartNotice,
   type ProvidedInput,
 } from '../../operations/wire.js';
@@ -42,9 +41,6 @@ import {
 const LISTED_PARTS_LIMIT = 100;
 /** Workflow IDs that the SDK generated. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-const noticeSignal = defineSignal<[PartNotice]>(PART_NOTICE);
-const provideInputSignal = defineSignal<[ProvidedInput]>(PROVIDE_INPUT);
 
 interface Part {
   readonly workflowId: string;
@@ -127,7 +123,7 @@ export async function addProgressOfClosedPart(workflowId: string): Promise<void>
 
 /** Handles the notices of this workflow's parts. */
 export function handlePartNotices(): void {
-  setHandler(noticeSignal, takeNotice, {
+  setHandler(PART_NOTICE_SIGNAL, takeNotice, {
     description: "A part's open questions, and whether it waits only for people.",
   });
 }
@@ -170,7 +166,7 @@ async function forward(part: Part, input: ProvidedInput): Promise<void> {
   if (part.keys.length === 0) part.record.status = 'working';
   part.endWork ??= beginWork();
   try {
-    await getExternalWorkflowHandle(part.workflowId).signal(provideInputSignal, input);
+    await getExternalWorkflowHandle(part.workflowId).signal(PROVIDE_INPUT_SIGNAL, input);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
     log.warn('a child workflow ended before it got an answer', { part: part.record.name, key: input.key });
@@ -217,7 +213,7 @@ async function notify(): Promise<void> {
   sent = current();
   const { parent, workflowId } = workflowInfo();
   try {
-    await getExternalWorkflowHandle(parent!.workflowId).signal(noticeSignal, { workflowId, ...sent });
+    await getExternalWorkflowHandle(parent!.workflowId).signal(PART_NOTICE_SIGNAL, { workflowId, ...sent });
   } catch (error) {
     // A parent that has ended needs no notice.
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;

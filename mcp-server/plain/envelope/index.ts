@@ -2,7 +2,7 @@
  * What plain tools say of an operation: one envelope for starting, looking, answering, cancelling and resuming, as
  * structured content under a published schema and as text that says the same, since most models see only that.
  */
-import type { CallToolResult, ResourceLink } from '@modelcontextprotocol/server';
+import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../../engine/index.js';
 import type { OperationRecord } from '../../../operations/record.js';
@@ -31,18 +31,32 @@ export interface EnvelopeContext {
   isOutcome?: boolean;
 }
 
+/** An operation as a tool's answer: structured, as text that says the same, and links. */
+export interface EnvelopeAnswer {
+  output: Envelope;
+  text: string;
+  beside: ContentBlock[];
+}
+
+/** The operation as an answer, before it becomes a result. */
+export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
+  const { partial, ...envelope } = envelopeOf(record, context);
+  // Polls would get it each time; until the end the view partial of operation_get has it.
+  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
+  return {
+    output: { ...envelope, ...(isPartialShown ? { partial } : {}) },
+    text: envelopeText(envelope, outcomeOf(record, context.tool)),
+    beside: linksOf(record),
+  };
+}
+
 /** The operation as the result of a plain tool's call. */
 export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
-  const { partial, ...envelope } = envelopeOf(record, context);
-  // Whoever polls would get it each time; the view partial of operation_get has it meanwhile.
-  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
-  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(envelope.status);
+  const { output, text, beside } = answerOf(record, context);
+  const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(output.status);
   return {
-    content: [
-      { type: 'text', text: envelopeText(envelope, outcomeOf(record, context.tool)) },
-      ...linksOf(record),
-    ],
-    structuredContent: { ...envelope, ...(isPartialShown ? { partial } : {}) },
+    content: [{ type: 'text', text }, ...beside],
+    structuredContent: { ...output },
     ...(context.isOutcome && isFailure ? { isError: true } : {}),
   };
 }
@@ -58,7 +72,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
-  const hasChildren = record.children !== undefined || isPipeline(context.tool);
+  const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextOf(record, hasChildren, context);
   const hasResult = fits(record, context.tool);
   const links = linksBeside(record, hasResult);
@@ -136,11 +150,6 @@ function isLarge(value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
 }
 
-/** Pipelines consist of parts. */
-function isPipeline(tool: Tool | undefined): boolean {
-  return tool?.hasStepLogs === true;
-}
-
 /**
  * The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none.
  *
@@ -154,5 +163,5 @@ export async function withParts(
 ): Promise<OperationRecord> {
   if (why === 'stopping') return record;
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
-  return isPipeline(tool) && areUnknown ? engine.readLive(record.principal, record.token) : record;
+  return tool?.isPipeline && areUnknown ? engine.readLive(record.principal, record.token) : record;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
-import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
 import { refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
@@ -63,17 +63,14 @@ export const operationAnswer = defineOperationTool({
         : error;
     }
     const record = await engine.read(principal, token);
-    const { content: said, structuredContent } = renderEnvelope(record, {
-      tool: engine.tools.get(record.tool),
-    });
-    const [first] = said;
+    const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done =
       state === 'accepted'
         ? `Answered ${key}: ${action}.`
         : `Answer to ${key} (${action}) is queued: no worker was there to take it. It counts once one is; don't send it again.`;
     return {
-      output: { ...(structuredContent as Envelope), answered: { key, action, state } },
-      text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+      output: { ...envelope.output, answered: { key, action, state } },
+      text: [done, '', envelope.text].join('\n'),
     };
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Engine, ListFilter } from '../../../engine/index.js';
-import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeSchema } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
@@ -56,14 +56,13 @@ export const operationCancel = defineOperationTool({
 async function cancelOne(engine: Engine, principal: string, token: string, reason: string | undefined) {
   const wasOpen = await engine.cancel(principal, token, reason);
   const record = await engine.read(principal, token);
-  const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
-  const [first] = content;
+  const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
   const done = wasOpen
     ? `${record.closedAt === undefined ? 'The cancel is requested' : 'Cancelled'}. What was finished stays.`
     : 'It had ended already and stays as it is; nothing was cancelled.';
   return {
-    output: { ...(structuredContent as Envelope), was_open: wasOpen },
-    text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+    output: { ...envelope.output, was_open: wasOpen },
+    text: [done, '', envelope.text].join('\n'),
   };
 }
 

@@ -5,7 +5,7 @@ import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.j
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../shared/caller.js';
-import { envelopeOf, envelopeSchema, renderEnvelope, withParts, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
 import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
@@ -139,7 +139,7 @@ async function readOrWait(
 const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
   async summary(look) {
     const { engine, record, tool, why } = look;
-    const answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
+    const answer: Answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
     return record.answers ? withAnswers(answer, record.answers) : answer;
   },
 
@@ -190,12 +190,6 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
     return { output: envelope, text: partialText(live) };
   },
 };
-
-function answerOf(record: OperationRecord, context: Pick<Look, 'tool' | 'why'>): Answer {
-  const { content, structuredContent } = renderEnvelope(record, context);
-  const [first, ...beside] = content;
-  return { output: structuredContent as Envelope, text: first?.type === 'text' ? first.text : '', beside };
-}
 
 /** With the answered questions; models are told of those that nobody has answered. */
 function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredRequest[]): Answer {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { envelopeSchema, renderEnvelope, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeSchema } from '../envelope/index.js';
 import { reference, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
@@ -32,12 +32,11 @@ export const operationResume = defineOperationTool({
       ...(changes === undefined ? {} : { changes }),
       signal: AbortSignal.any([signal, closing.signal]),
     });
-    const { content, structuredContent } = renderEnvelope(record, { tool: engine.tools.get(record.tool) });
-    const [first] = content;
+    const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done = `Goes on as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
     return {
-      output: structuredContent as Envelope,
-      text: [done, '', first?.type === 'text' ? first.text : ''].join('\n'),
+      output,
+      text: [done, '', text].join('\n'),
     };
   },
 });

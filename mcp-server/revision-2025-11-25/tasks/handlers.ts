@@ -50,7 +50,7 @@ export async function startTask(
   const { ttl } = parseParams(taskField, field, 'params.task');
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
-  const record = await engine.start(caller.principal, tool.name, own, {
+  const record = await engine.start(caller.principal, tool, own, {
     ...(caller.session === undefined ? {} : { session: caller.session }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
@@ -102,7 +102,7 @@ export async function taskResult(
     last = record;
     // A cancelled task is terminal at once, but its partial result is available only once its work has ended.
     if (isTerminalTask(renderTask(record, context))) continue;
-    if (record.progress) await onProgress?.(record.progress);
+    if (record.progress && record.hasProgressed) await onProgress?.(record.progress);
     if (questions?.kind === 'stream') await questions.show(record);
   }
   if (signal.aborted) return undefined;

@@ -3,7 +3,6 @@
  * Notifications"; basic/utilities/progress).
  */
 import type { OperationRecord } from '../../../operations/record.js';
-import { increasing } from '../../shared/increasing.js';
 import type { Follower } from '../../shared/session-notifier.js';
 import { isTerminalTask, renderTask, type RenderContext } from './render.js';
 
@@ -18,13 +17,12 @@ export function followTask(listener: TaskListener): Follower {
   const { send } = listener;
   const questions = listener.questions?.();
   let sent = '';
-  const isHigher = increasing();
   return {
     async tell(record) {
       const task = renderTask(record, listener);
-      const { progress, progressToken } = record;
+      const { progress, progressToken, hasProgressed } = record;
       const isOver = isTerminalTask(task);
-      if (!isOver && progressToken !== undefined && progress && isHigher(progress.progress))
+      if (!isOver && progressToken !== undefined && hasProgressed)
         await send({
           jsonrpc: '2.0',
           method: 'notifications/progress',

@@ -24,7 +24,7 @@ export async function startTask(
   const { args, idempotencyKey } = takeIdempotencyKey(given);
   const record = await engine.start(
     principal,
-    tool.name,
+    tool,
     args,
     idempotencyKey === undefined ? {} : { idempotencyKey },
   );

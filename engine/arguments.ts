@@ -1,0 +1,44 @@
+/** Arguments of a call: checked, with defaults; and the size of the work that they ask for. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { LonghaulError } from '../operations/errors.js';
+import { check, withDefaults } from '../operations/schema.js';
+import type { Tool } from '../operations/tool.js';
+import { sizeInArguments, type CallEstimate } from '../operations/tool-estimate.js';
+import { fileBytes } from '../platform/data-folders.js';
+
+/** Largest arguments of a call, in bytes of JSON: 1 MiB. */
+const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
+/** How long a start waits for the size of a file, in milliseconds. */
+const SIZE_LIMIT_MS = 100;
+
+/** @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
+export function checkArguments(tool: Tool, args: unknown): Record<string, unknown> {
+  const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
+  if (bytes > ARGUMENTS_LIMIT_BYTES) {
+    throw new LonghaulError(
+      'too_large',
+      `arguments: expected at most ${ARGUMENTS_LIMIT_BYTES} bytes; got ${bytes}. Pass large data by reference.`,
+    );
+  }
+  const filled = withDefaults(tool.inputSchema, args ?? {});
+  const problems = check(tool.inputSchema, filled, 'arguments');
+  if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
+  return filled as Record<string, unknown>;
+}
+
+/**
+ * The size of the work, if it is known. A file's is read from disk, unless that takes longer than 100 ms.
+ *
+ * @param dataFolders folders whose files callers may name
+ */
+export async function sizeOfCall(
+  line: CallEstimate,
+  args: Record<string, unknown>,
+  dataFolders: readonly string[],
+): Promise<number | undefined> {
+  const { per } = line;
+  const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
+  if (typeof path !== 'string') return sizeInArguments(line, args);
+  const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
+  return Promise.race([fileBytes(path, dataFolders, AbortSignal.timeout(SIZE_LIMIT_MS)), late]);
+}

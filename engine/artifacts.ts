@@ -1,0 +1,52 @@
+/** Artifacts of an operation: the files that its work has left in storage. */
+import type { Readable } from 'node:stream';
+import { LonghaulError } from '../operations/errors.js';
+import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
+import type { Storage } from '../platform/storage.js';
+
+/** A file in storage. */
+export interface StoredFile {
+  sizeBytes: number;
+  /** Differs whenever the bytes do; safe in an entity tag. */
+  version: string;
+  stream(range: { from: number; lengthBytes: number }): Promise<Readable>;
+}
+
+/** @throws LonghaulError `not_found`, `too_large` over the limit */
+export async function readArtifact(
+  storage: Storage,
+  workflowId: string,
+  name: string,
+  limitBytes: number,
+): Promise<Buffer> {
+  const key = artifactKey(workflowId, name);
+  const bytes = (await storage.size(key)) ?? 0;
+  if (bytes > limitBytes)
+    throw new LonghaulError(
+      'too_large',
+      `artifact ${name}: ${bytes} bytes; at most ${limitBytes} are sent at once`,
+    );
+  return storage.read(key);
+}
+
+/** The artifacts of an operation, by name. */
+export async function listArtifacts(
+  storage: Storage,
+  workflowId: string,
+): Promise<{ name: string; bytes: number }[]> {
+  const found: { name: string; bytes: number }[] = [];
+  for await (const { key } of storage.list(artifactPrefix(workflowId))) {
+    const name = artifactNameIn(key);
+    const bytes = await storage.size(key);
+    if (name !== undefined && bytes !== undefined) found.push({ name, bytes });
+  }
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** @throws LonghaulError `not_found` */
+export async function openArtifact(storage: Storage, workflowId: string, name: string): Promise<StoredFile> {
+  const key = artifactKey(workflowId, name);
+  const about = await storage.about(key);
+  if (!about) throw new LonghaulError('not_found', `the operation has left no file ${JSON.stringify(name)}`);
+  return { ...about, stream: (range) => storage.stream(key, range) };
+}
