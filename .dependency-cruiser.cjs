@@ -11,6 +11,7 @@ const ROOMS = {
   'mcp-server': ['engine', 'operations', 'platform'],
   stack: ['operations', 'platform'],
   cli: ['operations', 'pipelines', 'platform', 'stack', 'worker', 'mcp-server'],
+  testing: ['operations', 'platform', 'stack', 'worker', 'mcp-server', 'cli'],
 };
 const all = Object.keys(ROOMS);
 
