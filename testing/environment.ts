@@ -121,6 +121,11 @@ export class TestToolEnvironment implements AsyncDisposable {
     return this.#parts.temporal.address;
   }
 
+  /** Folder of its data, with the logs of its processes in `logs/`; `close` removes it. */
+  get home(): string {
+    return this.#parts.settings.home;
+  }
+
   get taskQueue(): string {
     return this.#parts.settings.taskQueue;
   }

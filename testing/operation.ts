@@ -1,5 +1,6 @@
 /** A handle on an operation of a test environment, like Temporal's WorkflowHandle. */
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { historyToJSON, type History } from '@temporalio/common/lib/proto-utils.js';
 import { answersOf, isClosed, progressOf, type Task } from '../cli/client/wire.js';
@@ -194,6 +195,7 @@ export class OperationHandle<Output = unknown> {
    * 256 KiB aren't in it: a history with such values replays only in the environment that it comes from.
    */
   async saveHistory(path: string): Promise<void> {
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, `${historyToJSON(await this.fetchHistory())}\n`);
   }
 
