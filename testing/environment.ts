@@ -78,10 +78,9 @@ export class TestToolEnvironment implements AsyncDisposable {
   static async create(options: TestToolEnvironmentOptions = {}): Promise<TestToolEnvironment> {
     const { project, settings: given, temporal, environment } = options;
     const say = options.onNotice ?? ((line) => void process.stderr.write(`longhaul/testing: ${line}\n`));
-    const own = await loadSettings({
-      ...given,
-      ...(project === undefined ? {} : { project: resolve(project) }),
-    });
+    // The configuration file is the project's, wherever the tests run.
+    const folder = resolve(project ?? '.');
+    const own = await loadSettings({ ...given, ...(project && { project: folder }) }, process.env, folder);
     assertProject(own);
     const home = mkdtempSync(join(tmpdir(), 'longhaul-testing-'));
     const undo: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })];

@@ -104,6 +104,8 @@ export class Connection {
   ): Promise<Result> {
     this.#started ??= this.#transport.start();
     await this.#started;
+    // An event that has passed would not be heard.
+    signal?.throwIfAborted();
     const id = ++this.#lastId;
     const ended = new AbortController();
     const requestSignal = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);

@@ -41,7 +41,7 @@ const workflow = (name: string) => `export async function ${name}() { return {};
 describe('an environment is refused', () => {
   const refused = async (options: Parameters<typeof TestToolEnvironment.create>[0]) => {
     const error = await TestToolEnvironment.create(options).then(
-      () => undefined,
+      (created) => created.close().then(() => undefined),
       (reason: Error) => reason,
     );
     expect(error?.name).toBe('TestEnvironmentError');
@@ -150,10 +150,10 @@ describe('a handle refuses', () => {
   test('to wait for longer than its time, with the last state', async () => {
     const operation = await environment.start('survey', { sites: 1, surveyor: 'Ada' });
     await operation.question();
-    await expect(operation.result({ timeoutMs: 300 })).rejects.toMatchObject({
+    await expect(operation.result({ timeoutMs: 5_000 })).rejects.toMatchObject({
       name: 'WaitTimeoutError',
       message: expect.stringMatching(
-        /not within 300 ms that it has ended; last state: \{"status":"input_required"/,
+        /not within 5000 ms that it has ended; last state: \{"status":"input_required"/,
       ),
     });
   });
