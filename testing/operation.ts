@@ -204,11 +204,17 @@ export class OperationHandle<Output = unknown> {
     holds: (now: OperationDescription, task: Task) => boolean,
     { timeoutMs = WAIT_LIMIT_MS }: WaitOptions,
   ): Promise<Task> {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const late = new AbortController();
+    // With a reason of this realm: in Jest, those of Node's core aren't instances of Error.
+    const timer = setTimeout(() => late.abort(new Error('late')), timeoutMs);
     let last: Task | undefined;
-    for await (const task of this.#server.watch(this.token, signal)) {
-      last = task;
-      if (holds(descriptionOf(task), task)) return task;
+    try {
+      for await (const task of this.#server.watch(this.token, late.signal)) {
+        last = task;
+        if (holds(descriptionOf(task), task)) return task;
+      }
+    } finally {
+      clearTimeout(timer);
     }
     const state = last ? JSON.stringify(descriptionOf(last)) : 'never read';
     if (last && isClosed(last)) throw new Error(`operation ${this.token} ended before ${wanted}: ${state}`);
