@@ -1,6 +1,6 @@
 /** The environment's server and worker: the same processes that `longhaul up` runs, on a task queue of their own. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { settingsToEnvironment, type Settings } from '../platform/config.js';
+import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/config.js';
 import type { RunningProcess } from '../stack/keep-running.js';
 import { logPath, logSize, logTail } from '../stack/log-files.js';
 import { startPart, type Part } from '../stack/node-child.js';
@@ -23,8 +23,13 @@ export class PartProcess {
     private readonly settings: Settings,
     environment: NodeJS.ProcessEnv,
   ) {
-    // What loaders the tests need is nothing for it.
-    this.#environment = { ...environment, ...settingsToEnvironment(settings), NODE_OPTIONS: '' };
+    // Supervised: it ends with this process, even if that is killed. Loaders that the tests need are not for it.
+    this.#environment = {
+      ...environment,
+      ...settingsToEnvironment(settings),
+      NODE_OPTIONS: '',
+      [SUPERVISED_VARIABLE]: '1',
+    };
   }
 
   get isRunning(): boolean {
