@@ -4,7 +4,7 @@
  * one of its files changes.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Settings } from '../platform/config.js';
 import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../platform/project.js';
@@ -111,11 +111,10 @@ export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
 
 /** Bundles the shipped workflows; called by the build. */
 export async function bundleShippedWorkflows(settings: Settings): Promise<void> {
-  const compiled = await compileBundle(
-    filesOf('workflows', settings),
-    join(CODE_ROOT, 'workflow-entry.js'),
-    [],
-  );
+  const entryPath = join(CODE_ROOT, 'workflow-entry.js');
+  const compiled = await compileBundle(filesOf('workflows', settings), entryPath, []);
+  // It names the folders of this machine, and would be packed.
+  rmSync(entryPath);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
   const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };

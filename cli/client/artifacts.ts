@@ -18,13 +18,17 @@ export interface ListedArtifact {
 }
 
 /** @throws CommandFailure for an unknown or expired operation, Unreachable */
-export async function listArtifacts({ url }: Session, token: string): Promise<ListedArtifact[]> {
+export async function listArtifacts({ url }: Pick<Session, 'url'>, token: string): Promise<ListedArtifact[]> {
   const response = await get(url, `/v1/jobs/${encodeURIComponent(token)}/artifacts`);
   return ((await response.json()) as { artifacts: ListedArtifact[] }).artifacts;
 }
 
 /** @throws CommandFailure for an unknown artifact, Unreachable */
-export async function openArtifact({ url }: Session, token: string, name: string): Promise<Readable> {
+export async function openArtifact(
+  { url }: Pick<Session, 'url'>,
+  token: string,
+  name: string,
+): Promise<Readable> {
   const path = `/v1/jobs/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
   const { body } = await get(url, path);
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);

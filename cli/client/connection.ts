@@ -79,12 +79,14 @@ export class Connection {
   constructor(
     readonly url: URL,
     version: string,
+    /** Its `clientInfo.name`. */
+    name = 'longhaul-cli',
   ) {
     this.#transport = new StreamableHTTPClientTransport(url);
     this.#transport.onmessage = (message) => this.#receive(message);
     this.#envelope = {
       [PROTOCOL_VERSION_META_KEY]: PROTOCOL_VERSION,
-      [CLIENT_INFO_META_KEY]: { name: 'longhaul-cli', version },
+      [CLIENT_INFO_META_KEY]: { name, version },
       [CLIENT_CAPABILITIES_META_KEY]: CAPABILITIES,
       [PERSON_META_KEY]: true,
     };
@@ -102,6 +104,8 @@ export class Connection {
   ): Promise<Result> {
     this.#started ??= this.#transport.start();
     await this.#started;
+    // An event that has passed would not be heard.
+    signal?.throwIfAborted();
     const id = ++this.#lastId;
     const ended = new AbortController();
     const requestSignal = AbortSignal.any([ended.signal, ...(signal ? [signal] : [])]);

@@ -21,7 +21,7 @@ const SUBSCRIPTION_META = 'io.modelcontextprotocol/subscriptionId';
  * @throws Unreachable, RpcError
  */
 export async function* watchTask(
-  session: Session,
+  session: TaskSource,
   taskId: string,
   options: ReconnectOptions,
 ): AsyncGenerator<Task> {
@@ -46,7 +46,7 @@ export async function* watchTask(
 }
 
 /** States from one subscription, until it ends. Servers without subscriptions are polled. */
-async function* observe(session: Session, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
+async function* observe(session: TaskSource, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
   const queue = new AsyncQueue();
   const done = new AbortController();
   const ended = session
@@ -95,7 +95,7 @@ async function* observe(session: Session, taskId: string, signal: AbortSignal): 
   }
 }
 
-async function* poll(session: Session, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
+async function* poll(session: TaskSource, taskId: string, signal: AbortSignal): AsyncGenerator<Task> {
   while (!signal.aborted) {
     const task = await session.task(taskId, signal);
     yield task;
@@ -109,6 +109,9 @@ function fromNotification({ _meta, ...task }: ProtocolTask): Task {
   const { [SUBSCRIPTION_META]: _subscription, ...meta } = _meta ?? {};
   return asTask({ ...task, ...(Object.keys(meta).length ? { _meta: meta } : {}) });
 }
+
+/** The part of a session that watching needs. */
+export type TaskSource = Pick<Session, 'request' | 'task'>;
 
 type TaskEvent = Task | Error | 'ready' | 'end';
 

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { TestStack } from '../support/test-stack.js';
+import { eventually } from '../stack/cli-process.js';
+import { TestToolEnvironment } from '../support/test-environment.js';
 
 const [, EXAMPLE = ''] =
   /\n### Long histories\n[^]*?```ts\n([^]*?)```/.exec(readFileSync('docs/writing-a-tool.md', 'utf8')) ?? [];
@@ -39,23 +40,23 @@ export async function dropImport(feed: string) {
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-long-'));
-let parts: TestStack;
+let environment: TestToolEnvironment;
 beforeAll(async () => {
   for (const [path, text] of Object.entries(PROJECT)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), text);
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
-  parts = await TestStack.start({ LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+  environment = await TestToolEnvironment.create({ project: folder, settings: { shippedTools: false } });
 }, 120_000);
 afterAll(async () => {
-  await parts?.stop();
+  await environment?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 /** How many runs the operation had, by their histories. */
 async function countRuns(token: string): Promise<number> {
-  const { workflow } = await parts.temporal();
+  const { workflow } = environment.client;
   const { raw } = await workflow.getHandle(token).describe();
   let runId = raw.workflowExecutionInfo?.firstRunId;
   let count = 0;
@@ -74,34 +75,31 @@ test('the page has the example, with what Temporal suggests', () => {
 
 test('goes on in a new run with what it passes along and what goes along by itself', async () => {
   const feed = join(folder, 'orders');
-  const token = await parts.client.start('import_orders', { feed });
-  const { _meta } = await parts.client.until(token, () => existsSync(feed) && lines(feed).length === 12);
-  expect(_meta['longhaul/progress'].stage).toBe('import');
+  const operation = await environment.start('import_orders', { feed });
+  const { token } = operation;
+  await eventually('page 13 is waited for', () => existsSync(feed) && lines(feed).length === 12);
+  expect((await operation.describe()).stage).toBe('import');
   expect(await memoOf(token)).toMatchObject({ stage: 'import', partial: { orders: 120 } });
   writeFileSync(`${feed}.go`, '');
-  const { result } = await parts.client.until(token, 'completed');
-  expect(result.structuredContent).toEqual({ orders: 200 });
+  expect(await operation.result()).toEqual({ orders: 200 });
   expect(lines(feed)).toEqual(Array.from({ length: 20 }, (_, at) => String(at + 1)));
   expect(await countRuns(token)).toBeGreaterThan(2);
   // The log is the operation's, and not a run's.
-  const { result: log } = await parts.client.request('resources/read', {
-    uri: `longhaul://operations/${token}/logs/operation`,
-  });
-  expect(log.contents[0].text.match(/imported/g)).toHaveLength(20);
+  expect((await operation.logs()).join('\n').match(/imported/g)).toHaveLength(20);
 }, 120_000);
 
 test('cleans up in a later run', async () => {
   const feed = join(folder, 'canceled');
-  const token = await parts.client.start('import_orders', { feed });
-  await parts.client.until(token, () => existsSync(feed) && lines(feed).length === 12);
-  await parts.client.request('tasks/cancel', { taskId: token });
-  await parts.client.until(token, 'cancelled');
+  const operation = await environment.start('import_orders', { feed });
+  await eventually('page 13 is waited for', () => existsSync(feed) && lines(feed).length === 12);
+  await operation.cancel();
+  expect((await operation.closed()).status).toBe('canceled');
   expect(existsSync(`${feed}.dropped`)).toBe(true);
 }, 120_000);
 
 const lines = (path: string) => readFileSync(path, 'utf8').trim().split('\n');
 
 async function memoOf(token: string): Promise<unknown> {
-  const { workflow } = await parts.temporal();
+  const { workflow } = environment.client;
   return (await workflow.getHandle(token).describe()).memo?.['operation'];
 }

@@ -1,28 +1,17 @@
 /** A reader of docs/writing-a-tool.md: the page's files, the packed package, real processes. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { WireClient } from '../support/mcp.js';
-
-export const run = promisify(execFile);
-const CHECKOUT = resolve('.');
-const PAGE = readFileSync('docs/writing-a-tool.md', 'utf8');
-
-/** The page's code blocks that name a file: file -> text. */
-export function filesOnThePage(): Record<string, string> {
-  const blocks = [...PAGE.matchAll(/```(?:ts|json)\n\/\/ (\S+)\n([\s\S]*?)```/g)];
-  return Object.fromEntries(blocks.map(([, path, text]) => [path!, text!]));
-}
+import { PackedProject, run } from './packed.js';
 
 export class Reader {
   readonly root = mkdtempSync(join(tmpdir(), 'longhaul-reader-'));
-  readonly project = join(this.root, 'log-tools');
-  readonly #main = join(this.project, 'node_modules/longhaul/dist/cli/main.js');
+  #packed!: PackedProject;
   readonly #processes: ChildProcess[] = [];
   #environment: NodeJS.ProcessEnv = {};
   #port = 0;
@@ -39,13 +28,7 @@ export class Reader {
   }
 
   async #begin(): Promise<void> {
-    mkdirSync(this.project);
-    writeFileSync(join(this.project, 'package.json'), JSON.stringify({ name: 'log-tools', type: 'module' }));
-    for (const [path, text] of Object.entries(filesOnThePage())) {
-      mkdirSync(dirname(join(this.project, path)), { recursive: true });
-      writeFileSync(join(this.project, path), text);
-    }
-    await this.#install();
+    this.#packed = await PackedProject.create(this.root);
     this.#port = await freePort();
     this.#environment = {
       ...process.env,
@@ -64,36 +47,14 @@ export class Reader {
     });
   }
 
-  /**
-   * Installs the packed package the way pnpm lays it out: beside it only what it depends on, and nothing of that within
-   * the project's own reach. What works here works with npm, which hides less.
-   */
-  async #install(): Promise<void> {
-    const { dependencies, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      dependencies: Record<string, string>;
-      version: string;
-    };
-    await run('npm', ['pack', '--ignore-scripts', '--pack-destination', this.root]);
-    const store = join(this.root, 'store/node_modules');
-    mkdirSync(store, { recursive: true });
-    await run('tar', ['xzf', join(this.root, `longhaul-${version}.tgz`), '-C', store]);
-    await run('mv', [join(store, 'package'), join(store, 'longhaul')]);
-    for (const name of Object.keys(dependencies))
-      link(join(CHECKOUT, 'node_modules', name), join(store, name));
-    link(join(store, 'longhaul'), join(this.project, 'node_modules/longhaul'));
-    this.link('zod');
-    chmodSync(this.#main, 0o755);
-  }
-
-  /** Puts a package of the checkout into the project. */
-  link(name: string): void {
-    link(join(CHECKOUT, 'node_modules', name), join(this.project, 'node_modules', name));
+  get packed(): PackedProject {
+    return this.#packed;
   }
 
   /** Starts a part of Longhaul in the project. */
   spawn(command: 'server' | 'worker'): ChildProcess {
-    const child = spawn(process.execPath, [this.#main, command], {
-      cwd: this.project,
+    const child = spawn(process.execPath, [this.#packed.main, command], {
+      cwd: this.#packed.folder,
       env: this.#environment,
       stdio: 'ignore',
     });
@@ -108,8 +69,8 @@ export class Reader {
 
   /** Runs a command of the installed package in the project's folder, as the page does. */
   async longhaul(...args: string[]): Promise<string> {
-    const { stdout } = await run(process.execPath, [this.#main, ...args], {
-      cwd: this.project,
+    const { stdout } = await run(process.execPath, [this.#packed.main, ...args], {
+      cwd: this.#packed.folder,
       env: this.#environment,
     });
     return stdout.trim();
@@ -123,9 +84,4 @@ export class Reader {
     }
     rmSync(this.root, { recursive: true, force: true });
   }
-}
-
-function link(target: string, path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  symlinkSync(target, path);
 }

@@ -1,0 +1,6 @@
+/** The test kit as it is built: its processes run `dist`. */
+import { resolve } from 'node:path';
+import type * as Kit from '../../testing/index.js';
+
+export const { TestToolEnvironment } = (await import(resolve('dist/testing/index.js'))) as typeof Kit;
+export type TestToolEnvironment = Kit.TestToolEnvironment;

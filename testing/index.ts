@@ -1,0 +1,10 @@
+/** Tests of tools. Needs no test runner in particular: docs/writing-a-tool.md, "Test it". */
+export {
+  TestToolEnvironment,
+  type StartOptions,
+  type TestToolEnvironmentOptions,
+  type ToolArguments,
+} from './environment.js';
+export { OperationFailedError, ReplayError, TestEnvironmentError, WaitTimeoutError } from './errors.js';
+export { OperationHandle, type OperationDescription, type Question, type WaitOptions } from './operation.js';
+export type { ListedTool } from './client.js';

@@ -1,0 +1,105 @@
+/** The environment's server and worker: the same processes that `longhaul up` runs, on a task queue of their own. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../platform/config.js';
+import type { RunningProcess } from '../stack/keep-running.js';
+import { logPath, logSize, logTail } from '../stack/log-files.js';
+import { startPart, type Part } from '../stack/node-child.js';
+import { readReadiness, serverUrl } from '../stack/readiness.js';
+import { TestEnvironmentError } from './errors.js';
+
+/** How long a part may take to start, in milliseconds: a worker bundles the project's workflows first. */
+const START_LIMIT_MS = 120_000;
+/** How long a part may take to end when it is stopped, in milliseconds; then it is killed. */
+const STOP_LIMIT_MS = 10_000;
+const POLL_INTERVAL_MS = 25;
+
+export class PartProcess {
+  #running: RunningProcess | undefined;
+  #exited: string | undefined;
+  readonly #environment: NodeJS.ProcessEnv;
+
+  constructor(
+    private readonly part: Part,
+    private readonly settings: Settings,
+    environment: NodeJS.ProcessEnv,
+  ) {
+    // Supervised: it ends with this process, even if that is killed. Loaders that the tests need are not for it.
+    this.#environment = {
+      ...environment,
+      ...settingsToEnvironment(settings),
+      NODE_OPTIONS: '',
+      [SUPERVISED_VARIABLE]: '1',
+    };
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined && this.#exited === undefined;
+  }
+
+  /** Starts it, and waits until it works. @throws TestEnvironmentError with the end of its log */
+  async start(): Promise<void> {
+    const { part, settings } = this;
+    if (this.isRunning) throw new TestEnvironmentError(`the ${part} runs already`);
+    const logStart = logSize(settings.home, part);
+    this.#exited = undefined;
+    const running = startPart(part, settings.home, this.#environment, () => undefined);
+    this.#running = running;
+    void running.exited.then(({ how }) => {
+      if (this.#running === running) this.#exited = how;
+    });
+    const deadline = Date.now() + START_LIMIT_MS;
+    while (!running.wasReady?.()) {
+      const isLate = Date.now() > deadline;
+      if (this.#exited !== undefined || isLate) {
+        await this.stop();
+        const how = isLate ? `isn't ready after ${START_LIMIT_MS / 1000} s` : `ended with ${this.#exited}`;
+        const lines = logTail(settings.home, part, logStart).map((line) => `\n  ${messageIn(line)}`);
+        throw new TestEnvironmentError(`the ${part} ${how}:${lines.join('')}`);
+      }
+      await sleep(POLL_INTERVAL_MS);
+    }
+  }
+
+  /** Sends SIGTERM: what runs gets 5 s to end. */
+  stop(): Promise<void> {
+    return this.#end(STOP_LIMIT_MS);
+  }
+
+  /** Sends SIGKILL. */
+  kill(): Promise<void> {
+    return this.#end(0);
+  }
+
+  /** Path of its log, a line of JSON for each entry. */
+  get logPath(): string {
+    return logPath(this.settings.home, this.part);
+  }
+
+  async #end(graceMs: number): Promise<void> {
+    await this.#running?.stop(graceMs);
+  }
+}
+
+/** Waits until the server has found Temporal and the worker. @throws TestEnvironmentError */
+export async function untilReady(settings: Settings): Promise<void> {
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    const readiness = await readReadiness(serverUrl(settings));
+    if (readiness.ready) return;
+    if (Date.now() > deadline)
+      throw new TestEnvironmentError(
+        `the environment isn't ready after ${START_LIMIT_MS / 1000} s; missing: ${readiness.missing.join(', ')}`,
+      );
+    await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+/** A line of a log, for people. */
+function messageIn(line: string): string {
+  try {
+    const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string } };
+    return [msg, err?.message].filter(Boolean).join(': ') || line;
+  } catch {
+    return line;
+  }
+}

@@ -1,0 +1,159 @@
+/** The Temporal of a test environment: one that is named, that of a running `longhaul up`, or one of its own. */
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import type { Settings } from '../platform/config.js';
+import { dataConverterOf } from '../platform/data-converter.js';
+import { storageOf } from '../platform/storage.js';
+import { usesExternalTemporal, readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
+import { quote } from '../platform/visibility-query.js';
+import { anyFreePort } from '../stack/ports.js';
+import { messageOf, type Say } from '../stack/stack-error.js';
+import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal-server.js';
+import { TestEnvironmentError } from './errors.js';
+
+const HOST = '127.0.0.1';
+const CONNECT_LIMIT_MS = 5_000;
+/** Starts of a Temporal whose port another process took first. */
+const ATTEMPTS = 3;
+/** How long the closed workflows of an environment are looked for, in milliseconds: lists lag behind. */
+const CLEAN_UP_LIMIT_MS = 10_000;
+
+export interface TestTemporal {
+  client: Client;
+  address: string;
+  /** Variables that name it, for the processes of the environment. */
+  environment: NodeJS.ProcessEnv;
+  /**
+   * Terminates the environment's open workflows. On a Temporal that others use, also deletes all their histories: past runs
+   * count for estimates and stand in lists.
+   */
+  cleanUp(taskQueue: string, tokens: Iterable<string>): Promise<void>;
+  /** Closes the connection, and ends a Temporal of its own. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param settings of the environment; its home holds the database of a Temporal that is started
+ * @param userHome whose running stack is used, if there is one and no Temporal is named
+ * @param named comes before the environment's variables; `embedded` starts one in any case
+ * @throws TestEnvironmentError when the one that is named doesn't answer, or none can be started
+ */
+export async function connectTestTemporal(
+  settings: Settings,
+  userHome: string,
+  named: { address: string; namespace?: string } | 'embedded' | undefined,
+  say: Say,
+): Promise<TestTemporal> {
+  const others = without(process.env, /^TEMPORAL_/);
+  if (named !== 'embedded' && (named || usesExternalTemporal())) {
+    const environment = named
+      ? {
+          ...others,
+          TEMPORAL_ADDRESS: named.address,
+          ...(named.namespace ? { TEMPORAL_NAMESPACE: named.namespace } : {}),
+        }
+      : process.env;
+    return connect(settings, environment).catch((error: unknown) => {
+      const address = environment['TEMPORAL_ADDRESS'] ?? `profile ${environment['TEMPORAL_PROFILE']}`;
+      const how = named ? 'leave out the option temporal' : 'unset TEMPORAL_ADDRESS and TEMPORAL_PROFILE';
+      throw new TestEnvironmentError(
+        `no Temporal answers at ${address}: ${messageOf(error)}. Start it, or ${how} to have one started`,
+      );
+    });
+  }
+  const { temporalAddress } = readStackState(userHome);
+  if (named !== 'embedded' && temporalAddress) {
+    // A stack that was killed leaves its address behind.
+    const running = await connect(settings, { ...others, TEMPORAL_ADDRESS: temporalAddress }).catch(
+      () => undefined,
+    );
+    if (running) return running;
+  }
+  const embedded = await startEmbedded(settings, say);
+  try {
+    return await connect(settings, { ...others, TEMPORAL_ADDRESS: embedded.address }, embedded);
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
+}
+
+async function startEmbedded(settings: Settings, say: Say): Promise<EmbeddedTemporal> {
+  for (let attempt = 1; ; attempt += 1) {
+    const ports = { port: await anyFreePort(HOST), uiPort: await anyFreePort(HOST) };
+    try {
+      return await startEmbeddedTemporal(settings, say, ports);
+    } catch (error) {
+      if (attempt === ATTEMPTS)
+        throw new TestEnvironmentError(`no Temporal can be started: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+async function connect(
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+  embedded?: EmbeddedTemporal,
+): Promise<TestTemporal> {
+  const { connectionOptions, namespace = 'default' } = temporalConnectConfig(settings.home, environment)!;
+  const connection = await Connection.connect({ ...connectionOptions, connectTimeout: CONNECT_LIMIT_MS });
+  const dataConverter = dataConverterOf(storageOf(settings));
+  const client = new Client({ connection, namespace, dataConverter });
+  return {
+    client,
+    address: connectionOptions.address ?? '',
+    environment,
+    async cleanUp(taskQueue, tokens) {
+      await Promise.all([...tokens].map((token) => terminate(client, token)));
+      await eachOf(client, `TaskQueue = ${quote(taskQueue)} AND ExecutionStatus = 'Running'`, (workflowId) =>
+        terminate(client, workflowId),
+      );
+      if (!embedded)
+        await eachOf(client, `TaskQueue = ${quote(taskQueue)}`, (workflowId, runId) =>
+          client.workflowService.deleteWorkflowExecution({
+            namespace,
+            workflowExecution: { workflowId, runId },
+          }),
+        );
+    },
+    async close() {
+      await connection.close();
+      await embedded?.stop();
+    },
+  };
+}
+
+async function terminate(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).terminate('the test environment is closed');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** Does something with each run of a list, until the list is empty. Lists lag, so it may be done more than once. */
+async function eachOf(
+  client: Client,
+  query: string,
+  act: (workflowId: string, runId: string) => Promise<unknown>,
+): Promise<void> {
+  const deadline = Date.now() + CLEAN_UP_LIMIT_MS;
+  for (;;) {
+    let count = 0;
+    for await (const { workflowId, runId } of client.workflow.list({ query })) {
+      count += 1;
+      await act(workflowId, runId).catch((error: unknown) => {
+        if ((error as { code?: number }).code !== NOT_FOUND) throw error;
+      });
+    }
+    if (count === 0 || Date.now() > deadline) return;
+    await new Promise((settle) => setTimeout(settle, 100));
+  }
+}
+
+/** gRPC's status code. */
+const NOT_FOUND = 5;
+
+/** The environment without the variables whose names match. */
+export function without(environment: NodeJS.ProcessEnv, names: RegExp): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.test(name)));
+}
