@@ -7,7 +7,6 @@ import { Cancellations } from '../sep-1391/index.js';
 import type { Serving } from '../shared/serving.js';
 import { SessionNotifier } from '../shared/session-notifier.js';
 import type { EventPosition, OwnPosition } from './waits.js';
-import type { AskedQuestion } from './questions.js';
 import type { Session } from './session.js';
 
 /** How long a question isn't shown again. */
@@ -16,6 +15,17 @@ export interface Rest {
   until: number;
   /** How long it rests the next time, in milliseconds. Default: as after the first. */
   nextMs?: number;
+}
+
+/** Payload of the sealed ID of a request that shows a question. */
+export interface AskedQuestion {
+  token: string;
+  key: string;
+  principal: string;
+  /** Nonce of the session that was asked: nobody else's answer counts. */
+  session: string;
+  /** Whether an operation of SEP-1391 asks: the answer then has to carry its token. */
+  isOperation?: true;
 }
 
 export interface OlderEra {

@@ -8,20 +8,9 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/raw-call.js';
-import type { OlderEra } from './context.js';
+import type { AskedQuestion, OlderEra } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
-
-/** What a request's ID carries. */
-export interface AskedQuestion {
-  token: string;
-  key: string;
-  principal: string;
-  /** Nonce of the session that was asked: nobody else's answer counts. */
-  session: string;
-  /** Does an operation of SEP-1391 ask? Then the answer has to carry its token. */
-  isOperation?: true;
-}
 
 /** How long a session's own stream leaves it to a call to show a question of a task, in milliseconds. */
 const LISTENER_REST_MS = 2_000;
