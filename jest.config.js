@@ -11,7 +11,7 @@ export const FAST = [
   'patterns/{formats,literals,syntax,validator}',
   'pipelines/{choose-step,language,language-foreign,language-outputs,language-problems,language-reference,language-tool}',
   'pipelines/{logs,steps,steps-files,steps-mask}',
-  'repository/{commands,documents,fast,words}',
+  'repository/{documents,fast,words}',
   'two-stage/notifications',
 ].map((path) => `${import.meta.dirname}/test/${path}.test.ts`);
 

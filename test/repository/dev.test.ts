@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually, isRunning, TestHome } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
 const COPIED = [
@@ -53,7 +53,7 @@ test(
       await eventually(
         () => `ready: ${output}`,
         () => output.includes('Longhaul is ready'),
-        STACK_MS / 2,
+        STACK_MS,
       );
       const before = home.parts();
 
@@ -64,7 +64,7 @@ test(
           const { server, worker } = home.parts();
           return server !== before.server && worker !== before.worker && (await home.isReady());
         },
-        STACK_MS / 3,
+        PROCESSES_MS,
       );
       const after = home.parts();
       expect(after.temporal).toBe(before.temporal);
@@ -78,5 +78,5 @@ test(
       if (dev.exitCode === null && dev.signalCode === null) process.kill(-dev.pid!, 'SIGKILL');
     }
   },
-  STACK_MS,
+  OUTAGE_MS,
 );
