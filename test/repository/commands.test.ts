@@ -7,13 +7,13 @@ import { PROCESSES_MS } from '../support/limits.js';
 /** Command -> file that runs it, and the text by which that file does. */
 const WHERE: Record<string, [file: string, text: string]> = {
   'npm ci': ['.ci/run', 'npm ci ||'],
-  'npm run dev': ['test/repository/dev.test.ts', "spawn('npm', ['run', 'dev']"],
+  'npm run dev': ['test/repository/dev.test.ts', "spawn(process.execPath, ['dev.js']"],
   'npm test -- test/core/tokens.test.ts': ['.ci/run', 'npm test -- '],
   'npm run types': ['.ci/run', 'check types npm run -s types'],
   'npm run lint': ['.ci/run', 'check lint npm run -s lint'],
   'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],
   'npm run build': ['package.json', '"pretest": "npm run build"'],
-  'node dist/cli/main.js temporal': ['test/core/kills.test.ts', "'temporal'"],
+  'node dist/cli/main.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
   'node dist/cli/main.js server': ['test/support/test-stack.ts', "this.run('server'"],
   'LONGHAUL_RECORD=1 npm test -- test/core/replay.test.ts': [
     'test/core/replay.test.ts',

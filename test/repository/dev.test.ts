@@ -1,25 +1,18 @@
-/** `npm run dev`, on a copy of the sources. */
+/** `dev.js`, which `npm run dev` runs, on a copy of the sources. */
 import { spawn } from 'node:child_process';
-import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually, isRunning, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
-const COPIED = [
-  'index.ts',
-  'dev.js',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-  'dist',
-  ...rooms,
-];
+const COPIED = ['index.ts', 'dev.js', 'package.json', 'tsconfig.json', 'tsconfig.build.json', ...rooms];
+const BUILT = readdirSync('dist').map((name) => join('dist', name));
 
-const clone = mkdtempSync(join(tmpdir(), 'longhaul-dev-'));
+/** Below the repository, where imports find its node_modules, and in a folder that all tools ignore. */
+const clone = mkdtempSync(resolve('dist/dev-'));
 const home = await TestHome.create();
 afterAll(async () => {
   await home.remove();
@@ -29,9 +22,9 @@ afterAll(async () => {
 test(
   'a changed source restarts worker and server, Temporal stays, and Ctrl-C ends everything',
   async () => {
-    for (const each of COPIED) cpSync(each, join(clone, each), { recursive: true, preserveTimestamps: true });
-    symlinkSync(resolve('node_modules'), join(clone, 'node_modules'));
-    const dev = spawn('npm', ['run', 'dev'], {
+    for (const each of [...COPIED, ...BUILT])
+      cpSync(each, join(clone, each), { recursive: true, preserveTimestamps: true });
+    const dev = spawn(process.execPath, ['dev.js'], {
       cwd: clone,
       // A process group, as a terminal makes one for a command: Ctrl-C reaches all of it.
       detached: true,

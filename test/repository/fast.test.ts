@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { globSync } from 'tinyglobby';
 
-const { FAST } = (await import('../../jest.config.js' as string)) as { FAST: string[] };
+const CONFIG: string = '../../jest.config.js';
+const { FAST } = (await import(CONFIG)) as { FAST: string[] };
 
 test('every fast test file exists, and none of them starts processes of the stack', () => {
   for (const pattern of FAST) {
