@@ -1,7 +1,22 @@
 /** Tests run the TypeScript sources; those that start processes run `dist`, which `pretest` builds. */
-export default {
+
+/** Test files that need no Temporal and no built code: `npm run test:fast`. */
+export const FAST = [
+  'analyze_dataset/{artifact,field-paths,profile,query,safety,schema,types}',
+  'core/{progress-digits,storage-keys,unfinished-files}',
+  'estimates/fit',
+  'foreign-clients/passed',
+  'http-jobs/event-positions',
+  'mailbox/slots',
+  'patterns/{formats,literals,syntax,validator}',
+  'pipelines/{choose-step,language,language-foreign,language-outputs,language-problems,language-reference,language-tool}',
+  'pipelines/{logs,steps,steps-files,steps-mask}',
+  'repository/{documents,fast,words}',
+  'two-stage/notifications',
+].map((path) => `${import.meta.dirname}/test/${path}.test.ts`);
+
+const common = {
   testEnvironment: 'node',
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   modulePathIgnorePatterns: ['<rootDir>/dist'],
@@ -11,8 +26,25 @@ export default {
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
     ],
   },
-  globalSetup: './test/global-setup.js',
-  globalTeardown: './test/global-teardown.js',
+};
+
+export default {
   testTimeout: 60_000,
   maxWorkers: 3,
+  projects: [
+    {
+      ...common,
+      displayName: 'fast',
+      testMatch: FAST,
+      setupFiles: ['./test/no-temporal.js'],
+    },
+    {
+      ...common,
+      displayName: 'temporal',
+      testMatch: ['<rootDir>/test/**/*.test.ts', ...FAST.map((path) => `!${path}`)],
+      // Started only when a file of this project runs.
+      globalSetup: './test/global-setup.js',
+      globalTeardown: './test/global-teardown.js',
+    },
+  ],
 };

@@ -1,34 +1,18 @@
-/** Checks what each room imports; a check that looked at nothing has failed. */
+/** `npm run layers`: checks the imports of every room, and that there is something to check in each. */
+import { createRequire } from 'node:module';
 import { cruise } from 'dependency-cruiser';
-import extractConfig from 'dependency-cruiser/config-utl/extract-depcruise-options';
 import extractTsConfig from 'dependency-cruiser/config-utl/extract-ts-config';
 
-const ROOMS = [
-  'operations',
-  'engine',
-  'workflows',
-  'activities',
-  'tools',
-  'pipelines',
-  'worker',
-  'mcp-server',
-  'mailbox',
-  'mailbox/client',
-  'mailbox/workflows',
-  'mailbox/tools',
-  'mailbox/cli',
-  'platform',
-  'stack',
-  'cli',
-];
-const options = await extractConfig('./.dependency-cruiser.cjs');
-const { output } = await cruise(ROOMS, options, undefined, { tsConfig: extractTsConfig('tsconfig.json') });
+const { rooms, options, ...ruleSet } = createRequire(import.meta.url)('../.dependency-cruiser.cjs');
+const { output } = await cruise(rooms, { ...options, ruleSet, validate: true }, undefined, {
+  tsConfig: extractTsConfig('tsconfig.json'),
+});
 const { violations, totalCruised, totalDependenciesCruised } = output.summary;
-const empty = ROOMS.filter((room) => !output.modules.some(({ source }) => source.startsWith(`${room}/`)));
+const empty = rooms.filter((room) => !output.modules.some(({ source }) => source.startsWith(`${room}/`)));
 for (const { rule, from, to } of violations) console.error(`${rule.name}: ${from} -> ${to}`);
-if (empty.length) console.error(`nothing found to check in ${empty.join(', ')}`);
+if (empty.length) console.error(`no module found in ${empty.join(', ')}`);
 if (totalDependenciesCruised < totalCruised)
-  console.error('hardly any imports were found: the check itself is broken');
+  console.error('fewer imports than modules were found: the check itself is broken');
 console.log(
   `${totalCruised} modules and ${totalDependenciesCruised} imports checked, ${violations.length} violations`,
 );

@@ -1,5 +1,45 @@
-/** Build step: bundles the workflows that ship with Longhaul. */
-import { loadSettings } from '../platform/config.js';
-import { bundleShippedWorkflows } from './bundle.js';
+/**
+ * Build step: bundles the workflows that ship with Longhaul, unless none of the files that went into the last bundle has
+ * changed and `dist/workflows` has the same files.
+ */
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-await bundleShippedWorkflows(await loadSettings());
+const DIST = new URL('../', import.meta.url);
+const BUNDLE = new URL('workflow-bundle.js', DIST);
+const INPUTS = new URL('workflow-bundle.inputs.json', DIST);
+
+/** Path -> time of the last change in milliseconds; undefined for a missing file. */
+type Inputs = Record<string, number | undefined>;
+
+function inputsOf(paths: readonly string[]): Inputs {
+  return Object.fromEntries(paths.map((path) => [path, statSync(path, { throwIfNoEntry: false })?.mtimeMs]));
+}
+
+function isUpToDate(): boolean {
+  if (!existsSync(BUNDLE) || !existsSync(INPUTS)) return false;
+  const before = JSON.parse(readFileSync(INPUTS, 'utf8')) as Inputs;
+  const now = inputsOf([...Object.keys(before), ...workflowFiles()]);
+  return JSON.stringify(now) === JSON.stringify(before);
+}
+
+function workflowFiles(): string[] {
+  const folder = fileURLToPath(new URL('workflows', DIST));
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.js'))
+    .map((path) => `${folder}/${path}`);
+}
+
+if (!isUpToDate()) {
+  const startedMs = Date.now();
+  const { loadSettings } = await import('../platform/config.js');
+  const { bundleShippedWorkflows } = await import('./bundle.js');
+  const entry = fileURLToPath(new URL('workflow-entry.js', DIST));
+  const used = (await bundleShippedWorkflows(await loadSettings())).filter(
+    (path) => path !== entry && statSync(path, { throwIfNoEntry: false })?.isFile(),
+  );
+  const inputs = inputsOf([...new Set([...used, ...workflowFiles()])]);
+  // A change during the bundling is not in the bundle.
+  const isWhole = Object.values(inputs).every((changedMs) => (changedMs ?? 0) < startedMs);
+  if (isWhole) writeFileSync(INPUTS, JSON.stringify(inputs));
+}

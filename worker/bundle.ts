@@ -109,8 +109,12 @@ export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
   return isUpToDate ? { codePath: bundlePath, ...info } : undefined;
 }
 
-/** Bundles the shipped workflows; called by the build. */
-export async function bundleShippedWorkflows(settings: Settings): Promise<void> {
+/**
+ * Bundles the shipped workflows; called by the build.
+ *
+ * @returns paths of all files that went into the bundle
+ */
+export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
   const entryPath = join(CODE_ROOT, 'workflow-entry.js');
   const compiled = await compileBundle(filesOf('workflows', settings), entryPath, []);
   // It names the folders of this machine, and would be packed.
@@ -119,6 +123,7 @@ export async function bundleShippedWorkflows(settings: Settings): Promise<void> 
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
   const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };
   writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
+  return compiled.used;
 }
 
 function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; infoPath: string } {

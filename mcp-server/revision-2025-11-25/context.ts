@@ -7,7 +7,6 @@ import { Cancellations } from '../sep-1391/index.js';
 import type { Serving } from '../shared/serving.js';
 import { SessionNotifier } from '../shared/session-notifier.js';
 import type { EventPosition, SessionStreamPosition } from './waits.js';
-import type { AskedQuestion } from './questions.js';
 import type { Session } from './session.js';
 
 /** Back-off before a question is shown again. */
@@ -16,6 +15,17 @@ export interface QuestionBackoff {
   until: number;
   /** Next back-off, in milliseconds. Default: that after the first time. */
   nextMs?: number;
+}
+
+/** Contents of the sealed ID of a request that shows a question. */
+export interface AskedQuestion {
+  token: string;
+  key: string;
+  principal: string;
+  /** Nonce of the session that was asked: only its answer is accepted. */
+  session: string;
+  /** Whether an operation of SEP-1391 asks; then the answer must have its token. */
+  isOperation?: true;
 }
 
 export interface LegacyContext {

@@ -8,20 +8,9 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
 import { elicitResult } from '../shared/elicitation.js';
 import { operationTokenOf } from '../shared/raw-call.js';
-import type { LegacyContext } from './context.js';
+import type { AskedQuestion, LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream } from './waits.js';
-
-/** Contents of a sealed request ID. */
-export interface AskedQuestion {
-  token: string;
-  key: string;
-  principal: string;
-  /** Nonce of the session that was asked: only its answer is accepted. */
-  session: string;
-  /** Whether an operation of SEP-1391 asks; then the answer must have its token. */
-  isOperation?: true;
-}
 
 /** Delay of a task's question on a session's own stream, in milliseconds, so that a waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;

@@ -1,0 +1,55 @@
+/** Every command of CONTRIBUTING.md is run: here, or where WHERE says. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import { PROCESSES_MS } from '../support/limits.js';
+
+/** Command -> file that runs it, and the text by which that file does. */
+const WHERE: Record<string, [file: string, text: string]> = {
+  'npm ci': ['.ci/run', 'npm ci ||'],
+  'npm run dev': ['test/repository/dev.test.ts', "spawn(process.execPath, ['dev.js']"],
+  'npm test -- test/core/tokens.test.ts': ['.ci/run', 'npm test -- '],
+  'npm run types': ['.ci/run', 'check types npm run -s types'],
+  'npm run lint': ['.ci/run', 'check lint npm run -s lint'],
+  'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],
+  'npm run build': ['package.json', '"pretest": "npm run build"'],
+  'node dist/cli/main.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
+  'node dist/cli/main.js server': ['test/support/test-stack.ts', "this.run('server'"],
+  'LONGHAUL_RECORD=1 npm test -- test/core/replay.test.ts': [
+    'test/core/replay.test.ts',
+    "['LONGHAUL_RECORD']",
+  ],
+};
+
+/** Command -> what is run here in its place, where the command would take long or not end. */
+const HERE: Record<string, string> = {
+  'npm run layers': 'npm run layers',
+  'npx prettier --write CONTRIBUTING.md': 'npx prettier --check CONTRIBUTING.md',
+  'npm run test:fast': 'npm run test:fast -- test/core/progress-digits.test.ts',
+  'npm test -- test/core/tokens.test.ts -t expired':
+    'npx jest --listTests test/core/tokens.test.ts -t expired',
+  'node --inspect dist/cli/main.js worker --log-level debug':
+    'node --inspect=127.0.0.1:0 dist/cli/main.js worker --log-level debug --help',
+};
+
+const commands = [...readFileSync('CONTRIBUTING.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)]
+  .flatMap(([, block]) => block!.trim().split('\n'))
+  .map((line) => line.replace(/\s+#.*$/, ''));
+
+test('every command is run, and nothing else is listed', () => {
+  expect([...commands].sort()).toEqual([...Object.keys(WHERE), ...Object.keys(HERE)].sort());
+});
+
+test.each(Object.entries(WHERE))('%s', (_command, [file, text]) => {
+  expect(readFileSync(file, 'utf8')).toContain(text);
+});
+
+test.each(Object.entries(HERE))(
+  '%s, run',
+  (_command, inItsPlace) => {
+    const [program, ...args] = inItsPlace.split(' ');
+    const { status, stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8' });
+    expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+  },
+  PROCESSES_MS,
+);

@@ -1,0 +1,48 @@
+/** Root documents name files that exist, and ARCHITECTURE.md names every room. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { globSync } from 'tinyglobby';
+
+const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
+const DOCUMENTS = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'];
+const MORE_DOCUMENTS = ['CHANGELOG.md', 'SECURITY.md', '.github/pull_request_template.md'];
+/** Made by the build. */
+const MADE = ['dist/'];
+/** Folders and files of the root that are no rooms. */
+const TOP = [...rooms, 'bench', 'dist', 'docs', 'examples', 'test'].join('|');
+/** A path in backticks, from the root: it begins with a folder of the root, or has no folder and a name of the root's files. */
+const PATH = new RegExp(
+  `\`((?:${TOP})/[\\w./-]*|[\\w.-]+\\.(?:cjs|json|md)|jest\\.config\\.js|index\\.ts)\``,
+  'g',
+);
+
+const withoutBlocks = (text: string) => text.replace(/```[\s\S]*?```/g, '');
+
+describe.each(DOCUMENTS)('%s', (document) => {
+  const text = withoutBlocks(readFileSync(document, 'utf8'));
+
+  test('every path in backticks exists', () => {
+    const paths = [...text.matchAll(PATH)].map(([, path]) => path!);
+    expect(paths.length).toBeGreaterThan(5);
+    expect(paths.filter((path) => !MADE.includes(path) && !existsSync(path))).toEqual([]);
+  });
+});
+
+test.each([...DOCUMENTS, ...MORE_DOCUMENTS])('every link of %s leads to a file', (document) => {
+  const links = [...withoutBlocks(readFileSync(document, 'utf8')).matchAll(/\]\((?!https?:)([^)#]+)/g)];
+  const broken = links.map(([, link]) => link!).filter((link) => !existsSync(join(dirname(document), link)));
+  expect(broken).toEqual([]);
+});
+
+test('ARCHITECTURE.md has a row for every room', () => {
+  const text = readFileSync('ARCHITECTURE.md', 'utf8');
+  expect(rooms.filter((room) => !text.includes(`| \`${room}/\``))).toEqual([]);
+});
+
+test('test/README.md has a row for every folder with tests', () => {
+  const text = readFileSync('test/README.md', 'utf8');
+  const folders = new Set(globSync('test/*/*.test.ts').map((path) => dirname(path)));
+  expect([...folders].filter((folder) => !text.includes(`| \`${folder}/\``))).toEqual([]);
+});
