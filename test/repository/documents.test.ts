@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { globSync } from 'tinyglobby';
+import { STATUS_NAMES } from '../../operations/status-names.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
 const DOCUMENTS = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'];
@@ -45,4 +46,18 @@ test('test/README.md has a row for every folder with tests', () => {
   const text = readFileSync('test/README.md', 'utf8');
   const folders = new Set(globSync('test/*/*.test.ts').map((path) => dirname(path)));
   expect([...folders].filter((folder) => !text.includes(`| \`${folder}/\``))).toEqual([]);
+});
+
+test('the table of statuses in ARCHITECTURE.md says what the code does', () => {
+  const text = readFileSync('ARCHITECTURE.md', 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| '));
+  const statuses = Object.entries(STATUS_NAMES).filter(
+    ([status]) => !['unknown', 'expired'].includes(status),
+  );
+  expect(statuses.length).toBeGreaterThan(5);
+  for (const [status, { task, olderTask, sep1391, job, plain, twoStage }] of statuses) {
+    const row = rows.find((line) => line.startsWith(`| ${status} `)) ?? `no row for ${status}`;
+    const names = row.split('|').map((cell) => /^\w+/.exec(cell.trim())?.[0]);
+    expect(names.slice(1, 8)).toEqual([status, task, olderTask, sep1391, job, plain, twoStage]);
+  }
 });
