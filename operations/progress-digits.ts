@@ -10,13 +10,13 @@ const NOISE = 1e-6;
  * Rounds progress for people and programs alike: sums of fractions have up to 17 digits. Amounts are rounded down and totals
  * up, so that the total is reached only by work that is done, and rounded progress never goes back where progress doesn't.
  */
-export function tidyProgress({ progress, total, message }: Progress): Progress {
-  const tidyTotal = total === undefined ? undefined : roundUp(total);
+export function roundProgress({ progress, total, message }: Progress): Progress {
+  const roundedTotal = total === undefined ? undefined : roundUp(total);
   const amount = roundDown(progress);
-  const isDone = total !== undefined && tidyTotal !== undefined && progress >= total;
+  const isDone = total !== undefined && roundedTotal !== undefined && progress >= total;
   return {
-    progress: isDone ? Math.max(tidyTotal, amount) : amount,
-    ...(tidyTotal === undefined ? {} : { total: tidyTotal }),
+    progress: isDone ? Math.max(roundedTotal, amount) : amount,
+    ...(roundedTotal === undefined ? {} : { total: roundedTotal }),
     ...(message === undefined ? {} : { message }),
   };
 }

@@ -130,9 +130,9 @@ export const PART_STATUS_NAMES: Record<
  * The status of a part within an operation: what the operation left open as it ended has ended with it. Only one that was
  * terminated leaves something open, so with an operation that has expired it failed.
  */
-export function partStatusIn(ofOperation: OperationStatus, status: ChildStatus): ChildStatus {
-  if (!isTerminal(ofOperation) || !isOpenPart(status)) return status;
-  return ofOperation === 'expired' ? 'failed' : (ofOperation as ChildStatus);
+export function partStatusIn(operationStatus: OperationStatus, status: ChildStatus): ChildStatus {
+  if (!isTerminal(operationStatus) || !isOpenPart(status)) return status;
+  return operationStatus === 'expired' ? 'failed' : (operationStatus as ChildStatus);
 }
 
 /**

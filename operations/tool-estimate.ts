@@ -73,11 +73,11 @@ export function estimateArguments({ per, variants = [] }: ToolEstimate): string[
 export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,
-): { line: CallEstimate; variant?: string } {
+): { estimate: CallEstimate; variant?: string } {
   const found = estimate.variants?.find(({ when }) =>
     Object.entries(when).every(([name, value]) => args[name] === value),
   );
-  return found ? { line: found, variant: variantName(found.when) } : { line: estimate };
+  return found ? { estimate: found, variant: variantName(found.when) } : { estimate };
 }
 
 function variantName(when: Record<string, unknown>): string {

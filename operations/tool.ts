@@ -237,7 +237,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   const { estimate, cleanup, retryableErrors = [] } = options;
   const summary = summarize(options.description);
   let example: ToolExample | undefined;
-  const told = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
+  const documented = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
   return {
     name: options.name,
     workflow: options.name,
@@ -245,7 +245,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     isPipeline: false,
     title: options.title ?? options.name.replaceAll('_', ' '),
     summary,
-    description: describe({ ...told, isEstimated: true }),
+    description: describe({ ...documented, isEstimated: true }),
     inputSchema,
     outputSchema,
     toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
@@ -260,7 +260,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     retryableErrors,
     // Made as they are first read: workflows that import a definition need neither, nor the patterns that examples are checked by.
     get example() {
-      return (example ??= completed(given, inputSchema, outputSchema));
+      return (example ??= completeExample(given, inputSchema, outputSchema));
     },
     get gaps() {
       return documentationGaps({ ...options, inputSchema, outputSchema, example: this.example });
@@ -271,7 +271,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
 }
 
 /** The author's example, or the plainest one. */
-function completed(
+function completeExample(
   given: ToolExample | undefined,
   inputSchema: JsonSchema,
   outputSchema: JsonSchema | undefined,
