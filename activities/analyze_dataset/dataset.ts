@@ -59,7 +59,7 @@ export interface Dataset extends Session {
 export interface ReadingOptions extends DatasetOptions {
   /** Reading of an earlier call on the same path. Default: the file is read first. */
   reading?: Reading;
-  /** What to do with lines of a CSV file that don't fit its columns. Default: fail. */
+  /** Handling of lines of a CSV file that don't fit its columns. Default: fail. */
   onBadRows?: OnBadRows;
   /** Gets the share of the files that has been read for their types, 0 to 1. */
   onLearned?: (share: number) => void;
