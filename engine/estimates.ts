@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
-import { priorOf, type CallEstimate } from '../operations/tool-estimate.js';
+import { priorEstimate, type CallEstimate } from '../operations/tool-estimate.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,
@@ -69,7 +69,7 @@ export class Estimates {
       (run) =>
         run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
     );
-    return estimateFrom(runs, size ?? before?.size, priorOf(estimate));
+    return estimateFrom(runs, size ?? before?.size, priorEstimate(estimate));
   }
 
   async #runs(tool: Tool): Promise<readonly KnownRun[]> {

@@ -105,7 +105,7 @@ export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: numbe
 }
 
 /** The author's line over the size of the work; undefined without `per`. */
-export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefined {
+export function priorEstimate({ seconds, per }: CallEstimate): DurationLine | undefined {
   return per && { seconds, secondsPerUnit: per.seconds };
 }
 

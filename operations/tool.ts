@@ -16,7 +16,7 @@ import {
   type JsonSchema,
 } from './schema.js';
 import { estimateArguments, estimateProblem, type ToolEstimate } from './tool-estimate.js';
-import { optionProblems, TOOL_OPTIONS, type Form } from './tool-options.js';
+import { optionProblems, TOOL_OPTIONS, type OptionForm } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
@@ -92,7 +92,7 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
 }
 
 /** Form that each option must have. */
-const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = TOOL_OPTIONS;
+const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, OptionForm> = TOOL_OPTIONS;
 
 /** Tool as the server and the engine use it. */
 export interface Tool {

@@ -77,7 +77,7 @@ async function maskedOutputs(
 }
 
 /** The Temporal attempt that reads the journal. */
-export interface AskingAttempt {
+export interface CurrentAttempt {
   storage: Storage;
   workflowId: string;
   runId: string;
@@ -95,7 +95,7 @@ export interface AskingAttempt {
 export async function earlierResult(
   step: RunStep,
   attempts: readonly Attempt[],
-  asking: AskingAttempt,
+  asking: CurrentAttempt,
 ): Promise<StepDone | undefined> {
   if (step.isTakenAsDone) return resultTakenAsDone(attempts, asking.masking);
   const latest = attempts.findLast(({ round }) => round === step.round);
@@ -112,7 +112,7 @@ export async function earlierResult(
 export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
-  { storage, workflowId, masking }: AskingAttempt,
+  { storage, workflowId, masking }: CurrentAttempt,
 ): Promise<StepEnd> {
   const exit = await awaitEnd(attempt);
   const key = logKey(workflowId, childName(step.child), step.step);
