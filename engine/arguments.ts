@@ -11,7 +11,7 @@ const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
 /** Maximum time a start waits for the size of a file, in milliseconds. */
 const SIZE_LIMIT_MS = 100;
 
-/** Validates arguments and fills in defaults. @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
+/** Validates arguments, adds defaults. @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
 export function checkArguments(tool: Tool, args: unknown): Record<string, unknown> {
   const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
   if (bytes > ARGUMENTS_LIMIT_BYTES) {

@@ -215,7 +215,7 @@ function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   };
 }
 
-/** Checks filters against the operation: a run may be newer than it, and the current run may differ in status from the listed one. */
+/** Checks filters on the operation: a run may be newer than it, and the current run's status may differ from the listed one's. */
 function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
   if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
   if (status === undefined) return true;

@@ -127,7 +127,7 @@ export interface Tool {
   gaps: Gap[];
   askFor: Record<string, string>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
-  /** For type inference only: set by {@link defineTool}. */
+  /** For type inference only, see {@link defineTool}; never set. */
   types?: { input: unknown; output: unknown };
 }
 

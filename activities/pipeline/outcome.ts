@@ -40,16 +40,16 @@ export interface StepEnd {
 export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone> {
   const { exit, cause } = end;
   const { outputs, problem } = await maskedOutputs(end.folder, end.masking);
-  const trouble: StepFailureDetails = { outputs, lastLines: end.lastLines };
-  if (end.lost) throw logLost(step, end.lost, trouble);
+  const details: StepFailureDetails = { outputs, lastLines: end.lastLines };
+  if (end.lost) throw logLost(step, end.lost, details);
   if (!exit || exit.stopped) {
-    if (cause === 'timeout') throw stepTimedOut(step, trouble);
-    throw stepInDoubt(step, unknownOutcomeReason(cause) ?? end.doubt, trouble);
+    if (cause === 'timeout') throw stepTimedOut(step, details);
+    throw stepInDoubt(step, unknownOutcomeReason(cause) ?? end.doubt, details);
   }
-  if (exit.exitCode !== undefined) trouble.exitCode = exit.exitCode;
-  if (exit.signal !== undefined) trouble.signal = exit.signal;
-  if (exit.exitCode !== 0) throw stepFailed(step, trouble);
-  if (problem) throw outputsUnusable(step, problem, trouble);
+  if (exit.exitCode !== undefined) details.exitCode = exit.exitCode;
+  if (exit.signal !== undefined) details.signal = exit.signal;
+  if (exit.exitCode !== 0) throw stepFailed(step, details);
+  if (problem) throw outputsUnusable(step, problem, details);
   return { exitCode: 0, outputs };
 }
 

@@ -139,7 +139,7 @@ class EventReader {
     // The history may be newer than the record, and hold an end that the record lacks.
     const isLater = events.at(-1)?.isClose && !isTerminal(record.status);
     const ending = isLater ? (await this.sources.read()).status : record.status;
-    // After a reset, readers get the current state of the new run, not the events that led to it.
+    // If another run has replaced the position's, readers get its current state, not the events that led to it.
     const latest = isOtherRun ? events.findLastIndex(({ isClose }) => !isClose) : -1;
     for (const [index, event] of events.entries()) {
       const base = index === latest ? undelivered(position.state) : position.state;
