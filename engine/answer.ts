@@ -1,6 +1,6 @@
 /**
- * Answering an input request: an update with a validator, so that of two racing answers exactly one is accepted. When
- * no worker takes it in time, a signal with the same answer ID, which the workflow counts once.
+ * Answers to input requests: sent as an update with a validator, so that exactly one of two racing answers is accepted. If
+ * no worker takes the update in time, a signal follows with the same answer ID, which the workflow counts once.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
@@ -9,11 +9,13 @@ import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
-import { CALL_DEADLINE_MS, isOutOfReach, type TemporalClient } from './temporal.js';
+import { CALL_DEADLINE_MS, isUnreachable, type TemporalClient } from './temporal.js';
 
 /**
- * @param read reads the operation, and checks whose it is
- * @returns `accepted` once the operation has it; `queued` when no worker was there to take it yet
+ * Answers an input request.
+ *
+ * @param read reads the operation, and checks its principal
+ * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
  * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
  */
 export async function answerOperation(
@@ -24,7 +26,7 @@ export async function answerOperation(
   answer: Answer,
 ): Promise<'accepted' | 'queued'> {
   const record = await read();
-  if (isTerminal(record.status)) throw closed(record);
+  if (isTerminal(record.status)) throw closedError(record);
   const input: ProvidedInput = { key, answerId: randomUUID(), answer };
   try {
     await temporal.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
@@ -34,11 +36,11 @@ export async function answerOperation(
     );
     return 'accepted';
   } catch (error) {
-    if (error instanceof WorkflowUpdateFailedError) throw refusalOf(error);
-    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isOutOfReach(error)) {
-      // It closed in between: another answer was first, or the work ended.
+    if (error instanceof WorkflowUpdateFailedError) throw rejectionError(error);
+    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isUnreachable(error)) {
+      // It closed in the meantime: another answer was first, or the work ended.
       const now = await read();
-      throw isTerminal(now.status) ? closed(now) : error;
+      throw isTerminal(now.status) ? closedError(now) : error;
     }
   }
   const asked = record.inputRequests[key];
@@ -49,11 +51,11 @@ export async function answerOperation(
   return 'queued';
 }
 
-function closed({ status }: OperationRecord): LonghaulError {
+function closedError({ status }: OperationRecord): LonghaulError {
   return new LonghaulError('wrong_state', `the operation is ${status}`);
 }
 
-function refusalOf({ cause }: WorkflowUpdateFailedError): LonghaulError {
+function rejectionError({ cause }: WorkflowUpdateFailedError): LonghaulError {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   const message = cause?.message ?? 'the answer was refused';
   return new LonghaulError(type === 'invalid_answer' ? 'invalid_answer' : 'wrong_state', message);

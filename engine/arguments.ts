@@ -1,4 +1,4 @@
-/** Arguments of a call: checked, with defaults; and the size of the work that they ask for. */
+/** Arguments of a call: validation, defaults, and the size of the work they request. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { LonghaulError } from '../operations/errors.js';
 import { check, withDefaults } from '../operations/schema.js';
@@ -6,12 +6,12 @@ import type { Tool } from '../operations/tool.js';
 import { sizeInArguments, type CallEstimate } from '../operations/tool-estimate.js';
 import { fileBytes } from '../platform/data-folders.js';
 
-/** Largest arguments of a call, in bytes of JSON: 1 MiB. */
+/** Maximum size of a call's arguments, in bytes of JSON: 1 MiB. */
 const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
-/** How long a start waits for the size of a file, in milliseconds. */
+/** Maximum time a start waits for the size of a file, in milliseconds. */
 const SIZE_LIMIT_MS = 100;
 
-/** @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
+/** Validates arguments, adds defaults. @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
 export function checkArguments(tool: Tool, args: unknown): Record<string, unknown> {
   const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
   if (bytes > ARGUMENTS_LIMIT_BYTES) {
@@ -27,18 +27,18 @@ export function checkArguments(tool: Tool, args: unknown): Record<string, unknow
 }
 
 /**
- * The size of the work, if it is known. A file's is read from disk, unless that takes longer than 100 ms.
+ * Size of the work, if it is known. The size of a file is read from disk, unless that takes longer than 100 ms.
  *
  * @param dataFolders folders whose files callers may name
  */
 export async function sizeOfCall(
-  line: CallEstimate,
+  estimate: CallEstimate,
   args: Record<string, unknown>,
   dataFolders: readonly string[],
 ): Promise<number | undefined> {
-  const { per } = line;
+  const { per } = estimate;
   const path = per?.of === 'file_bytes' ? args[per.argument] : undefined;
-  if (typeof path !== 'string') return sizeInArguments(line, args);
+  if (typeof path !== 'string') return sizeInArguments(estimate, args);
   const late = delay(SIZE_LIMIT_MS, undefined, { ref: false });
   return Promise.race([fileBytes(path, dataFolders, AbortSignal.timeout(SIZE_LIMIT_MS)), late]);
 }

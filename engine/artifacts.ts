@@ -1,4 +1,4 @@
-/** Artifacts of an operation: the files that its work has left in storage. */
+/** Artifacts of an operation: files that it has left in storage. */
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
 import { artifactKey, artifactNameIn, artifactPrefix } from '../platform/storage-keys.js';
@@ -7,12 +7,12 @@ import type { Storage } from '../platform/storage.js';
 /** A file in storage. */
 export interface StoredFile {
   sizeBytes: number;
-  /** Differs whenever the bytes do; safe in an entity tag. */
+  /** Changes whenever the bytes do; safe in an entity tag. */
   version: string;
   stream(range: { from: number; lengthBytes: number }): Promise<Readable>;
 }
 
-/** @throws LonghaulError `not_found`, `too_large` over the limit */
+/** Reads an artifact whole. @throws LonghaulError `not_found`, `too_large` over the limit */
 export async function readArtifact(
   storage: Storage,
   workflowId: string,
@@ -29,7 +29,7 @@ export async function readArtifact(
   return storage.read(key);
 }
 
-/** The artifacts of an operation, by name. */
+/** Lists the artifacts of an operation, sorted by name. */
 export async function listArtifacts(
   storage: Storage,
   workflowId: string,
@@ -43,7 +43,7 @@ export async function listArtifacts(
   return found.sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** @throws LonghaulError `not_found` */
+/** Opens an artifact for streaming. @throws LonghaulError `not_found` */
 export async function openArtifact(storage: Storage, workflowId: string, name: string): Promise<StoredFile> {
   const key = artifactKey(workflowId, name);
   const about = await storage.about(key);

@@ -1,4 +1,4 @@
-/** What keeps open work from going on: no worker, failing code, activities that are tried again. */
+/** Blockages of open operations: no worker, failing workflow code, retried activities. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
@@ -10,13 +10,13 @@ import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
 
-/** How long a workflow task or activity may wait before it is said that no worker takes it, in milliseconds. */
+/** How long a workflow task or activity waits before it is reported that no worker takes it, in milliseconds. */
 const NO_WORKER_MS = 10_000;
 
-/** How long after its start a new attempt of an activity is announced with why there is one, in milliseconds. */
-const ANNOUNCED_MS = 5_000;
+/** How long after the start of a retry the status message shows its reason, in milliseconds. */
+const RETRY_SHOWN_MS = 5_000;
 
-/** What keeps the work from going on, in a line; undefined when nothing does. */
+/** Describes the blockage of an open workflow in one line; undefined if there is none. */
 export async function describeBlockage(
   temporal: TemporalClient,
   raw: WorkflowExecutionDescription['raw'],
@@ -35,21 +35,21 @@ export async function describeBlockage(
   }
   const activities = raw.pendingActivities ?? [];
   const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } = PendingActivityState;
-  // Others may wait their turn while something runs.
+  // While an activity runs, others may wait for a free slot.
   const isAnyRunning = activities.some(({ state }) => state === PENDING_ACTIVITY_STATE_STARTED);
   for (const activity of activities) {
     const isScheduled = activity.state === PENDING_ACTIVITY_STATE_SCHEDULED;
-    if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < ANNOUNCED_MS)) {
+    if (isRetried(activity) && (isScheduled || waitedMs(activity.lastStartedTime) < RETRY_SHOWN_MS)) {
       const failure = await decodeOptionalFailureToOptionalError(
         temporal.dataConverter,
         activity.lastFailure,
       );
       const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
-      const name = await nameOf(temporal, workflowId, activity);
+      const name = await pendingActivityName(temporal, workflowId, activity);
       return `${name} is tried again (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
     }
     if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
-      const name = await nameOf(temporal, workflowId, activity);
+      const name = await pendingActivityName(temporal, workflowId, activity);
       const host = hostOfQueue(temporal.taskQueue, activity.activityOptions?.taskQueue?.name ?? '');
       const missing = host === undefined ? 'no worker has taken' : `host ${host} has not taken`;
       return `${missing} ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
@@ -58,8 +58,8 @@ export async function describeBlockage(
   return undefined;
 }
 
-/** Which attempts are under way, in a few words; undefined while each is the first. */
-export async function retriesOf(
+/** Attempt numbers of retried activities, e.g. `attempt 2`; undefined while each is at its first attempt. */
+export async function describeRetries(
   temporal: TemporalClient,
   { pendingActivities }: WorkflowExecutionDescription['raw'],
   workflowId: string,
@@ -69,7 +69,7 @@ export async function retriesOf(
   if (retried.length === 0) return undefined;
   if (activities.length === 1) return `attempt ${retried[0]!.attempt}`;
   const each = retried.map(
-    async (one) => `${await nameOf(temporal, workflowId, one)}: attempt ${one.attempt}`,
+    async (one) => `${await pendingActivityName(temporal, workflowId, one)}: attempt ${one.attempt}`,
   );
   return (await Promise.all(each)).join(', ');
 }
@@ -81,10 +81,10 @@ function isRetried({ attempt }: PendingActivity): boolean {
 type PendingActivity = NonNullable<WorkflowExecutionDescription['raw']['pendingActivities']>[number];
 
 /**
- * Name of a pending activity for people. Temporal's description of a workflow has no summaries, so that of Longhaul's own
- * activities is read from the history.
+ * Display name of a pending activity. Temporal's description of a workflow has no summaries, so the summary of Longhaul's
+ * own activities is read from the history.
  */
-export async function nameOf(
+export async function pendingActivityName(
   temporal: TemporalClient,
   workflowId: string,
   { activityType, activityId }: PendingActivity,

@@ -1,16 +1,16 @@
-/** Operations whose cancel was requested and that have not ended yet: what runs may take a while to stop. */
+/** Cancellation of operations. Running activities may take a while to stop, so an operation can stay open after the request. */
 import { randomUUID } from 'node:crypto';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import type { TemporalClient } from './temporal.js';
-import { nameOf } from './blockage.js';
+import { pendingActivityName } from './blockage.js';
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** How long a verb that needs the end waits for it, in milliseconds: longer than a step that has to be killed takes. */
-const END_LIMIT_MS = 30_000;
+/** Maximum wait for a cancelled operation to end, in milliseconds: longer than killing a step takes. */
+const CANCELLATION_LIMIT_MS = 30_000;
 
 /**
  * Requests cancellation; a closed operation stays as it is.
@@ -39,51 +39,52 @@ export async function cancelOperation(
     );
     return true;
   } catch (error) {
-    // It closed in between.
+    // It closed in the meantime.
     if (!isTerminal((await read()).status)) throw error;
     return false;
   }
 }
 
-/** Whether its cancel was requested while it is still open. */
+/** Whether cancellation was requested and the operation is still open. */
 export function isCancelling({ status, cancelRequestedAt }: OperationRecord): boolean {
   return cancelRequestedAt !== undefined && !isTerminal(status);
 }
 
 /**
- * The status message while an operation is being cancelled.
+ * Status message while an operation is being cancelled.
  *
- * @param trouble what keeps the work from ending, if anything does
+ * @param blockage line of `describeBlockage`, if there is one
  */
 export async function cancellingMessage(
   temporal: TemporalClient,
   { pendingActivities, workflowExecutionInfo }: WorkflowExecutionDescription['raw'],
   { stage }: Pick<OperationRecord, 'stage'>,
-  trouble: string | undefined,
+  blockage: string | undefined,
 ): Promise<string> {
-  if (trouble !== undefined) return `being cancelled; ${trouble}`;
+  if (blockage !== undefined) return `being cancelled; ${blockage}`;
   const running = (pendingActivities ?? []).filter(({ state }) => state !== PENDING_ACTIVITY_STATE_SCHEDULED);
   const [first] = running;
   if (!first) return 'being cancelled';
-  const latest = stage ?? (await nameOf(temporal, workflowExecutionInfo?.execution?.workflowId ?? '', first));
+  const latest =
+    stage ?? (await pendingActivityName(temporal, workflowExecutionInfo?.execution?.workflowId ?? '', first));
   const others = running.length > 1 ? ` and ${running.length - 1} more` : '';
   return `being cancelled; still running: ${latest}${others}`;
 }
 
 /**
- * The record once the operation has ended, if it is being cancelled; else as it is.
+ * Waits for an operation that is being cancelled to end; returns the record of any other unchanged.
  *
- * @param watch gives the record now and at each change
+ * @param watch yields the record now and at each change
  * @param signal ends the wait early
  * @throws LonghaulError `unavailable` when it has not ended within 30 s
  */
-export async function afterCancel(
+export async function awaitCancellation(
   record: OperationRecord,
   watch: (signal: AbortSignal) => AsyncIterable<OperationRecord>,
   signal?: AbortSignal,
 ): Promise<OperationRecord> {
   if (!isCancelling(record)) return record;
-  const limit = AbortSignal.timeout(END_LIMIT_MS);
+  const limit = AbortSignal.timeout(CANCELLATION_LIMIT_MS);
   let last = record;
   for await (last of watch(signal ? AbortSignal.any([signal, limit]) : limit))
     if (!isCancelling(last)) return last;

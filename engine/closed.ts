@@ -1,4 +1,4 @@
-/** The closed part of a record: how the operation ended, with its result or failure. */
+/** Record of a closed operation: how it ended, with its result or failure. */
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
 import type { OperationError } from '../operations/errors.js';
@@ -7,13 +7,13 @@ import { OPERATION_QUERY, type ClosingDetails, type StateMemo } from '../operati
 import { cancelRequestOf } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
-interface Ending {
+interface Outcome {
   result?: unknown;
   error?: OperationError;
   partial?: unknown;
 }
 
-/** Is its result no longer kept? */
+/** Whether the time for which the result is kept has passed. */
 export function isPastKeepAlive({ closedAt, keepAliveSeconds }: OperationRecord): boolean {
   return closedAt !== undefined && Date.parse(closedAt) + keepAliveSeconds * 1000 < Date.now();
 }
@@ -34,12 +34,12 @@ export async function describeClosed(
     record.status = 'expired';
     return;
   }
-  const ending = await endingOf(temporal, workflowId, runId);
-  if (ending.partial !== undefined) record.partial = ending.partial;
+  const outcome = await readOutcome(temporal, workflowId, runId);
+  if (outcome.partial !== undefined) record.partial = outcome.partial;
   switch (description.status.name) {
     case 'COMPLETED':
       record.status = 'completed';
-      record.result = ending.result;
+      record.result = outcome.result;
       record.statusMessage = 'completed';
       return;
     case 'CANCELLED': {
@@ -49,12 +49,12 @@ export async function describeClosed(
       record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.closedAt;
       record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
       if (reason) record.cancelReason = reason;
-      if (state.isPartialLarge) record.partial = await largePartialOf(temporal, workflowId, runId);
+      if (state.isPartialLarge) record.partial = await queryPartial(temporal, workflowId, runId);
       record.error = { kind: 'canceled', message: record.statusMessage, retryable: false };
       return;
     }
     default:
-      record.error = ending.error ?? {
+      record.error = outcome.error ?? {
         kind: 'internal',
         message: `the workflow is ${description.status.name}`,
         retryable: false,
@@ -64,8 +64,8 @@ export async function describeClosed(
   }
 }
 
-/** How a closed workflow ended: its close event, decoded by the SDK. */
-async function endingOf(temporal: TemporalClient, workflowId: string, runId: string): Promise<Ending> {
+/** Outcome of a closed workflow: its close event, decoded by the SDK. */
+async function readOutcome(temporal: TemporalClient, workflowId: string, runId: string): Promise<Outcome> {
   try {
     const handle = (client: TemporalClient['client']) =>
       client.workflow.getHandle(workflowId, runId, { followRuns: false });
@@ -108,8 +108,8 @@ async function endingOf(temporal: TemporalClient, workflowId: string, runId: str
   }
 }
 
-/** Only the workflow itself still has it: a worker replays it. Without one, the record goes without. */
-async function largePartialOf(temporal: TemporalClient, workflowId: string, runId: string): Promise<unknown> {
+/** Queries a partial result that is too large for the memo: a worker replays the workflow. Undefined without a worker. */
+async function queryPartial(temporal: TemporalClient, workflowId: string, runId: string): Promise<unknown> {
   try {
     return (
       await temporal.call((client) => client.workflow.getHandle(workflowId, runId).query(OPERATION_QUERY))

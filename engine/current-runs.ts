@@ -18,10 +18,10 @@ const RUNS_PAGE_SIZE = 1000;
 export type RunInfo = proto.temporal.api.workflow.v1.IWorkflowExecutionInfo;
 
 /**
- * Drops runs that are not the current ones of their workflow IDs. One whose current run isn't listed yet becomes that run.
+ * Drops runs that are not current for their workflow ID. If the current run isn't listed yet, it replaces the listed one.
  *
- * @param infos a part of a list
- * @param keepListed keep current runs that the list has at their own place too. Default: false
+ * @param infos runs of one page of a list
+ * @param keepListed also keep current runs that the list has at another position. Default: false
  * @throws LonghaulError `unavailable`
  */
 export async function currentRuns(
@@ -44,7 +44,7 @@ export async function currentRuns(
       if (isOnly && info.status !== CONTINUED) return info;
       const now = await current(workflowIdOf(info));
       if (!now || runIdOf(now) === runIdOf(info)) return now;
-      // The list has it at its own place, if it fits the filters.
+      // The list has the current run at its own position, if it matches the filters.
       return runs?.has(runIdOf(now)) && !keepListed ? undefined : now;
     }),
   );

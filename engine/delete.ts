@@ -1,4 +1,4 @@
-/** Deleting a closed operation: hidden at once, by Temporal, then removed from storage and from Temporal itself. */
+/** Deletion of a closed operation: a Temporal run hides it at once, then it is removed from storage and from Temporal. */
 import {
   isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
@@ -17,13 +17,15 @@ import { findWorkflow } from '../platform/find-workflow.js';
 import { startMemoOf } from './read.js';
 import type { TemporalClient } from './temporal.js';
 
-/** How long all of a deletion's calls may take, in milliseconds. Each has a limit of its own. */
+/** Limit for all calls of a deletion together, in milliseconds. Each call has a limit of its own. */
 const DELETE_LIMIT_MS = 60_000;
 /** gRPC status codes with which Temporal refuses to delete workflows: permission denied, unimplemented. */
 const REFUSALS: readonly number[] = [7, 12];
 
 /**
- * @throws LonghaulError `wrong_state` while the operation is open, or one that was resumed from it is there; `not_found`;
+ * Deletes a closed operation.
+ *
+ * @throws LonghaulError `wrong_state` while the operation is open, or one that was resumed from it exists; `not_found`;
  *   `unavailable`, not retryable when Temporal refuses to delete
  */
 export async function deleteOperation(
@@ -34,7 +36,7 @@ export async function deleteOperation(
 ): Promise<void> {
   const workflowId = workflowIdOf(principal, token, secret);
   const found = await temporal.describe(workflowId);
-  if (isUnfinished(found, principal)) return complete(temporal, found);
+  if (isUnfinishedDeletion(found, principal)) return finishDeletion(temporal, found);
   const { attempt } = startMemoOf(found, principal);
   if (!found.closeTime)
     throw new LonghaulError(
@@ -57,19 +59,22 @@ export async function deleteOperation(
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
   const begun = await temporal.describe(workflowId);
-  // Somebody else may have deleted it meanwhile, or reset it in Temporal's UI.
-  if (isUnfinished(begun, principal)) return complete(temporal, begun);
+  // Another request may have deleted it in the meantime, or an operator reset it in Temporal's UI.
+  if (isUnfinishedDeletion(begun, principal)) return finishDeletion(temporal, begun);
   startMemoOf(begun, principal);
   throw new LonghaulError('wrong_state', 'the operation was reset meanwhile and is open: cancel it first');
 }
 
-/** A deletion of this principal that isn't complete. */
-function isUnfinished(found: WorkflowExecutionDescription, principal: string): boolean {
+/** Whether this run is a deletion of this principal that isn't complete. */
+function isUnfinishedDeletion(found: WorkflowExecutionDescription, principal: string): boolean {
   return !found.closeTime && deletionIn(found)?.principal === principal;
 }
 
 /** Completes a deletion. @throws LonghaulError `unavailable` */
-export async function complete(temporal: TemporalClient, found: WorkflowExecutionDescription): Promise<void> {
+export async function finishDeletion(
+  temporal: TemporalClient,
+  found: WorkflowExecutionDescription,
+): Promise<void> {
   try {
     await temporal.call(
       (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),

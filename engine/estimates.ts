@@ -1,8 +1,8 @@
-/** How long a tool's work takes, from its past runs. Cached, and refreshed behind the scenes. */
+/** Estimates of how long a tool's work takes, from its past runs. Cached, and refreshed in the background. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { estimateFrom, workedSeconds, type PastRun } from '../operations/estimate.js';
 import type { Tool } from '../operations/tool.js';
-import { priorOf, type CallEstimate } from '../operations/tool-estimate.js';
+import { priorEstimate, type CallEstimate } from '../operations/tool-estimate.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,
@@ -13,18 +13,18 @@ import {
 import { quote } from '../platform/visibility-query.js';
 import { CALL_DEADLINE_MS, type TemporalClient } from './temporal.js';
 
-/** How many past runs an estimate is made from. */
-const SAMPLE = 40;
-/** How long past runs are used before they are looked up again, in milliseconds: as many as that, and fewer. */
+/** Number of past runs that an estimate is made from. */
+const SAMPLE_RUNS = 40;
+/** How long cached runs are used before they are read again, in milliseconds: with a full sample, and with fewer runs. */
 const FRESH_MS = 60_000;
 const FEW_FRESH_MS = 10_000;
-/** Runs on a page: their memos may be 64 KiB each, and a page has to fit a message of gRPC. */
+/** Runs per page: their memos may be 64 KiB each, and a page has to fit into a gRPC message. */
 const PAGE_RUNS = 20;
-/** How many pages are looked through at most. Where Temporal can't list by tool, other tools' runs are among them. */
+/** Maximum number of pages read. Without search attributes, they contain the runs of other tools too. */
 const MAX_PAGES = 4;
-/** How long the first call of a tool in this process is held up for it at most, in milliseconds. */
-const FIRST_PATIENCE_MS = 1_000;
-/** Lists are rate-limited, so tools are looked up one after the other, with a pause, in milliseconds. */
+/** Maximum time a tool's first call in this process waits for the past runs, in milliseconds. */
+const FIRST_LOOK_UP_LIMIT_MS = 1_000;
+/** Pause between the reads of two tools, in milliseconds: list calls are rate-limited. */
 const PAUSE_MS = 250;
 
 interface KnownRun extends PastRun {
@@ -33,55 +33,55 @@ interface KnownRun extends PastRun {
   argumentsDigest: string;
 }
 
-/** What is known of a call before it starts. */
-export interface PlannedWork {
+/** A call before its start. */
+export interface PlannedCall {
   principal: string;
   argumentsDigest: string;
-  /** Size of the work; undefined where nobody knows it. */
+  /** Size of the work; undefined if it is unknown. */
   size: number | undefined;
-  /** Name of the kind of call; undefined for the usual one. */
+  /** Name of the estimate variant that applies to the call; undefined for the default one. */
   variant: string | undefined;
-  /** What the author says of this kind of call. */
-  line: CallEstimate;
+  /** Fixed estimate of the tool for this variant. */
+  estimate: CallEstimate;
 }
 
 export class Estimates {
   readonly #known = new Map<string, { runs: KnownRun[]; readAtMs: number }>();
   #lookUps: Promise<void> = Promise.resolve();
 
-  /** @param firstPatienceMs how long a tool's first call waits for its past runs at most, in milliseconds */
+  /** @param firstLookUpLimitMs how long a tool's first call waits for its past runs at most, in milliseconds. Default: 1,000 */
   constructor(
     private readonly temporal: TemporalClient,
-    private readonly firstPatienceMs = FIRST_PATIENCE_MS,
+    private readonly firstLookUpLimitMs = FIRST_LOOK_UP_LIMIT_MS,
   ) {}
 
   /**
-   * Estimates a call from the tool's last completed runs of its kind, in seconds, people's time to answer and time in queue
-   * not counted; undefined until there are any. Work whose size nobody knows beforehand has the one that the same call of
-   * the same principal had.
+   * Estimates a call from the tool's last completed runs of the same variant, in seconds, without people's time to answer and
+   * time in queue; undefined until there are such runs. If the size of the work is unknown, that of the latest run with the same
+   * arguments and principal is used.
    */
   async of(
     tool: Tool,
-    { principal, argumentsDigest, size, variant, line }: PlannedWork,
+    { principal, argumentsDigest, size, variant, estimate }: PlannedCall,
   ): Promise<number | undefined> {
-    const runs = (await this.#runs(tool)).filter((run) => run.variant === variant).slice(0, SAMPLE);
+    const runs = (await this.#runs(tool)).filter((run) => run.variant === variant).slice(0, SAMPLE_RUNS);
     const before = runs.find(
       (run) =>
         run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
     );
-    return estimateFrom(runs, size ?? before?.size, priorOf(line));
+    return estimateFrom(runs, size ?? before?.size, priorEstimate(estimate));
   }
 
   async #runs(tool: Tool): Promise<readonly KnownRun[]> {
     const known = this.#known.get(tool.name);
-    const freshMs = known && known.runs.length >= SAMPLE ? FRESH_MS : FEW_FRESH_MS;
+    const freshMs = known && known.runs.length >= SAMPLE_RUNS ? FRESH_MS : FEW_FRESH_MS;
     if (known && performance.now() - known.readAtMs <= freshMs) return known.runs;
-    // At once, so that nobody else looks them up meanwhile.
+    // Set before the read, so that concurrent calls do not read too.
     this.#known.set(tool.name, { runs: known?.runs ?? [], readAtMs: performance.now() });
     const lookUp = this.#lookUps.then(() => this.#lookUp(tool));
     this.#lookUps = lookUp.then(() => delay(PAUSE_MS, undefined, { ref: false }));
-    // Processes that serve one client are young at every call: they would never tell what is known.
-    if (!known) await Promise.race([lookUp, delay(this.firstPatienceMs, undefined, { ref: false })]);
+    // Processes that serve one client are often new at each call: without the wait they would never use past runs.
+    if (!known) await Promise.race([lookUp, delay(this.firstLookUpLimitMs, undefined, { ref: false })]);
     return this.#known.get(tool.name)!.runs;
   }
 
@@ -89,7 +89,7 @@ export class Estimates {
     try {
       this.#known.set(tool.name, { runs: await this.#read(tool), readAtMs: performance.now() });
     } catch {
-      // An estimate is a courtesy; what is known stands in, and a later start tries again.
+      // Estimates are optional: the cached runs stay in use, and a later start reads again.
     }
   }
 
@@ -102,8 +102,8 @@ export class Estimates {
       `ExecutionStatus = 'Completed'`,
       `TaskQueue = ${quote(this.temporal.taskQueue)}`,
     ].join(' AND ');
-    // Kinds of calls share what is read.
-    const wanted = tool.estimate.variants?.length ? MAX_PAGES * PAGE_RUNS : SAMPLE;
+    // Variants share the runs that are read.
+    const wanted = tool.estimate.variants?.length ? MAX_PAGES * PAGE_RUNS : SAMPLE_RUNS;
     return this.temporal.call(async (client) => {
       const found: KnownRun[] = [];
       let seen = 0;
@@ -121,23 +121,23 @@ export class Estimates {
   }
 }
 
-/** Undefined for what doesn't tell how long a call takes: workflows of other tools, and work that was resumed half-way. */
+/** Undefined for runs that an estimate can't use: those of other tools, and operations that were resumed. */
 function runOf(
   tool: string,
   startTime: Date,
   closeTime: Date | undefined,
   memo: Record<string, unknown> | undefined,
 ): KnownRun | undefined {
-  const marker = memo?.[START_MEMO] as StartMemo | undefined;
-  if (marker?.tool !== tool || marker.resumedFrom !== undefined || !closeTime) return undefined;
+  const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+  if (startMemo?.tool !== tool || startMemo.resumedFrom !== undefined || !closeTime) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-  const size = state.size ?? marker.size;
-  const createdAt = marker.createdAt === undefined ? startTime : new Date(marker.createdAt);
+  const size = state.size ?? startMemo.size;
+  const createdAt = startMemo.createdAt === undefined ? startTime : new Date(startMemo.createdAt);
   return {
     seconds: workedSeconds(createdAt, closeTime, state),
-    variant: marker.variant,
-    principal: marker.principal,
-    argumentsDigest: marker.argumentsDigest,
+    variant: startMemo.variant,
+    principal: startMemo.principal,
+    argumentsDigest: startMemo.argumentsDigest,
     ...(size === undefined ? {} : { size }),
   };
 }

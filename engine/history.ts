@@ -1,4 +1,4 @@
-/** What only the history holds, read from its end. */
+/** Data that only the history holds, read from its end. */
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { TemporalClient } from './temporal.js';
@@ -7,15 +7,15 @@ const { EventType } = proto.temporal.api.enums.v1;
 
 export type HistoryEvent = proto.temporal.api.history.v1.IHistoryEvent;
 
-/** Events of a run that no worker has taken yet, at most: the start and its first workflow task. */
-export const UNTAKEN_EVENTS = 3;
+/** Maximum number of events in the history of a run that no worker has taken yet: the start and its first workflow task. */
+export const INITIAL_EVENTS = 3;
 
-/** Events of a page of history. */
+/** Events per page of history. */
 const PAGE_EVENTS = 100;
-/** Pages that are read for an activity's summary. */
+/** Maximum number of pages that are read for an activity's summary. */
 const SUMMARY_PAGES = 10;
 
-/** Events that end a run for good; a run that continues as new has another one. */
+/** Events that close a workflow. A continue-as-new is not among them: another run follows. */
 export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
@@ -24,7 +24,7 @@ export const CLOSING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
 ]);
 
-/** When and why cancel was requested: Temporal keeps both in its event. */
+/** Time and reason of the cancel request, from its event. */
 export async function cancelRequestOf(
   temporal: TemporalClient,
   workflowId: string,
@@ -43,7 +43,7 @@ export async function cancelRequestOf(
   };
 }
 
-/** Why the last workflow task failed. */
+/** Failure message of the last failed workflow task. */
 export async function lastTaskFailure(
   temporal: TemporalClient,
   workflowId: string,
@@ -69,7 +69,7 @@ async function findLastEvent(
 }
 
 /**
- * The summary of an activity that is pending.
+ * Summary of a pending activity.
  *
  * @returns undefined when it has none, or was scheduled more than {@link SUMMARY_PAGES} pages of history ago
  */
@@ -88,10 +88,10 @@ export async function activitySummary(
 }
 
 /**
- * A run's events, the latest first.
+ * Events of a run, latest first.
  *
  * @param execution without a run ID: the current run
- * @param maxPages how far back they are read, in pages of {@link PAGE_EVENTS}
+ * @param maxPages maximum number of pages of {@link PAGE_EVENTS} that are read
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function* eventsFromEnd(
@@ -115,7 +115,7 @@ export async function* eventsFromEnd(
   }
 }
 
-/** Temporal's timestamp as a date. */
+/** Converts a Temporal timestamp to a date. */
 export function toDate({ seconds, nanos }: { seconds?: unknown; nanos?: number | null }): Date {
   return new Date(Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6);
 }

@@ -1,6 +1,6 @@
 /**
- * The engine: operations over Temporal's client. It knows nothing of MCP and keeps nothing that Temporal doesn't
- * hold. Every verb takes the principal who asks.
+ * The engine: operations over Temporal's client. It is independent of MCP and keeps no state beyond caches of what Temporal
+ * holds. Every method takes the principal of the caller.
  */
 import { LonghaulError } from '../operations/errors.js';
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../operations/log-page.js';
@@ -13,7 +13,7 @@ import type { Tools } from '../platform/tools.js';
 import { answerOperation } from './answer.js';
 import { checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
-import { afterCancel, cancelOperation } from './cancelling.js';
+import { awaitCancellation, cancelOperation } from './cancelling.js';
 import { deleteOperation } from './delete.js';
 import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
@@ -42,7 +42,7 @@ export class Engine {
   readonly #watches: Watches;
   readonly #records: Records;
   readonly #live: LiveQueries;
-  /** Agents that wait for work, and what they send each other. */
+  /** Messages between agents, and the agents that wait for them. */
   readonly mailbox: Mailbox;
 
   constructor(
@@ -61,7 +61,7 @@ export class Engine {
   }
 
   /**
-   * @param known names for the error's message. Default: those of all tools
+   * @param known names listed in the error message. Default: those of all tools
    * @throws LonghaulError `unknown_tool`
    */
   tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
@@ -78,8 +78,8 @@ export class Engine {
   }
 
   /**
-   * Starts an operation: one StartWorkflow, which alone decides. A repeated start with the same arguments under the
-   * same token or key gives the operation that is there.
+   * Starts an operation with a single StartWorkflow, which is the only check for duplicates. A repeated start with the same
+   * arguments under the same token or key returns the existing operation.
    *
    * @returns the record, once the operation is durable
    * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
@@ -92,10 +92,16 @@ export class Engine {
   ): Promise<OperationRecord> {
     const checked = checkArguments(tool, args);
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
-    const { line, variant } = matchVariant(tool.estimate, checked);
-    const size = await sizeOfCall(line, checked, this.dataFolders);
-    const ofPastRuns = await this.#estimates.of(tool, { principal, argumentsDigest, size, variant, line });
-    const seconds = ofPastRuns ?? fixedEstimateSeconds(line, size);
+    const { estimate, variant } = matchVariant(tool.estimate, checked);
+    const size = await sizeOfCall(estimate, checked, this.dataFolders);
+    const learnedSeconds = await this.#estimates.of(tool, {
+      principal,
+      argumentsDigest,
+      size,
+      variant,
+      estimate,
+    });
+    const seconds = learnedSeconds ?? fixedEstimateSeconds(estimate, size);
     return startOperation(this.#records, this.secret, {
       principal,
       tool,
@@ -103,7 +109,7 @@ export class Engine {
       argumentsDigest,
       size,
       variant,
-      // More digits would claim a precision that no estimate has.
+      // Rounded: more digits would suggest a precision that estimates lack.
       estimateSeconds: Math.max(0.1, Math.round(seconds * 10) / 10),
       options,
     });
@@ -123,8 +129,8 @@ export class Engine {
   }
 
   /**
-   * Reads an operation with what only its workflow holds (large partial results, children); falls back to {@link read}, with
-   * `live: false`, when no worker answers.
+   * Reads an operation, including the data that only its workflow holds (large partial results, children); falls back to
+   * {@link read}, with `live: false`, if no worker answers.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
@@ -132,15 +138,15 @@ export class Engine {
     return this.#live.complete(await this.read(principal, token), this.#workflowIdOf(principal, token));
   }
 
-  /** The operation now and at each change, until it is closed or the signal fires. */
+  /** Yields the operation now and at each change, until it is closed or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
     return this.#watches.watch(this.#workflowIdOf(principal, token), principal, read, options);
   }
 
   /**
-   * Yields an operation's events from a position on, each once and in order: states, questions and log lines; the current
-   * progress; at last the result. Ends then, or when the signal fires.
+   * Yields an operation's events from a position on, each once and in order: states, input requests and log lines; the current
+   * progress; finally the result. Ends after the result, or when the signal fires.
    *
    * @throws LonghaulError `not_found`, `expired`
    */
@@ -162,9 +168,9 @@ export class Engine {
   }
 
   /**
-   * Answers an input request. Of two racing answers exactly one is accepted.
+   * Answers an input request. Exactly one of two racing answers is accepted.
    *
-   * @returns `accepted` once the operation has it; `queued` when no worker was there to take it yet
+   * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
    * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
    */
   async answer(
@@ -189,23 +195,23 @@ export class Engine {
   }
 
   /**
-   * Resumes a closed operation where it stopped, as a new operation. The same request again gives the same one. Waits for the
-   * end of one that is being cancelled, for 30 s at most.
+   * Resumes a closed operation where it stopped, as a new operation. The same request again returns the same new operation.
+   * Waits at most 30 s for the end of one that is being cancelled.
    *
-   * @param options.from the step to resume from, e.g. `build/2`; else after the last finished one
-   * @param options.changes arguments that are other than before, for the steps that still run
-   * @returns the new operation's record
+   * @param options.from step to resume from, e.g. `build/2`. Default: after the last finished step
+   * @param options.changes changed arguments, for the steps that still run
    * @param options.signal ends the wait
-   * @throws LonghaulError `wrong_state` when it is open, has completed, or is none that can be resumed;
-   *   `invalid_arguments` for a step that there isn't or changes that can't be, `conflict` when it was resumed in another way
-   *   already, `expired`, `not_found`, `unavailable` also while it is still being cancelled
+   * @returns the new operation's record
+   * @throws LonghaulError `wrong_state` if it is open, has completed, or can't be resumed; `invalid_arguments` for an unknown
+   *   step or invalid changes; `conflict` if it was already resumed with other options; `expired`, `not_found`; `unavailable`,
+   *   also while it is still being cancelled
    */
   async resume(
     principal: string,
     token: string,
     { signal, ...options }: ResumeOptions & { signal?: AbortSignal } = {},
   ): Promise<OperationRecord> {
-    const record = await afterCancel(
+    const record = await awaitCancellation(
       await this.read(principal, token),
       (end) => this.watch(principal, token, { signal: end }),
       signal,
@@ -214,11 +220,11 @@ export class Engine {
   }
 
   /**
-   * Deletes a closed operation for good: its histories in Temporal, those of its child workflows, and what storage holds of
-   * them. Every process answers `not_found` from then on; its idempotency key and token are free again. A delete that was cut
-   * off is completed by a repeated one.
+   * Deletes a closed operation permanently: its histories in Temporal, those of its child workflows, and their data in
+   * storage. Every process answers `not_found` from then on; its idempotency key and token can be used again. Repeating an
+   * interrupted delete completes it.
    *
-   * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it is there;
+   * @throws LonghaulError `wrong_state` while it is open, or while an operation that was resumed from it exists;
    *   `not_found`, `unavailable`
    */
   delete(principal: string, token: string): Promise<void> {
@@ -236,7 +242,7 @@ export class Engine {
   }
 
   /**
-   * Lists the artifacts of an operation, by name.
+   * Lists the artifacts of an operation, sorted by name.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
@@ -246,7 +252,7 @@ export class Engine {
   }
 
   /**
-   * An artifact of an operation, to be streamed.
+   * Opens an artifact of an operation for streaming.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
@@ -258,17 +264,17 @@ export class Engine {
   /**
    * Lists the principal's operations, latest first. Temporal's lists lag by up to seconds.
    *
-   * @throws LonghaulError `unavailable`, also when this Temporal has no search attributes; `invalid_arguments` for a
-   *   cursor that isn't of this list
+   * @throws LonghaulError `unavailable`, also when this Temporal lacks Longhaul's search attributes; `invalid_arguments` for
+   *   a cursor of another list
    */
   list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
     return listOperations(this.temporal, this.secret, principal, filter);
   }
 
   /**
-   * Reads a page of a log, of a step or of the operation itself, while it grows and after.
+   * Reads a page of a step's log or of the operation's own, while it grows or once it is complete.
    *
-   * @throws LonghaulError `invalid_arguments`, `not_found` for an operation or log that isn't there, `expired`, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `not_found` for an unknown operation or log, `expired`, `unavailable`
    */
   async logs(principal: string, token: string, query: LogQuery): Promise<LogPage> {
     const { record, readPage } = await this.#log(principal, token, query);
@@ -289,7 +295,7 @@ export class Engine {
     return log;
   }
 
-  /** The log that is asked for. Only steps have to be read live: which there are, a worker says. */
+  /** Selects the requested log. A log of a step needs a live read, since only a worker knows the steps. */
   async #log(
     principal: string,
     token: string,
@@ -306,7 +312,7 @@ export class Engine {
     return { record: live, readPage: (next) => readStepLog(this.storage, workflowId, live, next) };
   }
 
-  /** An empty log may be one that was deleted since its operation was read. @throws LonghaulError `not_found` */
+  /** Checks that an operation with an empty log was not deleted in the meantime. @throws LonghaulError `not_found` */
   async #assertKept(principal: string, token: string): Promise<void> {
     await this.read(principal, token);
   }

@@ -15,28 +15,28 @@ import { sealOf } from '../platform/seal.js';
 import { currentRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
-import { justContinuedQuery, queryOf, statusOf, type ListFilter } from './visibility-query.js';
+import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Reads of Temporal's list for one page: runs that aren't shown leave it short. */
-const READS_OF_PAGE = 10;
-/** Runs that have continued as new just now, at most so many: their memos come with them. */
+/** Maximum reads of Temporal's list for one page: runs that are filtered out leave it short. */
+const MAX_READS_PER_PAGE = 10;
+/** Maximum number of recently continued runs that are read: each comes with its memo. */
 const JUST_CONTINUED_RUNS = 100;
 
-/** What a cursor carries, sealed. */
+/** Content of a cursor, sealed. */
 interface ListCursor {
   principal: string;
-  /** Temporal's query: all filters. */
+  /** Visibility query with all filters. */
   query: string;
-  /** Filters that are checked again, since Temporal's list is of runs. */
+  /** Filters that are checked again on operations, since Temporal lists runs. */
   again: Pick<ListFilter, 'status'> & { createdAfter?: string };
-  /** Filters as they were given, without the time. */
+  /** Filters as given by the caller, without `createdAfter`. */
   given: string;
-  /** Temporal's own cursor, in base64. */
+  /** Page token of Temporal, in base64. */
   next: string;
 }
 
-/** An operation in a list: what visibility holds of it. */
+/** An operation in a list, from the data in the visibility store. */
 export interface ListedOperation {
   token: string;
   tool: string;
@@ -44,15 +44,15 @@ export interface ListedOperation {
   stage?: string;
   createdAt: string;
   closedAt?: string;
-  /** What was thought at its start, in seconds. */
+  /** Estimated duration at its start, in seconds. */
   estimateSeconds?: number;
-  /** How long it took, once it is closed, people's time to answer not counted, in seconds. */
+  /** Duration once it is closed, without people's time to answer, in seconds. */
   workedSeconds?: number;
-  /** Once its workflow has seen the cancel. */
+  /** ISO 8601; set once its workflow has processed the cancel request. */
   cancelRequestedAt?: string;
   /** How long after closing the result can be read, in seconds. */
   keepAliveSeconds: number;
-  /** ID of the call that started it, where cancelling the call cancels the work. */
+  /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
 }
 
@@ -61,7 +61,7 @@ export interface OperationPage {
   nextCursor?: string;
 }
 
-/** @throws LonghaulError `unavailable`, `invalid_arguments` for a cursor that isn't of this list */
+/** Lists a page of operations. @throws LonghaulError `unavailable`, `invalid_arguments` for a cursor of another list */
 export async function listOperations(
   temporal: TemporalClient,
   secret: Buffer,
@@ -84,7 +84,7 @@ export async function listOperations(
       'cursor: expected one from an earlier page of this list, unchanged, with the same filters or none; got another',
     );
   }
-  const query = cursor?.query ?? queryOf(principal, filter);
+  const query = cursor?.query ?? listQuery(principal, filter);
   const again = cursor?.again ?? filtersOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
   const list = { temporal, principal, query, again };
@@ -111,7 +111,7 @@ interface List {
   again: ListCursor['again'];
 }
 
-/** Reads on until the page is full: of an operation with several runs only the current one is listed. */
+/** Reads from Temporal until the page is full: of several runs of an operation only the current one is listed. */
 async function readPage(
   list: List,
   limit: number,
@@ -121,7 +121,11 @@ async function readPage(
   const operations: ListedOperation[] = [];
   let nextPageToken = from;
   let next: Buffer | undefined;
-  for (let read = 0; read === 0 || (next && operations.length < limit && read < READS_OF_PAGE); read += 1) {
+  for (
+    let read = 0;
+    read === 0 || (next && operations.length < limit && read < MAX_READS_PER_PAGE);
+    read += 1
+  ) {
     const page = await temporal.call((client) =>
       client.workflowService.listWorkflowExecutions({
         namespace: temporal.namespace,
@@ -137,8 +141,8 @@ async function readPage(
 }
 
 /**
- * Operations that have continued as new just now, and whose current run wasn't listed yet when the page was read. By now it may be;
- * behind a page that is the last one nothing else lists it.
+ * Operations that recently continued as new and whose current run wasn't listed yet when the page was read. It may be listed by
+ * now, so on the last page, which no other follows, it is kept anyway.
  */
 async function missingOperations(
   list: List,
@@ -166,35 +170,35 @@ async function listedOperations(
 ): Promise<ListedOperation[]> {
   const runs = await currentRuns(temporal, infos, keepListed);
   const listed = await Promise.all(runs.map((run) => listedOperation(temporal, principal, run)));
-  return listed.filter((one) => one !== undefined).filter((one) => fits(one, again));
+  return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
 }
 
-/** Undefined for a workflow that is no operation of this principal. */
+/** Undefined for a workflow that is not an operation of this principal. */
 async function listedOperation(
   temporal: TemporalClient,
   principal: string,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
   const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields);
-  const marker = memo?.[START_MEMO] as StartMemo | undefined;
-  if (marker?.principal !== principal) return undefined;
+  const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+  if (startMemo?.principal !== principal) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;
-  const createdAt = marker.createdAt ?? toDate(info.startTime ?? {}).toISOString();
+  const createdAt = startMemo.createdAt ?? toDate(info.startTime ?? {}).toISOString();
   const closedAt = info.closeTime && toDate(info.closeTime);
   return {
     token: tokenOf(principal, info.execution?.workflowId ?? ''),
-    tool: marker.tool,
+    tool: startMemo.tool,
     status: statusOf(
       info.status ?? 0,
       info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
     ),
     createdAt,
-    keepAliveSeconds: marker.keepAliveSeconds,
-    ...(marker.estimateSeconds === undefined ? {} : { estimateSeconds: marker.estimateSeconds }),
+    keepAliveSeconds: startMemo.keepAliveSeconds,
+    ...(startMemo.estimateSeconds === undefined ? {} : { estimateSeconds: startMemo.estimateSeconds }),
     ...(stage === undefined ? {} : { stage }),
     ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
-    ...(marker.requestId === undefined ? {} : { requestId: marker.requestId }),
+    ...(startMemo.requestId === undefined ? {} : { requestId: startMemo.requestId }),
     ...(closedAt
       ? {
           closedAt: closedAt.toISOString(),
@@ -211,14 +215,14 @@ function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   };
 }
 
-/** A run may be younger than its operation, and the current run in another status than the one that Temporal listed. */
-function fits(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
+/** Checks filters on the operation: a run may be newer than it, and the current run's status may differ from the listed one's. */
+function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListCursor['again']): boolean {
   if (createdAfter !== undefined && listed.createdAt <= createdAfter) return false;
   if (status === undefined) return true;
   return status === 'open' ? !isTerminal(listed.status) : listed.status === status;
 }
 
-/** Filters may be left out beside a cursor, all of them at once. */
+/** Whether a cursor is of this list. With a cursor, the filters may be omitted, but only all at once. */
 function isOfList(cursor: ListCursor | undefined, principal: string, given: string): boolean {
   return cursor?.principal === principal && (given === NO_FILTERS || given === cursor.given);
 }

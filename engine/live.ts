@@ -5,13 +5,13 @@ import { mergeParts } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
 export class LiveQueries {
-  readonly #underWay = new Map<string, Promise<StateMemo>>();
+  readonly #pending = new Map<string, Promise<StateMemo>>();
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Completes a record from its workflow; returns it unchanged, with `live: false`, when no worker answers. */
+  /** Completes a record with the workflow's data; returns it unchanged, with `live: false`, if no worker answers. */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
-    // An operation that was terminated had no chance to write its children into its memo.
+    // A terminated operation could not write its children into its memo.
     const isQueried = record.areChildrenLarge || record.error?.kind === 'terminated';
     if (record.status === 'expired' || (isTerminal(record.status) && !isQueried)) return record;
     try {
@@ -28,14 +28,14 @@ export class LiveQueries {
     }
   }
 
-  /** Temporal buffers one query per workflow, so concurrent callers share an answer. */
+  /** Concurrent callers share an answer, since Temporal buffers one query per workflow. */
   #query(workflowId: string): Promise<StateMemo> {
-    let query = this.#underWay.get(workflowId);
+    let query = this.#pending.get(workflowId);
     if (!query) {
       query = this.temporal
         .call((client) => client.workflow.getHandle(workflowId).query(OPERATION_QUERY))
-        .finally(() => this.#underWay.delete(workflowId));
-      this.#underWay.set(workflowId, query);
+        .finally(() => this.#pending.delete(workflowId));
+      this.#pending.set(workflowId, query);
     }
     return query;
   }

@@ -1,4 +1,4 @@
-/** Parts of an open operation: its child workflows, as far as describing a bounded number of them shows. */
+/** Parts of an open operation: descriptions of a bounded number of its child workflows. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
@@ -8,24 +8,24 @@ import type { TemporalClient } from './temporal.js';
 
 const { ParentClosePolicy } = proto.temporal.api.enums.v1;
 
-/** Maximum number of child workflows that one reading of an operation describes. */
+/** Maximum number of child workflows described per read of an operation. */
 const DESCRIBED_LIMIT = 20;
 
 export interface Part {
   name: string;
   description: WorkflowExecutionDescription;
   state: StateMemo;
-  /** Its own. */
+  /** Parts of this part. */
   parts: Part[];
 }
 
 /**
- * Describes the open child workflows of a workflow and theirs in turn, those that started first before others: the same
- * ones are read until they end, so that their sum doesn't go back.
+ * Describes the open child workflows of a workflow, recursively and in the order of their start: each read describes the same
+ * ones until they end, so that the sum of their progress doesn't decrease.
  *
  * @throws LonghaulError `unavailable`
  */
-export async function openParts(
+export async function describeOpenParts(
   temporal: TemporalClient,
   { raw }: WorkflowExecutionDescription,
   limit = { left: DESCRIBED_LIMIT },
@@ -41,14 +41,14 @@ export async function openParts(
   const found = await Promise.all(pending.map(({ workflowId }) => readPart(temporal, workflowId!)));
   const parts = found.filter((part) => part !== undefined);
   for (const part of parts)
-    if (limit.left > 0) part.parts = await openParts(temporal, part.description, limit);
+    if (limit.left > 0) part.parts = await describeOpenParts(temporal, part.description, limit);
   return parts;
 }
 
 /**
  * Reads one child workflow, open or closed.
  *
- * @returns undefined for one that is no part, or is gone
+ * @returns undefined if it is not a part, or no longer exists
  * @throws LonghaulError `unavailable`
  */
 export async function readPart(temporal: TemporalClient, workflowId: string): Promise<Part | undefined> {
@@ -63,16 +63,16 @@ export async function readPart(temporal: TemporalClient, workflowId: string): Pr
   }
 }
 
-/** All of them, each before its own parts, with their full names. */
-export function flattened(parts: Part[], prefix = ''): { name: string; part: Part }[] {
+/** All parts with their full names, each before its own parts. */
+export function flattenParts(parts: Part[], prefix = ''): { name: string; part: Part }[] {
   return parts.flatMap((part) => {
     const name = prefix + part.name;
-    return [{ name, part }, ...flattened(part.parts, `${name}/`)];
+    return [{ name, part }, ...flattenParts(part.parts, `${name}/`)];
   });
 }
 
-/** @param message its status in one line, for people */
-export function recordOf(name: string, { state }: Part, message: string | undefined): ChildRecord {
+/** @param message human-readable status, one line */
+export function partRecord(name: string, { state }: Part, message: string | undefined): ChildRecord {
   const isAsking = Object.keys(state.inputRequests ?? {}).length > 0;
   return {
     name,
@@ -83,9 +83,9 @@ export function recordOf(name: string, { state }: Part, message: string | undefi
 }
 
 /**
- * The list that only the workflow knows, with what describing its open parts has shown of them.
+ * Merges the complete list of parts, which only the workflow knows, with the status messages of the described open parts.
  *
- * @param live from the workflow's query
+ * @param live result of the workflow's query
  */
 export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): ChildRecord[] {
   const messages = new Map(described.map(({ name, statusMessage }) => [name, statusMessage]));
@@ -95,7 +95,7 @@ export function mergeParts(live: ChildRecord[], described: ChildRecord[] = []): 
       const statusMessage = one.statusMessage ?? messages.get(one.name);
       return statusMessage === undefined ? one : { ...one, statusMessage };
     }),
-    // Parts of parts: the operation's own workflow doesn't know them.
+    // Parts of parts, which the operation's own workflow doesn't know.
     ...described.filter(({ name }) => name.includes('/') && !names.has(name)),
   ];
 }

@@ -1,7 +1,6 @@
 /**
- * Progress of an operation. The number and the time of its last change never go back, for any reader on any server: the
- * event that closes an activity holds what it had reported, and counts from there until the workflow has added it to its
- * own progress.
+ * Progress of an operation. The value and the time of its last change never decrease, for any reader on any server: the
+ * event that closes an activity holds its last report, which counts until the workflow has added it to its own progress.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import {
@@ -9,42 +8,42 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import { tidyProgress } from '../operations/progress-digits.js';
+import { roundProgress } from '../operations/progress-digits.js';
 import { mergeProgress, type Progress } from '../operations/record.js';
 import { reportIn, reportInFailure, reportInResult } from '../operations/report.js';
 import type { StateMemo } from '../operations/wire.js';
-import { eventsFromEnd, toDate, UNTAKEN_EVENTS, type HistoryEvent } from './history.js';
+import { eventsFromEnd, toDate, INITIAL_EVENTS, type HistoryEvent } from './history.js';
 import { readPart, type Part } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
 const { EventType, PendingWorkflowTaskState } = proto.temporal.api.enums.v1;
 
-/** Maximum pages of history in which open activities are looked for. */
+/** Maximum pages of history that are searched for open activities. */
 const MAX_PAGES = 5;
-/** Maximum number of closed child workflows that are described for one reading. */
+/** Maximum number of closed child workflows described per read. */
 const CLOSED_PARTS_LIMIT = 50;
-/** Maximum number of runs whose furthest progress a reader remembers. */
+/** Maximum number of runs whose highest progress a reader remembers. */
 const REMEMBERED_RUNS = 5_000;
 
-export interface Standing {
-  /** Missing when there is none, or when it can't be read at this moment and would be lower than it was. */
+export interface ProgressReading {
+  /** Missing if there is none, or if it can't be read completely now and would be too low. */
   progress?: Progress;
   /** ISO 8601, UTC. */
   updatedAt: string;
 }
 
-/** Reads progress over one connection, and remembers the furthest of each run. */
+/** Reads progress over one connection, and remembers the highest value of each run. */
 export class ProgressReader {
   /** By run ID. */
-  readonly #furthest = new Map<string, Standing>();
-  readonly #ofParts = new WeakMap<Part, Promise<Standing>>();
+  readonly #highest = new Map<string, ProgressReading>();
+  readonly #partReadings = new WeakMap<Part, Promise<ProgressReading>>();
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Reads an operation's progress from its description, and from its history's end while events wait for a worker.
+   * Reads an operation's progress from its description, and from the end of its history while events wait for a worker.
    *
-   * @param updatedAt ISO 8601; when the rest of its state changed last
+   * @param updatedAt ISO 8601; last change of the rest of its state
    * @param parts its open child workflows
    */
   async read(
@@ -52,7 +51,7 @@ export class ProgressReader {
     state: StateMemo,
     updatedAt: string,
     parts: Part[] = [],
-  ): Promise<Standing> {
+  ): Promise<ProgressReading> {
     const { temporal } = this;
     const { raw, runId } = description;
     const running = await Promise.all(
@@ -61,7 +60,7 @@ export class ProgressReader {
         return { progress: reportIn(details), time: lastHeartbeatTime };
       }),
     );
-    const { closed, closedParts, isIncomplete } = await untakenReports(temporal, description);
+    const { closed, closedParts, isIncomplete } = await unprocessedReports(temporal, description);
     const reports = [...closed, ...running].filter(({ progress }) => progress !== undefined);
     const partial = await Promise.all([...closedParts, ...parts].map((part) => this.readPart(part)));
     const progress = mergeProgress(
@@ -70,40 +69,40 @@ export class ProgressReader {
     );
     const times = [
       ...reports.map(({ time }) => (time ? toDate(time).toISOString() : updatedAt)),
-      ...partial.map((standing) => standing.updatedAt),
+      ...partial.map((reading) => reading.updatedAt),
     ];
     return this.#monotonic(runId, {
-      ...(progress && !isIncomplete ? { progress: tidyProgress(progress) } : {}),
+      ...(progress && !isIncomplete ? { progress: roundProgress(progress) } : {}),
       updatedAt: [updatedAt, ...times].sort().at(-1)!,
     });
   }
 
-  /** Reads a part's progress, once for each object that describes it. */
-  readPart(part: Part): Promise<Standing> {
+  /** Reads a part's progress; cached by the object that describes it. */
+  readPart(part: Part): Promise<ProgressReading> {
     const { description, state, parts } = part;
-    const known = this.#ofParts.get(part);
+    const known = this.#partReadings.get(part);
     if (known) return known;
     const updatedAt = state.updatedAt ?? description.startTime.toISOString();
-    const standing = this.read(description, state, updatedAt, parts);
-    this.#ofParts.set(part, standing);
-    return standing;
+    const reading = this.read(description, state, updatedAt, parts);
+    this.#partReadings.set(part, reading);
+    return reading;
   }
 
   /**
-   * The further of what is read now and what was read before: of two concurrent reads the later answer may be the older
-   * one, and a clock may be set back.
+   * The higher of the current and the previous values: concurrent reads may be answered out of order, and a clock may be
+   * set back.
    */
-  #monotonic(runId: string, now: Standing): Standing {
-    const runs = this.#furthest;
+  #monotonic(runId: string, now: ProgressReading): ProgressReading {
+    const runs = this.#highest;
     const before = runs.get(runId);
     const isBehind = before?.progress && !(now.progress && now.progress.progress >= before.progress.progress);
     const progress = isBehind ? before.progress : now.progress;
     const updatedAt = before && before.updatedAt > now.updatedAt ? before.updatedAt : now.updatedAt;
-    const standing = { ...(progress ? { progress } : {}), updatedAt };
+    const reading = { ...(progress ? { progress } : {}), updatedAt };
     runs.delete(runId);
-    runs.set(runId, standing);
+    runs.set(runId, reading);
     if (runs.size > REMEMBERED_RUNS) runs.delete(runs.keys().next().value!);
-    return standing;
+    return reading;
   }
 }
 
@@ -112,66 +111,66 @@ interface ClosedReport {
   time: HistoryEvent['eventTime'];
 }
 
-interface Untaken {
-  /** Of activities that have closed since the workflow ran last. */
+interface UnprocessedReports {
+  /** Reports of activities that have closed since the last workflow task. */
   closed: ClosedReport[];
   /** Child workflows that have closed since then. */
   closedParts: Part[];
-  /** An activity has closed, and Temporal doesn't show how before the running workflow task ends. */
+  /** Whether the outcome of a closed activity is missing: Temporal buffers it until the running workflow task ends. */
   isIncomplete: boolean;
 }
 
-async function untakenReports(
+async function unprocessedReports(
   temporal: TemporalClient,
   { raw, runId, workflowId, historyLength, status }: WorkflowExecutionDescription,
-): Promise<Untaken> {
+): Promise<UnprocessedReports> {
   const { pendingWorkflowTask: task } = raw;
   const wasCutOff = status.name === 'TERMINATED' || status.name === 'TIMED_OUT';
-  if (historyLength <= UNTAKEN_EVENTS || (!task && !wasCutOff))
+  if (historyLength <= INITIAL_EVENTS || (!task && !wasCutOff))
     return { closed: [], closedParts: [], isIncomplete: false };
-  // Temporal holds back what happens during a workflow task; a killed worker's lasts until its time-out.
-  const isHeldBack =
+  // Temporal buffers events during a workflow task; after a worker is killed, the task lasts until its time-out.
+  const isBuffered =
     wasCutOff || task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED;
   const pending = new Set((raw.pendingActivities ?? []).map(({ activityId }) => activityId));
   /** Scheduled event ID -> the event that closed the activity. */
   const closing = new Map<string, HistoryEvent>();
-  const untaken: HistoryEvent[] = [];
+  const unprocessed: HistoryEvent[] = [];
   const children = new ClosedChildren(raw);
-  let isTaken = false;
+  let isProcessed = false;
   let isIncomplete = false;
   search: for await (const event of eventsFromEnd(temporal, { workflowId, runId }, MAX_PAGES)) {
     const isInDescription = Number(event.eventId) <= historyLength;
-    if (isInDescription) children.see(event, isTaken);
+    if (isInDescription) children.add(event, isProcessed);
     const scheduledEventId = scheduledEventOf(event);
     if (scheduledEventId !== undefined) {
       closing.set(scheduledEventId, event);
-      if (!isTaken && isInDescription) untaken.push(event);
+      if (!isProcessed && isInDescription) unprocessed.push(event);
     }
     switch (event.eventType) {
       case EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
-        isTaken ||= isInDescription;
-        if (isTaken && !isHeldBack) break search;
+        isProcessed ||= isInDescription;
+        if (isProcessed && !isBuffered) break search;
         break;
       case EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED: {
         if (!isInDescription || pending.has(event.activityTaskScheduledEventAttributes?.activityId)) break;
         const end = closing.get(String(event.eventId));
         if (!end) isIncomplete = true;
-        else if (Number(end.eventId) > historyLength) untaken.push(end);
+        else if (Number(end.eventId) > historyLength) unprocessed.push(end);
       }
     }
   }
-  const ids = [...children.untaken];
+  const ids = [...children.unprocessed];
   const closedParts = await Promise.all(ids.slice(0, CLOSED_PARTS_LIMIT).map((id) => readPart(temporal, id)));
   return {
-    closed: await Promise.all(untaken.map((event) => reportOf(temporal, event))),
+    closed: await Promise.all(unprocessed.map((event) => reportOf(temporal, event))),
     closedParts: closedParts.filter((part) => part !== undefined),
     isIncomplete: isIncomplete || ids.length > CLOSED_PARTS_LIMIT,
   };
 }
 
-/** Finds the child workflows whose end the workflow has not taken yet, from its history's end. */
+/** Collects the child workflows whose end the workflow has not processed yet, from the end of the history. */
 class ClosedChildren {
-  readonly untaken = new Set<string>();
+  readonly unprocessed = new Set<string>();
   readonly #open: Set<string>;
   /** Initiated event IDs of those whose closing event was seen. */
   readonly #closed = new Set<string>();
@@ -180,8 +179,8 @@ class ClosedChildren {
     this.#open = new Set((pendingChildren ?? []).map(({ initiatedId }) => String(initiatedId)));
   }
 
-  /** @param isTaken has the workflow run since the event? */
-  see(event: HistoryEvent, isTaken: boolean): void {
+  /** @param isProcessed whether the workflow has run since the event */
+  add(event: HistoryEvent, isProcessed: boolean): void {
     const end =
       event.childWorkflowExecutionCompletedEventAttributes ??
       event.childWorkflowExecutionFailedEventAttributes ??
@@ -191,14 +190,14 @@ class ClosedChildren {
     const start = event.childWorkflowExecutionStartedEventAttributes;
     const { initiatedEventId, workflowExecution } = end ?? start ?? {};
     const id = String(initiatedEventId);
-    // Temporal holds back the end of a child during a workflow task: then it is neither open nor in the history.
-    const isUntaken = end ? !isTaken : start && !this.#open.has(id) && !this.#closed.has(id);
-    if (isUntaken && workflowExecution?.workflowId) this.untaken.add(workflowExecution.workflowId);
+    // During a workflow task Temporal buffers the end of a child: then it is neither open nor in the history.
+    const isUnprocessed = end ? !isProcessed : start && !this.#open.has(id) && !this.#closed.has(id);
+    if (isUnprocessed && workflowExecution?.workflowId) this.unprocessed.add(workflowExecution.workflowId);
     if (end) this.#closed.add(id);
   }
 }
 
-/** The scheduled event of the activity that this event closes. */
+/** ID of the scheduled event of the activity that this event closes. */
 function scheduledEventOf(event: HistoryEvent): string | undefined {
   return (
     event.activityTaskCompletedEventAttributes ??

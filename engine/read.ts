@@ -1,6 +1,6 @@
 /**
- * Reading an operation: describe, merged into the record. It needs no worker. For a closed operation, the result or
- * failure is read too, and the record kept for a few seconds.
+ * Reads of an operation: a describe call, merged into the record. It needs no worker. For a closed operation, the result or
+ * failure is read too, and the record is cached for a few seconds.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
@@ -8,21 +8,21 @@ import type { OperationRecord } from '../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
-import { cancelRequestOf, UNTAKEN_EVENTS } from './history.js';
-import { flattened, openParts, recordOf, type Part } from './parts.js';
+import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
+import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
 import { ProgressReader } from './progress.js';
 import type { TemporalClient } from './temporal.js';
-import { retriesOf, describeBlockage } from './blockage.js';
+import { describeRetries, describeBlockage } from './blockage.js';
 
-/** How long a closed operation's record is kept, in milliseconds: a reset starts a new attempt under its token. */
+/** How long a closed operation's record is cached, in milliseconds: a reset starts a new attempt under its token. */
 const CLOSED_CACHE_MS = 5_000;
 const CLOSED_CACHE_ENTRIES = 64;
 
 interface KeptRecord {
   record: OperationRecord;
-  /** Whether its result had expired when it was read. */
+  /** Whether its result had expired when the record was read. */
   isPastKeepAlive: boolean;
-  /** By the monotonic clock: the system's may be set. */
+  /** Monotonic clock: the system's may be set. */
   readAtMs: number;
 }
 
@@ -38,8 +38,8 @@ export class Records {
   /**
    * Reads an operation.
    *
-   * @param found its workflow, where it was described already
-   * @throws LonghaulError `not_found` alike for unknown, purged and other principals' operations; `unavailable`
+   * @param found description of its workflow, if the caller has it already
+   * @throws LonghaulError `not_found`, the same for unknown, purged and other principals' operations; `unavailable`
    */
   async read(
     principal: string,
@@ -56,7 +56,7 @@ export class Records {
       isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
     if (isFresh && description.status.name !== 'RUNNING') return kept.record;
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
-      // Deleted since it was described: what its history or storage held is gone, and then it isn't found either.
+      // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.
       if (!(error instanceof LonghaulError && error.kind === 'unavailable'))
         startMemoOf(await this.temporal.describe(workflowId), principal);
       throw error;
@@ -80,8 +80,8 @@ export class Records {
     const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const isOpen = description.status.name === 'RUNNING';
-    const parts = isOpen ? await openParts(temporal, description) : [];
-    const standing = await this.#progress.read(description, state, state.updatedAt ?? createdAt, parts);
+    const parts = isOpen ? await describeOpenParts(temporal, description) : [];
+    const reading = await this.#progress.read(description, state, state.updatedAt ?? createdAt, parts);
     const record: OperationRecord = {
       token,
       runId: description.runId,
@@ -89,7 +89,7 @@ export class Records {
       principal: memo.principal,
       createdAt,
       status: 'working',
-      ...standing,
+      ...reading,
       inputRequests: {},
       keepAliveSeconds: memo.keepAliveSeconds,
       attempt: memo.attempt,
@@ -102,7 +102,7 @@ export class Records {
       ...(state.answers === undefined ? {} : { answers: state.answers }),
       ...(state.partial === undefined ? {} : { partial: state.partial }),
     };
-    if (isOpen) await this.#describeOpen(description, state, flattened(parts), record);
+    if (isOpen) await this.#describeOpen(description, state, flattenParts(parts), record);
     else await describeClosed(temporal, description, state, record);
     return record;
   }
@@ -115,13 +115,13 @@ export class Records {
   ): Promise<void> {
     const { temporal } = this;
     const { pendingWorkflowTask: task } = raw;
-    // A run that continues another one starts with that one's state.
-    const isUntouched =
-      Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= UNTAKEN_EVENTS &&
+    // After a continue-as-new, a run starts with the state of the previous one.
+    const isSubmitted =
+      Number(raw.workflowExecutionInfo?.historyLength ?? 0) <= INITIAL_EVENTS &&
       Boolean(task) &&
       !state.inputRequests;
     const open = state.inputRequests ?? {};
-    record.status = isUntouched ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
+    record.status = isSubmitted ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
     record.inputRequests = open;
 
     if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
@@ -132,39 +132,41 @@ export class Records {
       if (record.status === 'input_required') record.status = 'working';
       record.inputRequests = {};
     }
-    const lines = await Promise.all(parts.map(({ part }) => this.#lineOfPart(part)));
+    const descriptions = await Promise.all(parts.map(({ part }) => this.#describePart(part)));
     if (parts.length > 0)
-      record.children = parts.map(({ name, part }, index) => recordOf(name, part, lines[index]!.line));
-    const inParts = parts.flatMap(({ name }, index) => {
-      const { trouble } = lines[index]!;
-      return trouble === undefined ? [] : `${name}: ${trouble}`;
+      record.children = parts.map(({ name, part }, index) =>
+        partRecord(name, part, descriptions[index]!.message),
+      );
+    const partBlockages = parts.flatMap(({ name }, index) => {
+      const blocked = descriptions[index]!.blockage;
+      return blocked === undefined ? [] : `${name}: ${blocked}`;
     });
-    const trouble = (await describeBlockage(temporal, raw, workflowId)) ?? inParts[0];
+    const blockage = (await describeBlockage(temporal, raw, workflowId)) ?? partBlockages[0];
     const message =
-      (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, trouble) : trouble) ??
+      (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, blockage) : blockage) ??
       (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
       (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
-      (await liveLine(temporal, raw, workflowId, record));
+      (await statusLine(temporal, raw, workflowId, record));
     if (message) record.statusMessage = message;
   }
 
-  /** A part's status in one line, and what blocks it, if anything does. */
-  async #lineOfPart(part: Part): Promise<{ line: string | undefined; trouble?: string }> {
+  /** A part's status message, and its blockage, if there is one. */
+  async #describePart(part: Part): Promise<{ message: string | undefined; blockage?: string }> {
     const { description, state } = part;
     const { raw, workflowId } = description;
     const { temporal } = this;
-    const trouble = await describeBlockage(temporal, raw, workflowId);
-    if (trouble !== undefined) return { line: trouble, trouble };
+    const blockage = await describeBlockage(temporal, raw, workflowId);
+    if (blockage !== undefined) return { message: blockage, blockage };
     const asked = Object.values(state.inputRequests ?? {})[0]?.message.split('\n', 1)[0];
-    if (asked !== undefined) return { line: asked };
+    if (asked !== undefined) return { message: asked };
     const { progress } = await this.#progress.readPart(part);
     return {
-      line: await liveLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }),
+      message: await statusLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }),
     };
   }
 }
 
-/** @throws LonghaulError `not_found` for workflows that are no operations, or another principal's */
+/** Start memo of an operation. @throws LonghaulError `not_found` if it is not an operation, or another principal's */
 export function startMemoOf(description: WorkflowExecutionDescription, principal: string): StartMemo {
   const memo = description.memo?.[START_MEMO] as StartMemo | undefined;
   if (memo?.version !== 1 || memo.principal !== principal)
@@ -172,20 +174,20 @@ export function startMemoOf(description: WorkflowExecutionDescription, principal
   return memo;
 }
 
-/** Stage and progress, with the attempts of what is tried again: `profile: 3 of 10 (attempt 2)`. */
-async function liveLine(
+/** Stage, progress and attempts of retried activities in one line: `profile: 3 of 10 (attempt 2)`. */
+async function statusLine(
   temporal: TemporalClient,
   raw: WorkflowExecutionDescription['raw'],
   workflowId: string,
   record: Pick<OperationRecord, 'stage' | 'progress'>,
 ): Promise<string | undefined> {
-  const live = line(record);
-  const retries = await retriesOf(temporal, raw, workflowId);
+  const live = progressLine(record);
+  const retries = await describeRetries(temporal, raw, workflowId);
   return retries ? `${live ?? 'working'} (${retries})` : live;
 }
 
 /** Stage and progress in one line: `profile: 3 of 10, column "delay"`. */
-function line({ stage, progress }: Pick<OperationRecord, 'stage' | 'progress'>): string | undefined {
+function progressLine({ stage, progress }: Pick<OperationRecord, 'stage' | 'progress'>): string | undefined {
   const amount =
     progress && `${progress.progress}${progress.total === undefined ? '' : ` of ${progress.total}`}`;
   const parts = [stage, [amount, progress?.message].filter(Boolean).join(', ')].filter(Boolean);

@@ -1,6 +1,6 @@
 /**
- * Resuming: a closed operation's workflow says itself, in answer to a query, what a new one needs to go on. So the
- * file that a pipeline was made from may have changed, or be gone.
+ * Resuming: the closed operation's workflow answers a query with the input that a new one needs to continue. So the file that
+ * a pipeline was made from may have changed or been removed.
  */
 import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
@@ -11,20 +11,22 @@ import { startMemoOf, type Records } from './read.js';
 import { startWorkflow } from './start.js';
 import type { TemporalClient } from './temporal.js';
 
-/** How long a worker may take to replay the closed workflow, in milliseconds. */
+/** Maximum time for a worker to replay the closed workflow, in milliseconds. */
 const PLAN_DEADLINE_MS = 20_000;
 
 export interface ResumeOptions {
-  /** Step to go on from; else after the last finished one. */
+  /** Step to resume from. Default: after the last finished step. */
   from?: string;
-  /** Arguments that are other than before, for the steps that still run. */
+  /** Changed arguments, for the steps that still run. */
   changes?: Record<string, unknown>;
-  /** The new operation's result shall be kept for at least so long; bounded by Temporal's retention. */
+  /** Minimum time for which the new operation's result is kept, in seconds; bounded by Temporal's retention. */
   leastKeepAliveSeconds?: number;
 }
 
 /**
- * @param record of the operation to go on from
+ * Resumes a closed operation as a new one.
+ *
+ * @param record of the operation to resume
  * @returns the new operation's record
  * @throws LonghaulError `wrong_state`, `invalid_arguments`, `conflict`, `expired`, `unavailable`
  */
@@ -50,7 +52,7 @@ export async function resumeOperation(
   const description = await temporal.describe(workflowId);
   const memo = startMemoOf(description, principal);
   const input = await planOf(temporal, tool, { workflowId, ...options });
-  const { progressToken: _isOver, ...kept } = memo;
+  const { progressToken: _progressToken, ...kept } = memo;
   const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes, retentionSeconds } = await temporal.facts();

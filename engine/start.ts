@@ -1,6 +1,6 @@
 /**
- * Starting an operation: one StartWorkflow, which alone decides; no look-up first, no lock of ours. A workflow that is
- * there already is told apart by the digest of its arguments.
+ * Start of an operation: a single StartWorkflow, which is the only check for duplicates; no look-up first, no lock. The digest
+ * of the arguments distinguishes a repeated start from another request under the same token.
  */
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
@@ -12,66 +12,68 @@ import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
-import { complete } from './delete.js';
+import { finishDeletion } from './delete.js';
 import { startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
-/** How much later than the tool's own deadline Temporal would end the work, in seconds. */
+/** How long after the tool's own deadline Temporal ends the work, in seconds. */
 const BACKSTOP_SECONDS = 60;
-/** Time that people may leave the work waiting before that backstop ends it, in seconds: 30 days. */
-const PEOPLE_SECONDS = 30 * 24 * 3600;
-/** A deletion that takes longer than this was cut off, in milliseconds. */
-const DELETING_MS = 60_000;
+/** Time that waits for people may add before that backstop ends the work, in seconds: 30 days. */
+const INPUT_WAIT_SECONDS = 30 * 24 * 3600;
+/** Age from which an open deletion counts as interrupted, in milliseconds. */
+const STALE_DELETION_MS = 60_000;
 
 /**
- * How long a worker may take for one workflow task, in milliseconds: so long a killed worker's task waits for the next worker.
- * As long as the SDK lets the workflow's code run without a pause (`isolateExecutionTimeout`).
+ * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
+ * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
  */
 const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 export interface StartOptions {
-  /** A token of the caller's own. */
+  /** Token chosen by the caller. Default: a new random one. */
   token?: string;
   /**
-   * Must the token never have been used before, not even by this same call? Only a call with the same idempotency key is
-   * a repeated one then. Default: false.
+   * Whether the token must be unused, even by a call with the same arguments. Then only a call with the same idempotency key
+   * counts as repeated. Default: false.
    */
   isTokenNew?: boolean;
-  /** The same key starts the same operation once. */
+  /** Starts with the same key start the operation once. */
   idempotencyKey?: string;
-  /** How long after closing the result shall be readable, in seconds; null for as long as possible. */
+  /** How long after closing the result can be read, in seconds; null for as long as possible. Default: the tool's. */
   keepAliveSeconds?: number | null;
-  /** The caller's name for its session. */
+  /** Session of the caller. */
   session?: string;
-  /** What notifications of its progress shall be marked with. */
+  /** Progress token for notifications of its progress. */
   progressToken?: string | number;
-  /** ID of the call, where cancelling the call shall cancel the work. */
+  /** ID of the call, if cancelling the call shall cancel the work. */
   requestId?: string | number;
 }
 
-interface Start {
+interface StartRequest {
   principal: string;
   tool: Tool;
-  /** Checked, with defaults. */
+  /** Validated, with defaults. */
   args: Record<string, unknown>;
   argumentsDigest: string;
-  /** Size of the work, if it is known. */
+  /** Size of the work; undefined if it is unknown. */
   size: number | undefined;
-  /** Kind of call that estimates tell apart; undefined for the usual one. */
+  /** Name of the estimate variant; undefined for the default one. */
   variant: string | undefined;
   estimateSeconds: number;
   options: StartOptions;
 }
 
 /**
- * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
- * @throws LonghaulError `invalid_arguments` for a token of another form, `conflict`, `expired` for a repeated start of what
- *   has expired, `unavailable`
+ * Starts an operation of a tool.
+ *
+ * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
+ * @throws LonghaulError `invalid_arguments` for a malformed token, `conflict`, `expired` for a repeated start of an expired
+ *   operation, `unavailable`
  */
 export async function startOperation(
   records: Records,
   secret: Buffer,
-  start: Start,
+  start: StartRequest,
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const token = tokenOfStart(start, secret);
@@ -110,40 +112,42 @@ export async function startOperation(
   return record;
 }
 
-/** An operation as Temporal is asked for it. */
+/** Request to Temporal for the start of an operation. */
 export interface WorkflowStart {
   token: string;
   workflowId: string;
-  /** Temporal's name of the workflow. */
+  /** Workflow type. */
   workflow: string;
   input: unknown;
-  /** One line for Temporal's UI. */
+  /** Summary for Temporal's UI, one line. */
   summary: string;
   memo: StartMemo & { createdAt: string };
   idempotencyKey?: string;
 }
 
 /**
- * @returns the record, once the operation is durable; that of the operation that is there, for a repeated start
+ * Starts the workflow of an operation.
+ *
+ * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `conflict`, `unavailable`
  */
 export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
   const { temporal } = records;
-  if (await tryStart(temporal, start)) return submitted(start);
+  if (await tryStart(temporal, start)) return submittedRecord(start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(temporal, found);
-    // The run that hides a deleted operation was terminated: of starts that race, one replaces it.
-    if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submitted(start);
+    // The run that hides a deleted operation is terminated: exactly one of several racing starts replaces it.
+    if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
-  assertSame(found, start);
+  assertSameStart(found, start);
   return records.read(memo.principal, token, workflowId, found);
 }
 
-/** The record of what has just been started. */
-function submitted({ token, memo }: WorkflowStart): OperationRecord {
+/** Record of an operation that has just been started. */
+function submittedRecord({ token, memo }: WorkflowStart): OperationRecord {
   return {
     token,
     runId: '',
@@ -174,25 +178,25 @@ async function tryStart(...args: Parameters<typeof callStart>): Promise<boolean>
 }
 
 /**
- * Completes a deletion that was cut off.
+ * Completes an interrupted deletion.
  *
  * @param deletion the run that hides the operation
- * @throws LonghaulError `unavailable` while somebody is deleting it
+ * @throws LonghaulError `unavailable` while the deletion may still be running
  */
 async function completeOldDeletion(
   temporal: TemporalClient,
   deletion: WorkflowExecutionDescription,
 ): Promise<void> {
   if (deletion.closeTime) return;
-  if (Date.now() - deletion.startTime.getTime() < DELETING_MS)
+  if (Date.now() - deletion.startTime.getTime() < STALE_DELETION_MS)
     throw new LonghaulError(
       'unavailable',
       'the operation that had this token or key is being deleted; try again shortly',
     );
-  await complete(temporal, deletion);
+  await finishDeletion(temporal, deletion);
 }
 
-function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): string {
+function tokenOfStart({ principal, tool, options }: StartRequest, secret: Buffer): string {
   if (options.token !== undefined) {
     assertClientToken(options.token);
     return options.token;
@@ -201,8 +205,8 @@ function tokenOfStart({ principal, tool, options }: Start, secret: Buffer): stri
   return tokenOfIdempotencyKey(principal, tool.name, options.idempotencyKey, secret);
 }
 
-/** Distinguishes this start from others under the same token. */
-function startIdOf({ principal, tool, options: { idempotencyKey } }: Start, secret: Buffer): string {
+/** ID that distinguishes this start from others under the same token. */
+function startIdOf({ principal, tool, options: { idempotencyKey } }: StartRequest, secret: Buffer): string {
   return idempotencyKey === undefined
     ? randomUUID()
     : tokenOfIdempotencyKey(principal, tool.name, idempotencyKey, secret);
@@ -232,7 +236,7 @@ async function callStart(
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-        workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + PEOPLE_SECONDS) * 1000,
+        workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + INPUT_WAIT_SECONDS) * 1000,
         staticSummary: operation.summary,
         ...(memo.searchAttributes ? { typedSearchAttributes: attributes } : {}),
       }),
@@ -240,7 +244,7 @@ async function callStart(
   try {
     await start();
   } catch (error) {
-    // The answer may have been lost and not the start; a second one finds the first, by its digest.
+    // The response may have been lost, not the start: a second start finds the first by its digest.
     const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
     if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start();
@@ -248,16 +252,16 @@ async function callStart(
 }
 
 /**
- * Refuses another request under the same token, and reveals nothing of the operation there. A start whose token has to be new is the
- * same one only if it is this very start, whose first answer was lost, or has the same idempotency key.
+ * Rejects a different request under the same token, without details of the existing operation. A start that requires a new token
+ * counts as the same only if it is a retry of this start after a lost response, or has the same idempotency key.
  */
-function assertSame(found: WorkflowExecutionDescription, { token, memo }: WorkflowStart): void {
+function assertSameStart(found: WorkflowExecutionDescription, { token, memo }: WorkflowStart): void {
   try {
     const { argumentsDigest, startId } = startMemoOf(found, memo.principal);
     const isSameStart = memo.startId === undefined || startId === memo.startId;
     if (isSameStart && argumentsDigest === memo.argumentsDigest) return;
   } catch {
-    // Not even an operation of this principal: the same refusal.
+    // Not an operation of this principal: the same error.
   }
   throw new LonghaulError(
     'conflict',

@@ -1,4 +1,4 @@
-/** The engine's side of Temporal: a client that may not be there yet, deadlines on calls, errors in our words. */
+/** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   Client,
@@ -22,30 +22,31 @@ import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 
-/** How long a call to Temporal may take before it counts as out of reach, in milliseconds. */
+/** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
 export const CALL_DEADLINE_MS = 2_000;
 
-/** How much later than its deadline a call is given up, in milliseconds: the SDK's core may retry for longer. */
+/** How long after its deadline a call is abandoned, in milliseconds: the SDK's core may retry past the deadline. */
 const DEADLINE_SLACK_MS = 100;
 const OVERDUE = new Error('a call took longer than its deadline');
 
-/** gRPC status codes that mean "not now". */
+/** gRPC status codes of calls that may succeed later. */
 const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 const CANCELLED = 1;
 
-/** How long what was read of Temporal counts, and how long reading it may take, in milliseconds. */
+/** How long {@link TemporalFacts} are cached, and the deadline for reading them, in milliseconds. */
 const FACTS_FRESH_MS = 60_000;
 const FACTS_DEADLINE_MS = 5_000;
 
+/** Properties of the namespace and the server. */
 export interface TemporalFacts {
   /** How long the namespace keeps closed workflows, in seconds. */
   retentionSeconds: number;
-  /** Does it know Longhaul's search attributes? Without them everything but the lists by them works. */
+  /** Whether Longhaul's search attributes exist. Without them everything works except the lists by them. */
   searchAttributes: boolean;
 }
 
-/** Nothing can be stored: the embedded Temporal's database can't grow, or a large value finds no room. */
+/** The disk is full: the embedded Temporal's database can't grow, or a large value can't be stored. */
 export class DiskFullError extends LonghaulError {
   constructor(folder: string, cause: unknown) {
     super(
@@ -57,22 +58,22 @@ export class DiskFullError extends LonghaulError {
 }
 
 export class TemporalClient {
-  /** Decodes what describe leaves encoded. */
+  /** Decodes the payloads that describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;
   #connection: NativeConnection | undefined;
   #facts: TemporalFacts | undefined;
-  /** On the process's own clock, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   #factsReadAtMs = 0;
   #reading: Promise<TemporalFacts> | undefined;
   #closing = new AbortController();
-  /** Fires when nobody shall wait for the first connection any more. */
-  readonly #noMoreWaiting = new AbortController();
+  /** Ends all waits for the first connection. */
+  readonly #stoppedWaiting = new AbortController();
   readonly #firstConnection: Promise<void>;
 
   /**
-   * @param firstConnectionLimitMs how long from now on calls wait for the first connection, in milliseconds, before they
-   *   fail with `unavailable`. Default: 0
+   * @param firstConnectionLimitMs how long calls wait for the first connection, in milliseconds from construction, before
+   *   they fail with `unavailable`. Default: 0
    */
   constructor(
     private readonly home: string,
@@ -83,7 +84,7 @@ export class TemporalClient {
   ) {
     this.dataConverter = loadDataConverter(dataConverterOf(storage));
     const limit = delay(firstConnectionLimitMs, undefined, {
-      signal: this.#noMoreWaiting.signal,
+      signal: this.#stoppedWaiting.signal,
       ref: false,
     }).catch(() => undefined);
     this.#firstConnection = Promise.race([this.#connect(), limit]);
@@ -99,14 +100,14 @@ export class TemporalClient {
     }
   }
 
-  /** Has there been a connection? */
+  /** Whether the first connection has been made. */
   get isConnected(): boolean {
     return this.#client !== undefined;
   }
 
-  /** Calls that wait for the first connection fail now, and later ones at once. */
+  /** Ends the wait for the first connection: waiting calls fail now, and later ones immediately. */
   stopWaiting(): void {
-    this.#noMoreWaiting.abort();
+    this.#stoppedWaiting.abort();
   }
 
   /** @throws LonghaulError `unavailable` while there is no connection yet */
@@ -117,9 +118,9 @@ export class TemporalClient {
   }
 
   /**
-   * The client, once there is a connection: waits for the first one for as long as the constructor was told.
+   * The client, once it is connected: waits for the first connection up to the constructor's limit.
    *
-   * @throws LonghaulError `unavailable` when there is none by then
+   * @throws LonghaulError `unavailable` if it isn't connected by then
    */
   async connectedClient(): Promise<Client> {
     await this.#firstConnection;
@@ -133,7 +134,8 @@ export class TemporalClient {
   /**
    * Calls Temporal under a deadline.
    *
-   * @throws LonghaulError `unavailable` when Temporal doesn't answer in time, `not_found` when it has no such workflow
+   * @param deadlineMs in milliseconds. Default: 2,000
+   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, `not_found` if it has no such workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
     const client = await this.connectedClient();
@@ -143,7 +145,7 @@ export class TemporalClient {
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
       if (isDiskFullError(error)) throw new DiskFullError(this.home, error);
-      if (error === OVERDUE || isOutOfReach(error)) throw await this.#unavailable(error);
+      if (error === OVERDUE || isUnreachable(error)) throw await this.#unavailable(error);
       throw error;
     }
   }
@@ -167,13 +169,13 @@ export class TemporalClient {
     );
   }
 
-  /** Is it this home's own Temporal, with its database on this home's disk? */
+  /** Whether this is the home's embedded Temporal, with its database on the home's disk. */
   get #isEmbedded(): boolean {
     const address = temporalConnectConfig(this.home)?.connectionOptions.address;
     return address !== undefined && address === readStackState(this.home).temporalAddress;
   }
 
-  /** What this Temporal offers; read once a minute, once for all who ask meanwhile. */
+  /** Properties of this Temporal; cached for a minute, and concurrent callers share a read. */
   async facts(): Promise<TemporalFacts> {
     if (this.#facts && performance.now() - this.#factsReadAtMs < FACTS_FRESH_MS) return this.#facts;
     this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
@@ -205,7 +207,7 @@ export class TemporalClient {
       await addSearchAttributes(operatorService, this.namespace);
       return true;
     } catch (error) {
-      if (isOutOfReach(error)) throw error;
+      if (isUnreachable(error)) throw error;
       // Another process may have created them at the same time.
       return missingSearchAttributes(operatorService, this.namespace).then(
         (names) => names.length === 0,
@@ -214,7 +216,7 @@ export class TemporalClient {
     }
   }
 
-  /** What is missing before a call would work; empty when nothing is. */
+  /** Readiness problems, one line each; empty if calls would work. */
   async missing(): Promise<string[]> {
     try {
       await this.facts();
@@ -241,7 +243,7 @@ export class TemporalClient {
   }
 }
 
-/** What is awaited; rejects with {@link OVERDUE} when that takes longer. */
+/** Awaits a promise; rejects with {@link OVERDUE} after the limit. */
 async function within<T>(awaited: Promise<T>, limitMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<never>((_resolve, reject) => {
@@ -254,11 +256,11 @@ async function within<T>(awaited: Promise<T>, limitMs: number): Promise<T> {
   }
 }
 
-/** A poll lasts 60 s at most, so a poller that was last seen longer ago is gone. */
+/** Age from which a poller counts as gone, in seconds: a poll lasts 60 s at most. */
 const POLLER_SECONDS = 70;
 
-/** Did the call fail because Temporal can't be reached, or not in time? */
-export function isOutOfReach(error: unknown): boolean {
+/** Whether a call failed because Temporal is unreachable or did not answer in time. */
+export function isUnreachable(error: unknown): boolean {
   for (
     let at: unknown = error;
     at instanceof Error || (typeof at === 'object' && at !== null);

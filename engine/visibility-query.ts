@@ -7,28 +7,28 @@ import { quote } from '../platform/visibility-query.js';
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
 /** Runs that have continued as new are never current. */
 export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
-/** How far lists lag behind, in milliseconds: by then a run that has continued as new has its successor listed. */
+/** Maximum lag of lists, in milliseconds: by then the successor of a continued run is listed. */
 const LAG_MS = 5_000;
 
 export interface ListFilter {
   tool?: string;
-  /** `open`: all that haven't ended. */
+  /** `open`: all statuses that are not terminal. */
   status?: OperationStatus | 'open';
-  /** Any of several. */
+  /** Session, or any of several. */
   session?: string | string[];
   idempotencyKey?: string;
   createdAfter?: Date;
   /** 1 to 100. Default: 50. */
   limit?: number;
   /**
-   * Of the page before: goes on behind it, with its filters. Others beside it have to be the same, but for the time.
-   * Temporal lists open ones first: one that closes between two pages may come on both, and none is left out.
+   * Cursor of the previous page: continues after it, with its filters. Filters given beside it must be the same, except
+   * `createdAfter`. Temporal lists open operations first: one that closes between two pages may be on both; none is missing.
    */
   cursor?: string;
 }
 
-/** The query for a list of operations, without runs that have continued as new. */
-export function queryOf(
+/** Visibility query for a list of operations, without runs that have continued as new. */
+export function listQuery(
   principal: string,
   filter: ListFilter,
   statusTerm = statusQuery(filter.status),
@@ -45,7 +45,7 @@ export function queryOf(
     .join(' AND ');
 }
 
-/** The search attribute holds what the shell wrote; an end from outside shows only in Temporal's own status. */
+/** Status of an operation: the search attribute holds the runtime's; a termination from outside shows only in Temporal's status. */
 export function statusOf(execution: number, attribute: Uint8Array | null | undefined): OperationStatus {
   const written = attribute ? (JSON.parse(Buffer.from(attribute).toString()) as OperationStatus) : 'working';
   switch (execution) {
@@ -87,10 +87,10 @@ function statusQuery(status: ListFilter['status']): string {
 }
 
 /**
- * The query for runs that have continued as new just now: their successors may not be listed yet, and an operation must not
- * vanish from lists meanwhile.
+ * Visibility query for runs that recently continued as new: their successors may not be listed yet, and an operation must not
+ * disappear from lists in the meantime.
  */
 export function justContinuedQuery(principal: string, filter: ListFilter): string {
   const since = new Date(Date.now() - LAG_MS).toISOString();
-  return queryOf(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);
+  return listQuery(principal, filter, `ExecutionStatus = 'ContinuedAsNew' AND CloseTime > '${since}'`);
 }

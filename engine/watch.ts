@@ -1,25 +1,25 @@
 /**
- * Watching: one history long poll per watched workflow and process, shared by all its watchers, plus a look at 2 s
- * growing to 5 s while somebody wants progress. Watchers that read at the same moment share the read. Waiting writes no
- * history and needs no worker.
+ * Watches of operations: one history long poll per watched workflow and process, shared by all its watchers, plus a read every
+ * 2 s, growing to 5 s, while a watcher wants progress. Concurrent reads of watchers are shared. Waiting writes no history and
+ * needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { CLOSING_EVENTS } from './history.js';
-import { isOutOfReach, type TemporalClient } from './temporal.js';
+import { isUnreachable, type TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
-/** First and longest pause between looks for progress, in milliseconds. */
+/** First and longest interval between reads of progress, in milliseconds. */
 const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
-/** Deadline of a long poll, in milliseconds. Temporal ends one by itself after about 20 s. */
+/** Deadline of a long poll, in milliseconds. Temporal itself ends one after about 20 s. */
 const POLL_DEADLINE_MS = 70_000;
 const RETRY_MS = 1_000;
 
-/** Events after which a record reads differently. Progress isn't among them: it writes no events. */
+/** Events that change a record. Progress writes no events. */
 const CHANGING_EVENTS: ReadonlySet<number> = new Set([
   EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED,
   EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED,
@@ -32,21 +32,21 @@ const CHANGING_EVENTS: ReadonlySet<number> = new Set([
 export interface WatchOptions {
   /** Ends the watch. */
   signal: AbortSignal;
-  /** Also look for progress between changes of state. Default: false. */
+  /** Also watch progress between changes of state. Default: false. */
   progress?: boolean;
 }
 
-/** A record as a watch yields it. */
+/** Record that a watch yields. */
 export interface WatchedRecord extends OperationRecord {
   /**
-   * Whether its progress is above all that this watch has yielded: notifications of one progress token have to increase
+   * Whether its progress is higher than in all records yielded before: notifications of one progress token have to increase
    * (specs: 2026-07-28 basic/patterns/progress, "Progress Flow").
    */
   hasProgressed: boolean;
 }
 
 interface ChangeOptions extends WatchOptions {
-  /** Milliseconds after which to yield although nothing has changed. Default: only changes are yielded. */
+  /** Time after which to yield without a change, in milliseconds. Default: only changes are yielded. */
   pauseMs?: () => number;
 }
 
@@ -55,17 +55,15 @@ interface Watcher {
   wantsProgress: boolean;
 }
 
-/** The watched workflows of one process. */
+/** Watched workflows of one process. */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
 
   constructor(private readonly temporal: TemporalClient) {}
 
   /**
-   * Yields at once, then each time that the workflow may read differently, until the signal fires. Several changes before
-   * the consumer is back count as one. A consumer that reads after each yield misses nothing.
-   *
-   * @returns whether there was a change, or only the pause has passed
+   * Yields immediately, then after each possible change of the workflow, until the signal fires. Changes while the consumer is
+   * busy are merged into one. A consumer that reads after each yield misses nothing. Yields false if only the pause has passed.
    */
   async *changes(
     workflowId: string,
@@ -77,7 +75,7 @@ export class Watches {
       hasChanged = true;
       wake();
     };
-    // Subscribe first, then read: nothing that happens between the two is missed.
+    // Subscribe before the first read, so that no change in between is missed.
     const release = this.#join(workflowId, { onChange, wantsProgress: progress });
     const stop = () => wake();
     signal.addEventListener('abort', stop);
@@ -102,10 +100,10 @@ export class Watches {
   }
 
   /**
-   * The operation as it is now, then each time it reads differently, until it is closed.
+   * Yields the operation now, then each time its record changes, until it is closed.
    *
    * @param read reads the operation, and checks its principal
-   * @param reader names who may read the operation: watchers of the same name share reads
+   * @param reader key of the reader, e.g. its principal: watchers with the same key share reads
    */
   async *watch(
     workflowId: string,
@@ -132,12 +130,12 @@ export class Watches {
     }
   }
 
-  /** Calls back at each change of a workflow, and once at the beginning, until the result is called. */
+  /** Calls back once at the beginning and at each change of a workflow. @returns function that ends it */
   follow(workflowId: string, onChange: () => void): () => void {
     return this.#join(workflowId, { onChange, wantsProgress: false });
   }
 
-  /** Reads a watched operation; shares a read that began after its latest change and is still under way. */
+  /** Reads a watched operation; shares a running read that began after the latest change. */
   read(workflowId: string, reader: string, read: () => Promise<OperationRecord>): Promise<OperationRecord> {
     return this.#watches.get(workflowId)?.read(reader, read) ?? read();
   }
@@ -153,7 +151,7 @@ export class Watches {
   }
 }
 
-/** @returns undefined once the signal has fired */
+/** Retries a read while Temporal is unavailable. @returns undefined once the signal has fired */
 async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
@@ -167,14 +165,14 @@ async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal):
 }
 
 /**
- * The long poll of one workflow. Temporal's connection can't abandon a poll, so a watch without watchers stays until its
- * poll returns, and watchers that come meanwhile join it.
+ * Long poll of one workflow. Temporal's connection can't abandon a poll, so a watch without watchers stays until its poll
+ * returns, and new watchers join it.
  */
 class Watch {
   readonly #watchers = new Set<Watcher>();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
-  /** Reads under way that began after the latest change, by reader. */
+  /** Running reads that began after the latest change, by reader. */
   #reads = new Map<string, Promise<OperationRecord>>();
 
   constructor(
@@ -187,7 +185,7 @@ class Watch {
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    // What is under way may be older than what the new watcher knows already.
+    // A running read may be older than what the new watcher already knows.
     this.#reads = new Map();
     if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
   }
@@ -221,7 +219,7 @@ class Watch {
     }, this.#tickMs);
   }
 
-  /** Polls the history from its beginning, then for each new event; continues with the run that follows. */
+  /** Polls the history from its beginning, then for each new event; continues with the next run. */
   async #follow(): Promise<void> {
     let nextPageToken: Uint8Array | undefined;
     do {
@@ -238,13 +236,13 @@ class Watch {
         const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
         nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
         if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
-        // Without a token this run is at its end: the next poll, without a run ID, is for the one that follows.
+        // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
         if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
           continue;
       } catch (error) {
         nextPageToken = undefined;
-        // Watchers find out what it is by reading.
-        if (!isOutOfReach(error)) this.#notify();
+        // Watchers get the error from their next read.
+        if (!isUnreachable(error)) this.#notify();
       }
       if (this.#watchers.size > 0) await delay(RETRY_MS);
     } while (this.#watchers.size > 0);

@@ -229,7 +229,7 @@ export interface QueuedMessage extends Omit<DeliveredMessage, 'delivery'> {
 }
 
 /** Whether the agent has every property that the selector names. */
-export function matches({ name, type, capabilities }: Registration, selector: Selector): boolean {
+export function matchesSelector({ name, type, capabilities }: Registration, selector: Selector): boolean {
   return (
     (selector.names === undefined || selector.names.includes(name)) &&
     (selector.type === undefined || selector.type === type) &&

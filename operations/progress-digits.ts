@@ -1,22 +1,22 @@
-/** Progress in as many digits as say something. */
+/** Rounding of progress to significant digits. */
 import type { Progress } from './record.js';
 
-/** Digits behind the decimal point of amounts from 1 on; smaller ones have as many digits as count. */
+/** Decimal places of amounts from 1 on; smaller amounts keep this many digits after their first one. */
 const DECIMALS = 2;
-/** What is taken for a rounding error of sums of fractions, as a share of the last digit. */
+/** Tolerance for rounding errors of summed fractions, as a share of the last digit. */
 const NOISE = 1e-6;
 
 /**
- * Rounds progress for people and programs alike: sums of fractions have up to 17 digits. Amounts are rounded down and totals
- * up, so that the total is reached only by work that is done, and rounded progress never goes back where progress doesn't.
+ * Rounds progress, since sums of fractions have up to 17 digits. Amounts are rounded down and totals up, so that only completed
+ * work reaches the total, and rounded progress never decreases unless progress does.
  */
-export function tidyProgress({ progress, total, message }: Progress): Progress {
-  const tidyTotal = total === undefined ? undefined : roundUp(total);
+export function roundProgress({ progress, total, message }: Progress): Progress {
+  const roundedTotal = total === undefined ? undefined : roundUp(total);
   const amount = roundDown(progress);
-  const isDone = total !== undefined && tidyTotal !== undefined && progress >= total;
+  const isDone = total !== undefined && roundedTotal !== undefined && progress >= total;
   return {
-    progress: isDone ? Math.max(tidyTotal, amount) : amount,
-    ...(tidyTotal === undefined ? {} : { total: tidyTotal }),
+    progress: isDone ? Math.max(roundedTotal, amount) : amount,
+    ...(roundedTotal === undefined ? {} : { total: roundedTotal }),
     ...(message === undefined ? {} : { message }),
   };
 }
@@ -28,7 +28,7 @@ function roundDown(value: number): number {
 
 function roundUp(value: number): number {
   const unit = unitsPerOne(value);
-  // Not -0.
+  // Avoids -0.
   return Math.ceil(value * unit - NOISE) / unit + 0;
 }
 

@@ -1,4 +1,4 @@
-/** The one record of an operation. Every face renders it; none keeps its own. */
+/** Record of an operation: the only representation of its state, which every protocol renders. */
 import type { OperationError } from './errors.js';
 import type { JsonSchema } from './schema.js';
 
@@ -11,7 +11,7 @@ export type OperationStatus =
   | 'canceled'
   | 'timed_out'
   | 'expired'
-  /** Only for a record that can't be read. */
+  /** Only if the record can't be read. */
   | 'unknown';
 
 const TERMINAL: ReadonlySet<OperationStatus> = new Set([
@@ -22,43 +22,43 @@ const TERMINAL: ReadonlySet<OperationStatus> = new Set([
   'expired',
 ]);
 
-/** Is this status final within an attempt? */
+/** Whether a status is final within an attempt. */
 export function isTerminal(status: OperationStatus): boolean {
   return TERMINAL.has(status);
 }
 
-/** How far the work is, in the tool's own units. It never goes back. */
+/** Progress of the work, in the tool's own units. It never decreases. */
 export interface Progress {
   progress: number;
   total?: number;
-  /** One short line for people. */
+  /** Human-readable, one short line. */
   message?: string;
 }
 
-/** A question that the operation waits for. */
+/** Question that an operation waits for. */
 export interface InputRequest {
   message: string;
   /** Flat JSON Schema of the answer. */
   schema: JsonSchema;
-  /** ISO 8601; when the operation goes on without an answer. */
+  /** ISO 8601; when the operation continues without an answer. */
   expiresAt?: string;
 }
 
-/** An answer to an input request: MCP's three actions (specs: 2026-07-28 client/elicitation). */
+/** Answer to an input request: MCP's three actions (specs: 2026-07-28 client/elicitation). */
 export type Answer =
   { action: 'accept'; content: Record<string, unknown> } | { action: 'decline' } | { action: 'cancel' };
 
-/** An input request that is answered. */
+/** Answered input request. */
 export interface AnsweredRequest {
   key: string;
   action: Answer['action'];
-  /** Nobody answered in time: the default that the workflow had given was taken. */
+  /** Set if nobody answered in time and the workflow's default was used. */
   isDefault?: true;
   /** ISO 8601, UTC. */
   at: string;
 }
 
-/** Number of answered input requests that a record keeps, the latest. */
+/** Number of the latest answered input requests that a record keeps. */
 export const KEPT_ANSWERS = 20;
 
 export type ChildStatus =
@@ -66,31 +66,31 @@ export type ChildStatus =
 
 const OPEN_PARTS: ReadonlySet<ChildStatus> = new Set(['pending', 'working', 'input_required']);
 
-/** Can a part with this status still change? */
+/** Whether a part with this status can still change. */
 export function isOpenPart(status: ChildStatus): boolean {
   return OPEN_PARTS.has(status);
 }
 
 /**
- * A part of an operation that runs for itself: a child workflow, a job of a pipeline, or one item of a job that runs for
- * each.
+ * Part of an operation that runs independently: a child workflow, a job of a pipeline, or one item of a job that runs for
+ * each item of a list.
  */
 export interface ChildRecord {
-  /** `build`; with the item's position, `test[3]`. */
+  /** E.g. `build`; with the item's position, `test[3]`. */
   name: string;
   status: ChildStatus;
-  /** One short line for people: why it failed, what it waits for. */
+  /** Human-readable, one short line: why it failed, or its current wait. */
   statusMessage?: string;
-  /** The item that it runs for. */
+  /** Item that it runs for. */
   item?: unknown;
   steps: StepRecord[];
-  /** Its outputs by name. */
+  /** Outputs by name. */
   outputs?: Record<string, string>;
-  /** Files that it left. */
+  /** Files that it left in storage. */
   artifacts?: { name: string; path: string; bytes: number; workflowId: string }[];
-  /** What its approvals were filled in with. */
+  /** Fields of its answered approvals. */
   approval?: Record<string, unknown>;
-  /** Where it runs. */
+  /** Host that it runs on. */
   host?: string;
 }
 
@@ -101,14 +101,14 @@ export interface StepRecord {
   /** ISO 8601, UTC. */
   startedAt?: string;
   closedAt?: string;
-  /** Workflow ID of the operation whose log this step's is, when it ran in an earlier one. */
+  /** Workflow ID of the operation that holds the step's log, if the step ran in an earlier one. */
   logsOf?: string;
 }
 
 export interface OperationRecord {
-  /** What callers know the operation by. */
+  /** Name of the operation for its callers. */
   token: string;
-  /** Run of the Temporal workflow that this was read from. */
+  /** Run ID of the Temporal workflow that the record was read from. */
   runId: string;
   tool: string;
   principal: string;
@@ -117,21 +117,21 @@ export interface OperationRecord {
   updatedAt: string;
   closedAt?: string;
   status: OperationStatus;
-  /** Set once Temporal has taken a cancel: from then on the operation can only end canceled. */
+  /** ISO 8601; set once Temporal has accepted a cancel request: from then on the operation can only end canceled. */
   cancelRequestedAt?: string;
   cancelReason?: string;
-  /** One short line for people. */
+  /** Human-readable, one short line. */
   statusMessage?: string;
   stage?: string;
   progress?: Progress;
   inputRequests: Record<string, InputRequest>;
-  /** The latest {@link KEPT_ANSWERS} answered ones, in their order. */
+  /** The latest {@link KEPT_ANSWERS} answered input requests, oldest first. */
   answers?: AnsweredRequest[];
-  /** What is finished so far; kept after cancel, failure and time-out. */
+  /** Partial result; kept after cancel, failure and time-out. */
   partial?: unknown;
-  /** Parts that run for themselves, when the record was read live or is closed. */
+  /** Parts; complete if the record was read live or is closed. */
   children?: ChildRecord[];
-  /** There are children, but too many for a record that isn't read live. */
+  /** Set if there are too many children for a record that isn't read live. */
   areChildrenLarge?: true;
   result?: unknown;
   error?: OperationError;
@@ -140,15 +140,15 @@ export interface OperationRecord {
   keepAliveSeconds: number;
   attempt: number;
   resumedFrom?: string;
-  /** What its starter wants notifications of its progress to be marked with. */
+  /** Progress token for notifications of its progress, given at its start. */
   progressToken?: string | number;
-  /** ID of the call that started it, where cancelling the call cancels the work. */
+  /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
-  /** Answers that were taken but that no worker has processed yet. False: read without a worker. */
+  /** Whether its workflow was queried for large values and children; false: read without a worker. */
   live: boolean;
 }
 
-/** The workflow's own progress plus what activities report that aren't part of it yet. */
+/** Sums the workflow's own progress and the reports that it doesn't include yet. */
 export function mergeProgress(
   { progress: own, unreached }: { progress?: Progress; unreached?: number },
   reports: Progress[],
@@ -163,7 +163,7 @@ export function mergeProgress(
   };
 }
 
-/** What activities announce, as long as each of them does. */
+/** Sum of the announced totals; undefined unless every report has one. */
 function totalOf(done: number, unreached: number | undefined, reports: Progress[]): number | undefined {
   const totals = reports.map(({ total }) => total);
   if (!totals.every((one) => one !== undefined)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Names of statuses: one table of what each protocol calls a status of an operation's record, and a status of its parts
- * (jobs and steps of a pipeline). The command line has no column: it uses the record's own names.
+ * Names of statuses: one table of each protocol's names for the statuses of operations and of their parts (jobs and steps of a
+ * pipeline). The command line has no column: it uses the record's own names.
  */
 import {
   isOpenPart,
@@ -13,9 +13,9 @@ import {
 /** Task statuses of MCP (specs: 2025-11-25 basic/utilities/tasks; ext-tasks, "Task Status"). */
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
 
-/** Statuses of the plain contract, those of `operation_get`: open ones, then final ones. */
+/** Statuses of the plain contract, as in `operation_get`: open ones, then final ones. */
 export const PLAIN_OPEN_STATUSES = ['queued', 'running', 'input_required'] as const;
-/** Clients know both spellings of cancelled; `cancelled` is the one that is sent. */
+/** Both spellings of cancelled, since clients know both; the server sends `cancelled`. */
 export const PLAIN_FINAL_STATUSES = [
   'completed',
   'failed',
@@ -39,11 +39,11 @@ export type AsyncStatus =
 /** Job statuses of two-stage returns. */
 export type TwoStageStatus = 'queued' | 'running' | 'complete';
 
-/** The names of one status, by protocol. */
+/** Names of one status, by protocol. */
 interface StatusNames {
   /**
    * Tasks of 2026-07-28. Work that failed or timed out has a result with `isError`, and its task is `completed`; `failed` is for
-   * JSON-RPC errors (specs: ext-tasks, "Task Execution Errors"), for which see {@link taskStatusOf}.
+   * JSON-RPC errors (specs: ext-tasks, "Task Execution Errors"); see {@link taskStatusOf}.
    */
   task: TaskStatus;
   /** Tasks of 2025-11-25. */
@@ -56,7 +56,7 @@ interface StatusNames {
 
 const working = { task: 'working', olderTask: 'working', sep1391: 'working', twoStage: 'running' } as const;
 
-/** An operation that has expired is an error in the protocols of tasks and jobs, so its names there are never sent. */
+/** In the protocols of tasks and jobs an expired operation is an error, so its names there are never sent. */
 export const STATUS_NAMES: Record<OperationStatus, StatusNames> = {
   submitted: { ...working, plain: 'queued', job: 'queued', sep1391: 'submitted', twoStage: 'queued' },
   working: { ...working, plain: 'running', job: 'running' },
@@ -127,17 +127,17 @@ export const PART_STATUS_NAMES: Record<
 };
 
 /**
- * The status of a part within an operation: what the operation left open as it ended has ended with it. Only one that was
- * terminated leaves something open, so with an operation that has expired it failed.
+ * Status of a part, given its operation's: parts that are open when the operation ends get the operation's status. Only a
+ * terminated operation leaves parts open, so those of an expired operation count as failed.
  */
-export function partStatusIn(ofOperation: OperationStatus, status: ChildStatus): ChildStatus {
-  if (!isTerminal(ofOperation) || !isOpenPart(status)) return status;
-  return ofOperation === 'expired' ? 'failed' : (ofOperation as ChildStatus);
+export function partStatusIn(operationStatus: OperationStatus, status: ChildStatus): ChildStatus {
+  if (!isTerminal(operationStatus) || !isOpenPart(status)) return status;
+  return operationStatus === 'expired' ? 'failed' : (operationStatus as ChildStatus);
 }
 
 /**
- * The record's status with a cancel counted from its request on, for protocols in which a cancelled operation is final at
- * once, whatever its work still does.
+ * Status that is `canceled` from the cancel request on, for protocols in which a cancelled operation is final immediately, even
+ * while its work is still stopping.
  */
 export function statusOnceCanceled({
   status,
@@ -147,7 +147,7 @@ export function statusOnceCanceled({
   return cancelRequestedAt !== undefined && closedAt === undefined ? 'canceled' : status;
 }
 
-/** The task status of 2026-07-28; `failed` for work that ended with a JSON-RPC error. */
+/** Task status of 2026-07-28; `failed` for work that ended with a JSON-RPC error. */
 export function taskStatusOf({ status, error }: Pick<OperationRecord, 'status' | 'error'>): TaskStatus {
   return status === 'failed' && error?.kind === 'protocol' ? 'failed' : STATUS_NAMES[status].task;
 }

@@ -60,7 +60,7 @@ export function chooseStep(children: WithSteps[], reference?: string): ChosenSte
 }
 
 /** The step that is shown by default; undefined when none has started. */
-export function likeliestStep(steps: ChosenStep[]): ChosenStep | undefined {
+export function defaultStep(steps: ChosenStep[]): ChosenStep | undefined {
   const started = steps
     .filter(({ step }) => step.startedAt !== undefined)
     .sort((one, other) => (one.step.startedAt! < other.step.startedAt! ? -1 : 1));
@@ -73,7 +73,7 @@ export function likeliestStep(steps: ChosenStep[]): ChosenStep | undefined {
 }
 
 function likeliest(steps: ChosenStep[], message: string): ChosenStep {
-  const chosen = likeliestStep(steps);
+  const chosen = defaultStep(steps);
   if (chosen) return chosen;
   throw new LonghaulError('not_found', `${message}, so there is no log; the steps are ${listOf(steps)}`);
 }

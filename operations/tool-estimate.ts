@@ -73,11 +73,11 @@ export function estimateArguments({ per, variants = [] }: ToolEstimate): string[
 export function matchVariant(
   estimate: ToolEstimate,
   args: Record<string, unknown>,
-): { line: CallEstimate; variant?: string } {
+): { estimate: CallEstimate; variant?: string } {
   const found = estimate.variants?.find(({ when }) =>
     Object.entries(when).every(([name, value]) => args[name] === value),
   );
-  return found ? { line: found, variant: variantName(found.when) } : { line: estimate };
+  return found ? { estimate: found, variant: variantName(found.when) } : { estimate };
 }
 
 function variantName(when: Record<string, unknown>): string {
@@ -105,7 +105,7 @@ export function fixedEstimateSeconds({ seconds, per }: CallEstimate, size: numbe
 }
 
 /** The author's line over the size of the work; undefined without `per`. */
-export function priorOf({ seconds, per }: CallEstimate): DurationLine | undefined {
+export function priorEstimate({ seconds, per }: CallEstimate): DurationLine | undefined {
   return per && { seconds, secondsPerUnit: per.seconds };
 }
 

@@ -2,7 +2,7 @@
 import { didYouMean } from './near-names.js';
 
 /** Shape of a value: a `typeof` name, one of some words, an object with known keys, or a list. */
-export type Form =
+export type OptionForm =
   | 'any'
   | 'string'
   | 'boolean'
@@ -10,10 +10,10 @@ export type Form =
   | 'function'
   | 'object'
   | { words: string[] }
-  | { keys: Record<string, Form> }
-  | { listOf: Form };
+  | { keys: Record<string, OptionForm> }
+  | { listOf: OptionForm };
 
-const PER: Form = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
+const PER: OptionForm = { keys: { argument: 'string', of: 'any', seconds: 'any' } };
 
 /** All options. `any` is checked where it is used, with a message of its own. */
 export const TOOL_OPTIONS = {
@@ -49,14 +49,14 @@ export const TOOL_OPTIONS = {
       openWorldHint: 'boolean',
     },
   },
-} satisfies Record<string, Form>;
+} satisfies Record<string, OptionForm>;
 
 /** Unknown options at any depth and values of another shape, a line for each: path, what was expected, what came. */
-export function optionProblems(options: object, forms: Record<string, Form>): string[] {
+export function optionProblems(options: object, forms: Record<string, OptionForm>): string[] {
   return problemsOf('', options, { keys: forms });
 }
 
-function problemsOf(path: string, value: unknown, form: Form): string[] {
+function problemsOf(path: string, value: unknown, form: OptionForm): string[] {
   if (value === undefined || form === 'any') return [];
   const expected = (what: string) => [`${path}: expected ${what}; got ${preview(value)}`];
   if (typeof form === 'string')

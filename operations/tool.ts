@@ -1,4 +1,4 @@
-/** What a tool is: the definition that authors write, checked as it is loaded. */
+/** Tool definitions: written by authors, validated when they are loaded. */
 import { DEFAULT_KEEP_ALIVE_SECONDS } from './budgets.js';
 import { describe, summarize } from './documentation/describe.js';
 import { exampleOf } from './documentation/example.js';
@@ -16,71 +16,71 @@ import {
   type JsonSchema,
 } from './schema.js';
 import { estimateArguments, estimateProblem, type ToolEstimate } from './tool-estimate.js';
-import { optionProblems, TOOL_OPTIONS, type Form } from './tool-options.js';
+import { optionProblems, TOOL_OPTIONS, type OptionForm } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
 
 /**
- * Names that belong to every tool's call, so that no tool can declare them: `idempotency_key` is taken from every call, the
- * others from calls of long tools.
+ * Argument names that no tool can declare: `idempotency_key` is taken from the arguments of every call, the others from those of
+ * calls to long-running tools.
  */
 export const RESERVED_ARGUMENTS = ['wait', 'timeout', 'idempotency_key'] as const;
 
-/** What the names of Longhaul's own tools about operations begin with: no other tool's may. */
+/** Prefix of the names of Longhaul's own operation tools, reserved for them. */
 export const OPERATION_TOOL_PREFIX = 'operation_';
 
-/** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); Longhaul has no use for it. */
+/** MCP's keyword for arguments that clients repeat as headers (specs: 2026-07-28 streamable-http); not supported. */
 const HEADER_KEYWORD = 'x-mcp-header';
 
-/** Remedy for a schema that JSON Schema can't say. */
-const PLAIN_SCHEMA = '; use a plain schema, and transform in the workflow or an activity';
+/** Hint for schemas that JSON Schema can't express. */
+const PLAIN_SCHEMA_HINT = '; use a plain schema, and transform in the workflow or an activity';
 
 export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> {
   /** Name of the tool and of its workflow: a letter, then letters, digits and `_`; at most 64 characters. */
   name: string;
-  /** Name for people. */
+  /** Display name. Default: the name, with spaces for `_`. */
   title?: string;
   description: DescriptionParts;
   /** Schema of the arguments: zod or JSON Schema, of an object. */
   input: Input;
   /** Schema of the result: zod or JSON Schema, of an object. */
   output?: Output;
-  /** How the result reads as text, for clients that show only that. Default: its JSON. */
+  /** Renders the result as text, for clients that show only text. Default: its JSON. */
   toText?: (output: Infer<Output>) => string;
   /**
-   * May a call become a task, or another protocol's handle on work that goes on? `optional`: if the client has one.
-   * `required`: it has to, see `withoutTasks`.
-   * `forbidden`: the work is so short that every call waits for it. Default: `optional`.
+   * Whether a call becomes a task, or the equivalent of another protocol. `optional`: if the client supports it.
+   * `required`: always, see `withoutTasks`.
+   * `forbidden`: never; the work is so short that every call waits for it. Default: `optional`.
    */
   taskSupport?: 'optional' | 'required' | 'forbidden';
   /**
-   * With `taskSupport: 'required'`: what clients get that have neither tasks, operation tokens nor two-stage returns.
-   * `hidden`: the tool isn't listed for them, and a call is no valid request (-32600). `plain`: the plain contract.
-   * Default: what MCP says of their version: a refusal where it has tasks, else the plain contract.
+   * With `taskSupport: 'required'`: behaviour for clients that have neither tasks, operation tokens nor two-stage returns.
+   * `hidden`: the tool isn't listed for them, and a call is an invalid request (-32600). `plain`: the plain contract.
+   * Default: as in the client's MCP version: an error if the version has tasks, else the plain contract.
    */
   withoutTasks?: 'hidden' | 'plain';
-  /** Is the work so short that a plain call may wait for it? Default: false. */
+  /** Whether the work is so short that a plain call may wait for it. Default: false. */
   wait?: boolean;
-  /** How long a waiting call waits by default, in seconds. Default: 600. */
+  /** Default time that a waiting call waits, in seconds. Default: 600. */
   timeoutSeconds?: number;
-  /** The published maximum duration of the work, in seconds, people's time to answer not counted. Default: 24 hours. */
+  /** Published maximum duration of the work, in seconds, without people's time to answer. Default: 24 hours. */
   deadlineSeconds?: number;
-  /** How long the work takes until there are past runs to tell, and what that depends on. */
+  /** Estimated duration of the work while there are no past runs, and the arguments that it depends on. */
   estimate: ToolEstimate;
   /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
   keepAliveSeconds?: number;
-  /** What cancel and time-out clean up, and what stays, in a sentence for the description. */
+  /** Sentence for the description: what cancel and time-out clean up, and what stays. */
   cleanup?: string;
   /** Types of failures (Temporal's ApplicationFailure type, or the error's name) after which a new call may succeed. */
   retryableErrors?: string[];
-  /** Arguments and the result of a call, for the example in the documentation. Default: the plainest that the schemas allow. */
+  /** Arguments and result of a call, for the example in the documentation. Default: the simplest that the schemas allow. */
   example?: { input: Record<string, unknown>; output?: Infer<Output> };
   /**
-   * Arguments to ask the person for, before anything starts, when a call lacks them: argument -> question. Only
-   * clients with elicitation are asked.
+   * Questions for arguments that a call lacks, by argument: asked before the operation starts. Only clients with elicitation are
+   * asked.
    */
   askFor?: Record<string, string>;
-  /** Schemas of what the workflow asks in the middle, checked here: flat objects. */
+  /** Schemas of the workflow's input requests, validated when the tool is loaded: flat objects. */
   questions?: Record<string, AnySchema>;
   /** MCP's hints about the tool's behaviour (specs: 2026-07-28 server/tools). */
   annotations?: {
@@ -91,22 +91,22 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   };
 }
 
-/** Each option has a form that is checked. */
-const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, Form> = TOOL_OPTIONS;
+/** Form that each option must have. */
+const OPTIONS: Record<keyof ToolOptions<JsonSchema, JsonSchema>, OptionForm> = TOOL_OPTIONS;
 
-/** A tool as the server and the engine know it. */
+/** Tool as the server and the engine use it. */
 export interface Tool {
   name: string;
-  /** Temporal's name of the workflow that does its work: the tool's own, unless many tools share one. */
+  /** Type of the workflow that does its work: the tool's name, unless several tools share a workflow. */
   workflow: string;
-  /** What that workflow gets for a call's arguments: those, unless many tools share it. */
+  /** Converts a call's arguments to the workflow's input: unchanged, unless several tools share the workflow. */
   toWorkflowInput: (args: Record<string, unknown>) => unknown;
-  /** Whether it was made from a pipeline, so that its operations consist of jobs with steps, each with a log. */
+  /** Whether it is a pipeline: its operations consist of jobs with steps, each with a log. */
   isPipeline: boolean;
   title: string;
-  /** What it does, when to use it, what it gives. */
+  /** Its purpose, when to use it, and what it returns. */
   summary: string;
-  /** The summary, and what else is the same on every face; each adds how the tool is used there. */
+  /** Summary and other text common to all protocols; each protocol adds how the tool is used there. */
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema | undefined;
@@ -118,16 +118,16 @@ export interface Tool {
   deadlineSeconds: number;
   estimate: ToolEstimate;
   keepAliveSeconds: number;
-  /** What cancel and time-out clean up; undefined when its author didn't say. */
+  /** Cleanup after cancel and time-out; undefined if its author gave none. */
   cleanup: string | undefined;
   retryableErrors: string[];
-  /** Undefined when its author gave none and the schema alone doesn't. */
+  /** Undefined if its author gave none and none can be derived from the schemas. */
   example: ToolExample | undefined;
-  /** What of its documentation its author has left out. */
+  /** Missing parts of its documentation. */
   gaps: Gap[];
   askFor: Record<string, string>;
   annotations: ToolOptions<JsonSchema, JsonSchema>['annotations'];
-  /** Only for types: what {@link defineTool} inferred. */
+  /** For type inference only, see {@link defineTool}; never set. */
   types?: { input: unknown; output: unknown };
 }
 
@@ -162,19 +162,19 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   }
   if (options.name.startsWith(OPERATION_TOOL_PREFIX))
     fail(`name: names that begin with ${OPERATION_TOOL_PREFIX} are Longhaul's own; choose another`);
-  const misfits = optionProblems(options, OPTIONS);
-  if (misfits.length) fail(...misfits);
+  const formProblems = optionProblems(options, OPTIONS);
+  if (formProblems.length) fail(...formProblems);
   if (!options.description?.does) fail('description.does: expected a sentence; got nothing');
   if (!options.estimate) fail('estimate: expected { seconds }; got nothing');
   const convert = (field: string, schema: AnySchema, direction: 'input' | 'output' = 'input'): JsonSchema => {
     let json: JsonSchema;
     try {
-      // Arguments and answers reach the workflow as they were sent: a transform would never run.
+      // Arguments and answers reach the workflow unchanged: a transform would never run.
       if (direction === 'input') toJsonSchema(schema, 'output');
       json = toJsonSchema(schema, direction);
     } catch (error) {
       const { message } = error as Error;
-      return fail(`${field}: ${message}${/cannot be represented/.test(message) ? PLAIN_SCHEMA : ''}`);
+      return fail(`${field}: ${message}${/cannot be represented/.test(message) ? PLAIN_SCHEMA_HINT : ''}`);
     }
     assertPatterns(json, `tool ${JSON.stringify(options.name)}: ${field}`);
     return json;
@@ -237,7 +237,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   const { estimate, cleanup, retryableErrors = [] } = options;
   const summary = summarize(options.description);
   let example: ToolExample | undefined;
-  const told = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
+  const documented = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
   return {
     name: options.name,
     workflow: options.name,
@@ -245,7 +245,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     isPipeline: false,
     title: options.title ?? options.name.replaceAll('_', ' '),
     summary,
-    description: describe({ ...told, isEstimated: true }),
+    description: describe({ ...documented, isEstimated: true }),
     inputSchema,
     outputSchema,
     toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
@@ -258,9 +258,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
     cleanup,
     retryableErrors,
-    // Made as they are first read: workflows that import a definition need neither, nor the patterns that examples are checked by.
+    // Lazy: workflows that import a definition need neither these, nor the patterns that examples are validated with.
     get example() {
-      return (example ??= completed(given, inputSchema, outputSchema));
+      return (example ??= completeExample(given, inputSchema, outputSchema));
     },
     get gaps() {
       return documentationGaps({ ...options, inputSchema, outputSchema, example: this.example });
@@ -270,8 +270,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   };
 }
 
-/** The author's example, or the plainest one. */
-function completed(
+/** The author's example, or the simplest one that the schemas allow. */
+function completeExample(
   given: ToolExample | undefined,
   inputSchema: JsonSchema,
   outputSchema: JsonSchema | undefined,

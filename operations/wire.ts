@@ -1,12 +1,12 @@
 /**
  * The contract between the engine and the workflow runtime in Temporal: queries, updates and signals with their types, and
- * the shapes of the memo. One small file that both sides import, and that has no imports of its own but types.
+ * the shapes of the memo. A small file that both sides import, with type imports only.
  */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { OperationError } from './errors.js';
 import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
 
-// As Temporal's functions of these names, which are in a package that only workflows may load.
+// Same as Temporal's functions of these names, whose package only workflows may load.
 const defineQuery = <Ret, Args extends unknown[] = []>(name: string) =>
   ({ type: 'query', name }) as QueryDefinition<Ret, Args>;
 const defineUpdate = <Ret, Args extends unknown[] = []>(name: string) =>
@@ -14,25 +14,25 @@ const defineUpdate = <Ret, Args extends unknown[] = []>(name: string) =>
 const defineSignal = <Args extends unknown[] = []>(name: string) =>
   ({ type: 'signal', name }) as SignalDefinition<Args>;
 
-/** The whole record's live part, `partial` included. */
+/** Complete state of the operation, including large partial results and children. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
 /** Answered by workflows that can be resumed. */
 export const RESUME_QUERY = defineQuery<ResumePlan, [ResumeRequest]>('resume');
-/** Answers an input request; refused when the answer doesn't fit. */
+/** Answers an input request; rejected if the answer doesn't match the schema. */
 export const PROVIDE_INPUT_UPDATE = defineUpdate<void, [ProvidedInput]>('provide_input');
-/** Answers an input request while no worker is there to take the update. */
+/** Answers an input request while no worker can take the update. */
 export const PROVIDE_INPUT_SIGNAL = defineSignal<[ProvidedInput]>('provide_input');
 /** Cancels like Temporal's own cancel request, for clients that can only signal. */
 export const CANCEL_OPERATION_SIGNAL = defineSignal<[reason?: string]>('cancel_operation');
-/** From a child workflow to its parent. */
+/** Notice from a child workflow to its parent. */
 export const PART_NOTICE_SIGNAL = defineSignal<[PartNotice]>('longhaul_part');
 
-/** Local activity of every worker: requests the cancellation of its own workflow. Takes a reason. */
+/** Local activity of every worker: requests the cancellation of its own workflow. Argument: a reason. */
 export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
-/** Local activity of every worker: reads the progress in a closed child workflow's memo. Takes its workflow ID. */
+/** Local activity of every worker: reads the progress in a closed child workflow's memo. Argument: its workflow ID. */
 export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 
-/** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities that have it. */
+/** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities with it. */
 export const OPERATION_HEADER = 'longhaul';
 /** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
 export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
@@ -40,55 +40,55 @@ export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 /** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
-/** Memo key of what is fixed at the start. */
+/** Memo key of the {@link StartMemo}. */
 export const START_MEMO = 'longhaul';
-/** Memo key of what the shell keeps up to date. */
+/** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
 
-/** Memo key of a part: a child workflow, at any depth, that belongs to an operation. Holds a {@link PartMemo}. */
+/** Memo key of the {@link PartMemo} of a part: a child workflow, at any depth, that belongs to an operation. */
 export const PART_MEMO = 'longhaul_part';
 
-/** Largest state that the shell writes into the memo, in bytes of JSON. */
+/** Maximum size of the state memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
 
-/** The principal of a server without authentication. */
+/** Principal of all callers of a server without authentication. */
 export const ANONYMOUS = 'anonymous';
 
-/** The token of a workflow ID: the same for the anonymous principal, what follows the principal's tag for others. */
+/** Token of an operation, from its workflow ID: equal for the anonymous principal, else the text after the principal's tag. */
 export function tokenOf(principal: string, workflowId: string): string {
   return principal === ANONYMOUS ? workflowId : workflowId.slice(workflowId.indexOf('.') + 1);
 }
 
-/** Longhaul's marker: a workflow without it is none of ours. Written once, by the engine, with the start. */
+/** Memo that identifies a workflow as an operation. Written once, by the engine, with the start. */
 export interface StartMemo {
   version: 1;
   tool: string;
   principal: string;
-  /** HMAC of tool and arguments: tells a repeated start from another one under the same token. */
+  /** HMAC of tool and arguments: distinguishes a repeated start from another one under the same token. */
   argumentsDigest: string;
   deadlineSeconds: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
-  /** Size of the work, as far as it was known at the start, in what the tool counts. */
+  /** Size of the work in the tool's units, if it was known at the start. */
   size?: number;
-  /** Kind of call that estimates tell apart; missing for the usual one. */
+  /** Name of the estimate variant; missing for the default one. */
   variant?: string;
-  /** Does this Temporal know Longhaul's search attributes? An unknown one would block the workflow. */
+  /** Whether this Temporal has Longhaul's search attributes. Setting an unknown one would block the workflow. */
   searchAttributes: boolean;
   attempt: number;
   resumedFrom?: string;
   session?: string;
-  /** What notifications of its progress are marked with, for as long as it is open. */
+  /** Progress token for notifications of its progress while it is open. */
   progressToken?: string | number;
-  /** ID of the call that started it, where cancelling the call cancels the work (SEP-1391). */
+  /** ID of the call that started it, if cancelling the call cancels the work (SEP-1391). */
   requestId?: string | number;
-  /** Random, or made from the idempotency key; tells a repeated start from another one under the same token, where the token has to be new. */
+  /** Random, or derived from the idempotency key: distinguishes a repeated start from another one if the token must be new. */
   startId?: string;
-  /** ISO 8601; set when the workflow continues as new, since the later run has a start time of its own. */
+  /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
   createdAt?: string;
 }
 
-/** Written once, by the parent's workflow, with the start of a part. */
+/** Memo that identifies a child workflow as a part. Written once, by the parent's workflow, with the start of the part. */
 export interface PartMemo {
   version: 1;
   /** Workflow ID of the operation. */
@@ -101,7 +101,7 @@ export interface PartMemo {
   name: string;
 }
 
-/** What lines of logs say of the operation beside its token. */
+/** Fields of log lines that identify the operation, besides its token. */
 export interface LogContext {
   /** The operation's tool; missing in parts that earlier releases started. */
   tool?: string;
@@ -109,86 +109,86 @@ export interface LogContext {
   part?: string;
 }
 
-/** What a part's parent has to know of it while it is open; each notice replaces the one before. */
+/** State of an open part for its parent; each notice replaces the previous one. */
 export interface PartNotice {
   workflowId: string;
-  /** Its open input requests by its own keys; those of its own parts included. */
+  /** Its open input requests, including those of its own parts, by its own keys. */
   inputRequests: Record<string, InputRequest>;
-  /** Those of its input requests for which a default was taken; missing from parts of earlier releases. */
+  /** Its input requests that were answered with a default; missing from parts of earlier releases. */
   defaults?: AnsweredRequest[];
-  /** Does it wait for people alone? */
+  /** Whether it waits for people only. */
   onlyPeopleAwaited: boolean;
 }
 
-/** What changes, in the memo and in the query's answer. */
+/** State of an operation: in the memo, kept up to date by the runtime, and complete in the query's answer. */
 export interface StateMemo {
   stage?: string;
   progress?: Progress;
   /**
-   * Units that ended activities had announced as their total and not reached: they count in the total while the workflow
-   * itself has named none. Missing until an activity with a total has ended.
+   * Units that ended activities had announced in their totals and did not reach: part of the total while the workflow itself
+   * has set none. Missing until an activity with a total has ended.
    */
   unreached?: number;
   inputRequests?: Record<string, InputRequest>;
-  /** The latest answered ones, in their order. */
+  /** The latest answered input requests, oldest first. */
   answers?: AnsweredRequest[];
-  /** Input requests made so far: the next key's number, so that no key is used twice. */
+  /** Number of input requests so far: numbers their keys, so that no key is used twice. */
   inputRequestCount?: number;
-  /** Child workflows started so far: makes the names of parts unique. */
+  /** Number of child workflows started so far: makes the names of parts unique. */
   partCount?: number;
-  /** Milliseconds for which only people were awaited. */
+  /** Time for which only people were awaited, in milliseconds. */
   awaitedMs?: number;
-  /** Milliseconds for which all of its work waited for a worker. */
+  /** Time for which all of its work waited for a worker, in milliseconds. */
   queuedMs?: number;
-  /** Size of the work, once the workflow has said it. */
+  /** Size of the work, once the workflow has reported it. */
   size?: number;
-  /** Milliseconds that are left of the deadline; carried along when the workflow continues as new. */
+  /** Remaining time to the deadline, in milliseconds; passed on when the workflow continues as new. */
   deadlineRemainingMs?: number;
-  /** ISO 8601; set when the shell has seen the cancel. */
+  /** ISO 8601; set once the runtime has processed the cancel request. */
   cancelRequestedAt?: string;
   cancelReason?: string;
   updatedAt?: string;
-  /** In the memo only while it is small. */
+  /** Partial result; in the memo only while it is small. */
   partial?: unknown;
-  /** The partial result is too large for the memo: the query has it. */
+  /** Whether the partial result is too large for the memo: then only the query has it. */
   isPartialLarge?: boolean;
-  /** In the memo only once the operation is closed, while they are small. */
+  /** In the memo only once the operation is closed, and only if they are small. */
   children?: ChildRecord[];
-  /** There are too many children for the memo: the query has them. */
+  /** Whether there are too many children for the memo: then only the query has them. */
   areChildrenLarge?: boolean;
 }
 
-/** Where a closed operation is to be taken up again. */
+/** Request for the input with which a closed operation is resumed. */
 export interface ResumeRequest {
-  /** Workflow ID of the operation that is asked. */
+  /** Workflow ID of the closed operation. */
   workflowId: string;
-  /** Name of the step to go on from; else after the last finished one. */
+  /** Name of the step to resume from. Default: after the last finished step. */
   from?: string;
-  /** Arguments that are other than before. */
+  /** Changed arguments. */
   changes?: Record<string, unknown>;
 }
 
-/** What the new operation's workflow gets, or why there can't be one. */
+/** Input of the new operation's workflow, or the reason why it can't be resumed. */
 export type ResumePlan = { input: unknown } | { problem: string };
 
-/** An answer on its way. */
+/** Payload of {@link PROVIDE_INPUT_UPDATE} and {@link PROVIDE_INPUT_SIGNAL}. */
 export interface ProvidedInput {
   key: string;
-  /** The same answer sent twice (an update and then a signal) counts once. */
+  /** An answer that is sent twice (as an update, then as a signal) counts once. */
   answerId: string;
   answer: Answer;
-  /** Set when the parent of a part hands the answer on. */
+  /** Set if the parent of a part forwards the answer. */
   isForwarded?: true;
 }
 
-/** Detail of the failure or cancellation that ends an operation's workflow. */
+/** Details of the failure or cancellation that ends an operation's workflow. */
 export interface ClosingDetails {
   longhaul: 'closing';
   error?: OperationError;
   partial?: unknown;
 }
 
-/** Search attributes; all keywords. */
+/** Search attributes; all of type Keyword. */
 export const SEARCH_ATTRIBUTES = {
   principal: 'LonghaulPrincipal',
   tool: 'LonghaulTool',

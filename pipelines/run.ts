@@ -78,7 +78,7 @@ export interface RunStep {
 
 export interface StepDone {
   exitCode: number;
-  /** What it wrote to $LONGHAUL_OUTPUT. */
+  /** Outputs that it wrote to $LONGHAUL_OUTPUT. */
   outputs: Record<string, string>;
 }
 

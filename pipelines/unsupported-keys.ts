@@ -163,7 +163,7 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     schema: 'use `fields`',
     question: 'use `message`',
     prompt: 'use `message`',
-    approvers: 'whoever may see the operation may answer: remove it',
+    approvers: 'anyone who may see the operation may answer: remove it',
   },
   schema: {
     options: 'use `enum`',

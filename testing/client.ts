@@ -23,7 +23,7 @@ export interface ListedTool {
   outputSchema?: JsonSchema;
 }
 
-/** What only the HTTP jobs API says of an operation. */
+/** Fields of an operation that only the HTTP jobs API has. */
 interface Job {
   partial?: unknown;
   partial_bytes?: number;

@@ -35,7 +35,7 @@ export class OperationFailedError extends LonghaulError {
   constructor(
     readonly status: OperationStatus,
     { kind, message, retryable, type, cause }: OperationError,
-    /** What was finished, as `partial()` of the workflow left it. */
+    /** Partial result, as the workflow set it with `partial()`. */
     readonly partial: unknown,
   ) {
     super(kind, message, { retryable });

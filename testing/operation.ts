@@ -154,7 +154,7 @@ export class OperationHandle<Output = unknown> {
     return was_open === true;
   }
 
-  /** What is finished so far, or was when the operation ended without a result; undefined when nothing is. */
+  /** Partial result so far, or at the end of an operation without a result; undefined if there is none. */
   async partial(): Promise<unknown> {
     const { partial, partial_bytes } = await this.#server.job(this.token);
     return partial_bytes === undefined ? partial : this.#server.value(this.token, 'partial');

@@ -12,7 +12,7 @@ import { storageOf } from '../platform/storage.js';
 import { installRuntime } from '../platform/temporal-runtime.js';
 import { workflowBundle } from '../worker/bundle.js';
 
-/** What came of a replay; undefined when the history replays. */
+/** Outcome of a replay; no `failure` if the history replays. */
 export type ReplayAnswer = { failure?: { message: string; isNondeterministic: boolean } };
 
 async function replay(path: string): Promise<ReplayAnswer> {

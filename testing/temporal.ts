@@ -43,7 +43,7 @@ export async function connectTestTemporal(
   named: { address: string; namespace?: string } | 'embedded' | undefined,
   say: Say,
 ): Promise<TestTemporal> {
-  const others = without(process.env, /^TEMPORAL_/);
+  const others = withoutVariables(process.env, /^TEMPORAL_/);
   if (named !== 'embedded' && (named || usesExternalTemporal())) {
     const environment = named
       ? {
@@ -154,6 +154,6 @@ async function eachOf(
 const NOT_FOUND = 5;
 
 /** The environment without the variables whose names match. */
-export function without(environment: NodeJS.ProcessEnv, names: RegExp): NodeJS.ProcessEnv {
+export function withoutVariables(environment: NodeJS.ProcessEnv, names: RegExp): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.test(name)));
 }

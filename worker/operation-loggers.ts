@@ -116,9 +116,9 @@ export class OperationLoggers {
 function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
   const part = memo?.[PART_MEMO] as PartMemo | undefined;
   if (part) return { ...part, part: part.name };
-  const marker = memo?.[START_MEMO] as StartMemo | undefined;
-  if (!marker) return undefined;
-  return { operationId: workflowId, token: tokenOf(marker.principal, workflowId), tool: marker.tool };
+  const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
+  if (!startMemo) return undefined;
+  return { operationId: workflowId, token: tokenOf(startMemo.principal, workflowId), tool: startMemo.tool };
 }
 
 /** `activity pour`; in a part, `activity pour (north)`. */

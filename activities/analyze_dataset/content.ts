@@ -55,7 +55,7 @@ export async function* contentOf(
 }
 
 /** The first bytes of the content, at most `maxBytes`, and whether they are all. */
-export async function beginningOf(
+export async function readHead(
   file: LocatedFile,
   maxBytes: number,
   signal: AbortSignal,
@@ -81,7 +81,7 @@ export async function beginningOf(
 export async function checkContent(file: LocatedFile, signal: AbortSignal): Promise<void> {
   const packed = isGzipName(file.name);
   const plain = { ...file, name: file.name.replace(/\.gz$/i, '') };
-  const { bytes: head } = await beginningOf(plain, HEAD_BYTES, signal);
+  const { bytes: head } = await readHead(plain, HEAD_BYTES, signal);
   const found = signatureOf(head);
   if (packed && found !== 'gzip data') {
     const holds = found ?? (head.length === 0 ? 'nothing' : 'no gzip data');
@@ -96,7 +96,7 @@ export async function checkContent(file: LocatedFile, signal: AbortSignal): Prom
     if (found !== undefined) throw unexpected(file, found, file.name);
     return;
   }
-  const { bytes: inner } = await beginningOf(file, HEAD_BYTES, signal);
+  const { bytes: inner } = await readHead(file, HEAD_BYTES, signal);
   const within =
     signatureOf(inner) ?? (inner.toString('latin1', 257, 262) === 'ustar' ? 'a tar archive' : undefined);
   if (within !== undefined) throw unexpected(file, within, plain.name);

@@ -7,7 +7,12 @@ import type { LocatedFile } from './locate.js';
 export type OnBadRows = 'fail' | 'skip';
 
 /** @throws DatasetError unreadable, when rows don't fit and may not be skipped, or when none fits */
-export function refuseBadRows(file: LocatedFile, group: CsvGroup, scan: CsvScan, onBadRows: OnBadRows): void {
+export function assertNoBadRows(
+  file: LocatedFile,
+  group: CsvGroup,
+  scan: CsvScan,
+  onBadRows: OnBadRows,
+): void {
   const { rows, badRows, examples } = scan;
   if (badRows === 0 || (onBadRows === 'skip' && rows > 0)) return;
   const lines = badRows === 1 ? 'a line that does' : `${badRows} lines that do`;

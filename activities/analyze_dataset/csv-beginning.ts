@@ -1,12 +1,12 @@
 /** Reads the beginning of a CSV file: encoding, dialect and header. */
 import { isUtf8 } from 'node:buffer';
-import { beginningOf, isGzipName } from './content.js';
+import { readHead, isGzipName } from './content.js';
 import type { Utf16 } from './content.js';
-import { fits, guessDialect, isBlank } from './csv-dialect.js';
+import { fitsWidth, guessDialect, isBlank } from './csv-dialect.js';
 import { columnNames, findHeader } from './csv-header.js';
 import { bomLength, fieldTexts, MAX_RECORD_BYTES, readRecord } from './csv-records.js';
 import type { CsvDialect, Newline } from './csv-records.js';
-import { refuseOtherThanUtf8, utf16Of, wholeCharacters } from './encoding.js';
+import { assertUtf8, utf16Of, wholeCharacters } from './encoding.js';
 import { DatasetError } from './errors.js';
 import type { LocatedFile } from './locate.js';
 
@@ -40,11 +40,11 @@ export async function readBeginning(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<CsvBeginning> {
-  const raw = await beginningOf(file, 4096, signal);
+  const raw = await readHead(file, 4096, signal);
   const utf16 = utf16Of(raw.bytes);
-  const { bytes, isWhole } = await beginningOf(file, maxBytes, signal, utf16?.encoding);
+  const { bytes, isWhole } = await readHead(file, maxBytes, signal, utf16?.encoding);
   if (!isUtf8(bytes.subarray(0, isWhole ? bytes.length : wholeCharacters(bytes))))
-    await refuseOtherThanUtf8(file, signal);
+    await assertUtf8(file, signal);
   const { dialect, width, preamble, notes } = guessDialect(bytes, isWhole, /\.tsv(\.gz)?$/i.test(file.name));
   const allNotes = utf16
     ? [`The file is read as UTF-16${utf16.isGuess ? ', although it has no byte order mark' : ''}.`]
@@ -78,7 +78,7 @@ export async function readBeginning(
     } else if (first === undefined) {
       first = fieldTexts(bytes, spans, dialect);
       firstLine = line;
-    } else if (fits(record, width) && !isBlank(record, width)) {
+    } else if (fitsWidth(record, width) && !isBlank(record, width)) {
       rows.push(fieldTexts(bytes, spans, dialect).slice(0, width));
     }
     at = record.next;

@@ -1,5 +1,5 @@
 /** Copies of CSV files without the lines that don't fit. */
-import { refuseBadRows, skippedRows } from './csv-bad-rows.js';
+import { assertNoBadRows, skippedRows } from './csv-bad-rows.js';
 import type { OnBadRows } from './csv-bad-rows.js';
 import type { CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
@@ -21,7 +21,7 @@ export async function copyCsv(
 ): Promise<string[] | undefined> {
   if (!group.copied) return undefined;
   const scan = await scanCsv(file, group, signal, target);
-  refuseBadRows(file, group, scan, onBadRows);
+  assertNoBadRows(file, group, scan, onBadRows);
   const notes: string[] = [];
   if (scan.badRows > 0) notes.push(skippedRows(file, group, scan));
   if (scan.newlines.length > 1)

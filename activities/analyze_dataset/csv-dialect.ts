@@ -82,7 +82,7 @@ export function named(delimiter: string): string {
 }
 
 /** Whether a record has one value for each column. Fields too many at its end lose nothing while they are empty. */
-export function fits(record: CsvRecord, width: number): boolean {
+export function fitsWidth(record: CsvRecord, width: number): boolean {
   return !record.fault && (record.fields === width || (record.fields > width && record.filled <= width));
 }
 
@@ -128,9 +128,12 @@ function trialOf(
     records,
     width,
     first,
-    share: part(rest.filter((record) => fits(record, width)).length, rest.length),
+    share: part(rest.filter((record) => fitsWidth(record, width)).length, rest.length),
     common,
-    consistency: part(filled.filter((record) => record.fault ?? fits(record, common)).length, filled.length),
+    consistency: part(
+      filled.filter((record) => record.fault ?? fitsWidth(record, common)).length,
+      filled.length,
+    ),
   };
 }
 
@@ -158,7 +161,7 @@ function looksLikePreamble(
   const isEmpty = (record: CsvRecord) => record.end === record.start;
   const above = records.slice(head, wide);
   const after = records.slice(wide).filter((record) => !isEmpty(record));
-  if (after.filter((record) => fits(record, common)).length < MOSTLY * after.length) return false;
+  if (after.filter((record) => fitsWidth(record, common)).length < MOSTLY * after.length) return false;
   return above.some(isEmpty) || above.every(({ start, filled }) => bytes[start] === HASH || filled === 1);
 }
 

@@ -1,6 +1,6 @@
 /** Determines whether the first record of a CSV file names its columns. */
 import { renamedNote } from './names.js';
-import { atMost } from './notes.js';
+import { limitNotes } from './notes.js';
 
 export interface Header {
   /** Undefined where the first record is data. */
@@ -73,7 +73,7 @@ export function columnNames(header: Header, width: number): { names: string[]; n
     }
     return name;
   });
-  return { names, notes: atMost(notes, MAX_NOTES, 'columns were named like this') };
+  return { names, notes: limitNotes(notes, MAX_NOTES, 'columns were named like this') };
 }
 
 function noHeader(line: number): string {

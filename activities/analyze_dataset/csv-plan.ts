@@ -1,12 +1,12 @@
 /** Determines how CSV files split into rows: decided by their beginnings, then checked on every record. */
-import { refuseBadRows } from './csv-bad-rows.js';
+import { assertNoBadRows } from './csv-bad-rows.js';
 import type { OnBadRows } from './csv-bad-rows.js';
 import { readBeginning } from './csv-beginning.js';
 import type { CsvBeginning, CsvGroup } from './csv-beginning.js';
 import { scanCsv } from './csv-scan.js';
 import { DatasetError } from './errors.js';
 import type { DatasetFile } from './locate.js';
-import { atMost } from './notes.js';
+import { limitNotes } from './notes.js';
 import { missingColumnNotes } from './unions.js';
 
 /** How CSV files split into rows. A plain value, passed from call to call. */
@@ -45,7 +45,7 @@ export async function planCsv(
     const beginning = await readBeginning(one, Math.max(MIN_SAMPLE_BYTES, SAMPLE_BYTES / share), signal);
     const { group } = beginning;
     const scan = await scanCsv(one, group, signal);
-    refuseBadRows(one, group, scan, onBadRows);
+    assertNoBadRows(one, group, scan, onBadRows);
     if (scan.badRows > 0 || scan.newlines.length > 1) group.copied = true;
     if (scan.blankRows > 0)
       beginning.notes.push(
@@ -79,7 +79,7 @@ export async function planCsv(
     onBadRows,
     rowCount,
     ...(isSequential && { isSequential }),
-    notes: atMost(notes, MAX_NOTES, 'notes on other files'),
+    notes: limitNotes(notes, MAX_NOTES, 'notes on other files'),
   };
 }
 
@@ -90,12 +90,12 @@ export function groupOf(plan: CsvPlan, index: number): CsvGroup {
 }
 
 /** Whether DuckDB's message is about how a file splits into rows, and not about a value. */
-export function isMisfit(message: string): boolean {
+export function isRowSplitError(message: string): boolean {
   return /CSV Error on Line|CSV Parser|CSV Reader|unterminated quote|Maximum line size/.test(message);
 }
 
-/** @throws DatasetError unreadable, which isMisfit knows, when DuckDB returns other rows than the files have */
-export function refuseOtherCount(rowCount: number, plan: CsvPlan, { givenPath }: DatasetFile): void {
+/** @throws DatasetError unreadable, which isRowSplitError matches, if DuckDB returns other rows than the files have */
+export function assertRowCount(rowCount: number, plan: CsvPlan, { givenPath }: DatasetFile): void {
   if (rowCount === plan.rowCount) return;
   throw new DatasetError(
     'unreadable',

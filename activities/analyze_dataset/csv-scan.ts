@@ -1,6 +1,6 @@
 /** Reads a whole CSV file record by record: to find the lines that don't fit, or to write a copy without them. */
 import { open, type FileHandle } from 'node:fs/promises';
-import { fits, isBlank } from './csv-dialect.js';
+import { fitsWidth, isBlank } from './csv-dialect.js';
 import { contentOf } from './content.js';
 import type { CsvGroup } from './csv-beginning.js';
 import { eachRecord, RecordTooLong } from './csv-records.js';
@@ -58,7 +58,7 @@ export async function scanCsv(
       scan.newlines.push(record.newline);
     seen += 1;
     if (seen <= skip || isBlank(record, width)) return;
-    if (fits(record, width)) {
+    if (fitsWidth(record, width)) {
       scan.rows += 1;
       if (record.lines > 1) scan.hasQuotedLineEnds = true;
       if (record.end === record.start) scan.blankRows += 1;

@@ -5,10 +5,10 @@ import type { ColumnReading } from './column-reading.js';
 import { checkContent } from './content.js';
 import type { OnBadRows } from './csv-bad-rows.js';
 import { copyCsv } from './csv-copies.js';
-import { groupOf, isMisfit, planCsv, refuseOtherCount, saferPlan } from './csv-plan.js';
+import { groupOf, isRowSplitError, planCsv, assertRowCount, saferPlan } from './csv-plan.js';
 import type { CsvPlan } from './csv-plan.js';
 import { csvSource } from './csv-source.js';
-import { refuseOtherThanUtf8 } from './encoding.js';
+import { assertUtf8 } from './encoding.js';
 import { datasetErrorOf, DatasetError, messageOf } from './errors.js';
 import { copyJson } from './json-copies.js';
 import { learnCsv, learnJson, learnParquet } from './learn.js';
@@ -59,7 +59,7 @@ export interface Dataset extends Session {
 export interface ReadingOptions extends DatasetOptions {
   /** Reading of an earlier call on the same path. Default: the file is read first. */
   reading?: Reading;
-  /** What to do with lines of a CSV file that don't fit its columns. Default: fail. */
+  /** Handling of lines of a CSV file that don't fit its columns. Default: fail. */
   onBadRows?: OnBadRows;
   /** Gets the share of the files that has been read for their types, 0 to 1. */
   onLearned?: (share: number) => void;
@@ -176,7 +176,7 @@ async function withTypes(
   const { mixed, ...learned } = csv
     ? await learnCsv(run, csvSource(csv, paths), csv.names, onLearned)
     : await (file.format === 'json' ? learnJson : learnParquet)(run, paths, onLearned);
-  if (csv) refuseOtherCount(learned.rowCount, csv, file);
+  if (csv) assertRowCount(learned.rowCount, csv, file);
   return { ...reading, textColumns: mixed, wholeFileTypes: true, learned };
 }
 
@@ -197,8 +197,8 @@ async function saferReading(
   signal: AbortSignal,
 ): Promise<Reading | undefined> {
   if (/not utf-8 encoded|invalid UTF-8/i.test(message))
-    for (const one of file.files) await refuseOtherThanUtf8(one, signal);
-  const csv = reading.csv && isMisfit(message) ? saferPlan(reading.csv) : undefined;
+    for (const one of file.files) await assertUtf8(one, signal);
+  const csv = reading.csv && isRowSplitError(message) ? saferPlan(reading.csv) : undefined;
   return csv && { ...reading, csv };
 }
 

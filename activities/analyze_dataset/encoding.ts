@@ -37,7 +37,7 @@ export function wholeCharacters(bytes: Buffer): number {
  *
  * @throws DatasetError unreadable, with the place of the first wrong byte and a command that converts the file
  */
-export async function refuseOtherThanUtf8(file: LocatedFile, signal: AbortSignal): Promise<void> {
+export async function assertUtf8(file: LocatedFile, signal: AbortSignal): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   let line = 1;

@@ -1,6 +1,6 @@
 /** Copies of JSON files in UTF-8. */
 import { open } from 'node:fs/promises';
-import { beginningOf, contentOf } from './content.js';
+import { readHead, contentOf } from './content.js';
 import { utf16Of } from './encoding.js';
 import type { LocatedFile } from './locate.js';
 
@@ -16,7 +16,7 @@ export async function copyJson(
   target: string,
   signal: AbortSignal,
 ): Promise<string[] | undefined> {
-  const { bytes } = await beginningOf(file, 4096, signal);
+  const { bytes } = await readHead(file, 4096, signal);
   const utf16 = utf16Of(bytes);
   if (!utf16) return undefined;
   const copy = await open(target, 'wx');

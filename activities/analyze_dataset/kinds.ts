@@ -82,7 +82,7 @@ export type Classified = 'all' | 'numbers' | 'times';
 
 export type DayOrder = 'day_first' | 'month_first';
 
-/** SQL: a date such as 31/01/2024, 31.1.2024 or 1-31-24, perhaps with a time, as TIMESTAMP; NULL where it is none. */
+/** SQL: a date such as 31/01/2024, 31.1.2024 or 1-31-24, perhaps with a time, as TIMESTAMP; NULL if it isn't one. */
 export function separatedDate(text: string, order: DayOrder): string {
   const [first, second] = order === 'day_first' ? ['%d', '%m'] : ['%m', '%d'];
   const formats = (year: string) =>

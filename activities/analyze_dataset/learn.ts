@@ -6,8 +6,8 @@ import { messageOf } from './errors.js';
 import { guessOf, infinityNote, nanNote } from './guesses.js';
 import type { Guess } from './guesses.js';
 import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
-import type { Delivered, Mixture } from './look.js';
-import { keysOf, namesOfParquet, twinsOf } from './names.js';
+import type { DeliveredColumn, Mixture } from './look.js';
+import { keysOf, namesOfParquet, possiblyRenamed } from './names.js';
 import type { Run } from './session.js';
 import type { Column } from '../../tools/analyze_dataset.js';
 
@@ -32,7 +32,7 @@ export async function learnCsv(
   names: readonly string[],
   onShare: OnShare,
 ): Promise<Learned> {
-  const columns = names.map((name): Delivered => ({ column: { name, type: 'VARCHAR' }, from: 'csv' }));
+  const columns = names.map((name): DeliveredColumn => ({ column: { name, type: 'VARCHAR' }, from: 'csv' }));
   return learnDelivered(run, source, columns, onShare);
 }
 
@@ -46,8 +46,8 @@ export async function learnJson(run: Run, paths: readonly string[], onShare: OnS
   const files = listOf(paths);
   const described = await describeJson(run, files, paths.length);
   const notes: string[] = [];
-  let columns = described.map((column): Delivered => ({ column, ...deliveryOf(column) }));
-  if (twinsOf(described.map(({ name }) => name)).length > 0) {
+  let columns = described.map((column): DeliveredColumn => ({ column, ...deliveryOf(column) }));
+  if (possiblyRenamed(described.map(({ name }) => name)).length > 0) {
     const keys = await keysOf(
       run,
       files,
@@ -84,7 +84,7 @@ export async function learnParquet(run: Run, paths: readonly string[], onShare: 
     await run(`SELECT ${['count(*)', ...counts].join(', ')} FROM ${source}`, undefined, onShare)
   ).getRows()[0]!;
   const notes: string[] = [];
-  if (twinsOf(described.map(({ name }) => name)).length > 0) {
+  if (possiblyRenamed(described.map(({ name }) => name)).length > 0) {
     notes.push(
       ...(await namesOfParquet(
         run,
@@ -103,13 +103,13 @@ export async function learnParquet(run: Run, paths: readonly string[], onShare: 
   return { rowCount: Number(row[0]), columns, notes, mixed: [] };
 }
 
-function deliveryOf({ type }: Column): Pick<Delivered, 'from'> {
+function deliveryOf({ type }: Column): Pick<DeliveredColumn, 'from'> {
   if (type === 'JSON') return { from: 'json_mixture' };
   if (type === 'DOUBLE') return { from: 'json_number' };
   return /^(VARCHAR|DATE|TIME.*|UUID)$/.test(type) && !type.endsWith(']') ? { from: 'json_string' } : {};
 }
 
-function readAs(column: ColumnReading, from: Delivered['from']): ColumnReading {
+function readAs(column: ColumnReading, from: DeliveredColumn['from']): ColumnReading {
   if (from === undefined) return column;
   return { ...column, readAs: from === 'json_mixture' ? 'JSON' : 'VARCHAR' };
 }
@@ -117,7 +117,7 @@ function readAs(column: ColumnReading, from: Delivered['from']): ColumnReading {
 async function learnDelivered(
   run: Run,
   source: string,
-  columns: Delivered[],
+  columns: DeliveredColumn[],
   onShare: OnShare,
 ): Promise<Learned> {
   const sample = await lookAtSample(run, source, columns);

@@ -21,7 +21,7 @@ export interface DatasetFile {
   /** At least one, sorted by name, all of one format, none empty. */
   files: LocatedFile[];
   format: DatasetFormat;
-  /** Of all files, as they are on disk. */
+  /** Total size of all files on disk. */
   bytes: number;
   notes: string[];
 }

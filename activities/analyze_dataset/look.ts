@@ -8,7 +8,7 @@ import type { Classified } from './kinds.js';
 import type { Run } from './session.js';
 
 /** How a column's values are delivered; `from` is missing if the type is certain. */
-export interface Delivered {
+export interface DeliveredColumn {
   column: ColumnReading;
   from?: TextFacts['from'] | 'json_mixture';
 }
@@ -48,7 +48,11 @@ const DEVIATING = ~(
 const shortened = (text: string) => text.trim().slice(0, MAX_SHOWN_CHARACTERS);
 
 /** All kinds of the first rows. One expression serves all columns: planning it takes longer than running it. */
-export async function lookAtSample(run: Run, source: string, columns: readonly Delivered[]): Promise<Look> {
+export async function lookAtSample(
+  run: Run,
+  source: string,
+  columns: readonly DeliveredColumn[],
+): Promise<Look> {
   await run(`CREATE OR REPLACE TEMP TABLE sample AS SELECT * FROM ${source} LIMIT ${SAMPLE_ROWS}`);
   const mixed = columns.filter(({ from }) => from === 'json_mixture').map(({ column }) => column.name);
   const [row] = (
@@ -94,7 +98,7 @@ export async function lookAtSample(run: Run, source: string, columns: readonly D
 export async function lookAtAll(
   run: Run,
   source: string,
-  columns: readonly Delivered[],
+  columns: readonly DeliveredColumn[],
   sample: Look,
   onShare: (share: number) => void,
 ): Promise<Look> {

@@ -2,7 +2,7 @@
 import type { Run } from './session.js';
 
 /** Names with a number at their end that may be DuckDB's own, since without it another column has that name. */
-export function twinsOf(names: readonly string[]): string[] {
+export function possiblyRenamed(names: readonly string[]): string[] {
   const folded = new Set(names.map((name) => name.toLowerCase()));
   return names.filter((name) => {
     const base = withoutNumber(name);
@@ -44,7 +44,8 @@ export async function keysOf(run: Run, files: string, names: readonly string[]):
   });
   // A key that looks like a generated name: the type under that name may be another key's.
   if (unread.length > 0)
-    for (const name of twinsOf(names)) if (keys.has(name)) renamed.set(name, { key: name, type: 'JSON' });
+    for (const name of possiblyRenamed(names))
+      if (keys.has(name)) renamed.set(name, { key: name, type: 'JSON' });
   const pairs = [...renamed]
     .map(([name, { key }]) => ({ name, key }))
     .filter(({ name, key }) => name !== key);

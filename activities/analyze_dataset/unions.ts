@@ -1,7 +1,7 @@
 /** Notes on files of one dataset whose columns differ; the columns are joined by name. */
 import { describe, parquetReader } from './column-reading.js';
 import type { DatasetFile } from './locate.js';
-import { atMost } from './notes.js';
+import { limitNotes } from './notes.js';
 import type { Session } from './session.js';
 
 const MAX_NOTES = 5;
@@ -38,7 +38,7 @@ export function missingColumnNotes(
       `Column ${JSON.stringify(name)} is missing in ${without[0]!}${others}: no value in rows from there.`,
     ];
   });
-  return atMost(notes, MAX_NOTES, 'columns are missing in some files');
+  return limitNotes(notes, MAX_NOTES, 'columns are missing in some files');
 }
 
 function otherTypeNotes(types: readonly ReadonlyMap<string, string>[], { files }: DatasetFile): string[] {
@@ -56,5 +56,5 @@ function otherTypeNotes(types: readonly ReadonlyMap<string, string>[], { files }
         );
     }
   }
-  return atMost([...notes.values()], MAX_NOTES, 'columns differ in type');
+  return limitNotes([...notes.values()], MAX_NOTES, 'columns differ in type');
 }

@@ -30,11 +30,11 @@ const UNKNOWN_OUTCOME_REASONS: Record<UnknownOutcomeReason, string> = {
 };
 
 /** An exit code other than 0; Temporal retries as the step's `retry` says. */
-export function stepFailed(step: RunStep, trouble: StepFailureDetails): ApplicationFailure {
+export function stepFailed(step: RunStep, details: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.retryable(
-    `step "${step.name}" failed with ${describeExit(trouble)}`,
+    `step "${step.name}" failed with ${describeExit(details)}`,
     STEP_FAILED,
-    trouble,
+    details,
   );
 }
 
@@ -42,17 +42,17 @@ export function stepFailed(step: RunStep, trouble: StepFailureDetails): Applicat
 export function outputsUnusable(
   step: RunStep,
   problem: string,
-  trouble: StepFailureDetails,
+  details: StepFailureDetails,
 ): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`step "${step.name}": ${problem}`, STEP_FAILED, trouble);
+  return ApplicationFailure.nonRetryable(`step "${step.name}": ${problem}`, STEP_FAILED, details);
 }
 
-export function stepTimedOut(step: RunStep, trouble: StepFailureDetails): ApplicationFailure {
+export function stepTimedOut(step: RunStep, details: StepFailureDetails): ApplicationFailure {
   const limit = step.timeoutMinutes === undefined ? '' : ` of ${step.timeoutMinutes} min`;
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" was ended: it took longer than its timeout-minutes${limit}`,
     STEP_TIMED_OUT,
-    trouble,
+    details,
   );
 }
 
@@ -64,21 +64,21 @@ export function stepNotRun(step: RunStep, why = 'its worker stopped first'): App
 export function stepInDoubt(
   step: RunStep,
   doubt: UnknownOutcomeReason,
-  trouble: StepFailureDetails,
+  details: StepFailureDetails,
 ): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" is in doubt: ${UNKNOWN_OUTCOME_REASONS[doubt]}`,
     STEP_IN_DOUBT,
-    trouble,
+    details,
   );
 }
 
 /** The log couldn't be written, so the step was ended: no step runs unlogged. */
-export function logLost(step: RunStep, error: unknown, trouble: StepFailureDetails): ApplicationFailure {
+export function logLost(step: RunStep, error: unknown, details: StepFailureDetails): ApplicationFailure {
   return ApplicationFailure.nonRetryable(
     `step "${step.name}" was ended: its log can't be written: ${describeSystemError(error)}`,
     STEP_LOG_LOST,
-    trouble,
+    details,
   );
 }
 

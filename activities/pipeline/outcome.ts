@@ -40,16 +40,16 @@ export interface StepEnd {
 export async function stepOutcome(step: RunStep, end: StepEnd): Promise<StepDone> {
   const { exit, cause } = end;
   const { outputs, problem } = await maskedOutputs(end.folder, end.masking);
-  const trouble: StepFailureDetails = { outputs, lastLines: end.lastLines };
-  if (end.lost) throw logLost(step, end.lost, trouble);
+  const details: StepFailureDetails = { outputs, lastLines: end.lastLines };
+  if (end.lost) throw logLost(step, end.lost, details);
   if (!exit || exit.stopped) {
-    if (cause === 'timeout') throw stepTimedOut(step, trouble);
-    throw stepInDoubt(step, unknownOutcomeReason(cause) ?? end.doubt, trouble);
+    if (cause === 'timeout') throw stepTimedOut(step, details);
+    throw stepInDoubt(step, unknownOutcomeReason(cause) ?? end.doubt, details);
   }
-  if (exit.exitCode !== undefined) trouble.exitCode = exit.exitCode;
-  if (exit.signal !== undefined) trouble.signal = exit.signal;
-  if (exit.exitCode !== 0) throw stepFailed(step, trouble);
-  if (problem) throw outputsUnusable(step, problem, trouble);
+  if (exit.exitCode !== undefined) details.exitCode = exit.exitCode;
+  if (exit.signal !== undefined) details.signal = exit.signal;
+  if (exit.exitCode !== 0) throw stepFailed(step, details);
+  if (problem) throw outputsUnusable(step, problem, details);
   return { exitCode: 0, outputs };
 }
 
@@ -77,7 +77,7 @@ async function maskedOutputs(
 }
 
 /** The Temporal attempt that reads the journal. */
-export interface AskingAttempt {
+export interface CurrentAttempt {
   storage: Storage;
   workflowId: string;
   runId: string;
@@ -95,7 +95,7 @@ export interface AskingAttempt {
 export async function earlierResult(
   step: RunStep,
   attempts: readonly Attempt[],
-  asking: AskingAttempt,
+  asking: CurrentAttempt,
 ): Promise<StepDone | undefined> {
   if (step.isTakenAsDone) return resultTakenAsDone(attempts, asking.masking);
   const latest = attempts.findLast(({ round }) => round === step.round);
@@ -112,7 +112,7 @@ export async function earlierResult(
 export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
-  { storage, workflowId, masking }: AskingAttempt,
+  { storage, workflowId, masking }: CurrentAttempt,
 ): Promise<StepEnd> {
   const exit = await awaitEnd(attempt);
   const key = logKey(workflowId, childName(step.child), step.step);

@@ -6,7 +6,7 @@ import { CommandFailure } from '../failure.js';
 import { isJson, printJson } from './command.js';
 import { EXIT } from './exit-codes.js';
 import { toCommandFailure } from './failures.js';
-import { followTask, questionModeOf, sayConnectionState, untilDetached } from './follow.js';
+import { followTask, questionModeOf, reportConnectionState, untilDetached } from './follow.js';
 import { TerminalLock } from './open-questions.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
 import type { ReconnectOptions } from './reconnect-policy.js';
@@ -99,7 +99,7 @@ class SharedServer {
       onConnectionChange: (why?: string) => {
         const before = this.#troubled;
         this.#troubled += why === undefined ? -1 : 1;
-        if (before === 0 || this.#troubled === 0) sayConnectionState(this.view, why);
+        if (before === 0 || this.#troubled === 0) reportConnectionState(this.view, why);
       },
     };
   }

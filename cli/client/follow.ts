@@ -45,7 +45,7 @@ export async function follow(
     };
     return followTask(
       { ...asking, leave },
-      { signal, isKnown, onConnectionChange: (why) => sayConnectionState(view, why) },
+      { signal, isKnown, onConnectionChange: (why) => reportConnectionState(view, why) },
     );
   });
   if (closed) return closed;
@@ -97,7 +97,7 @@ export function questionModeOf(command: Command): QuestionMode {
 }
 
 /** @param why undefined when the server is back */
-export function sayConnectionState(view: View, why: string | undefined): void {
+export function reportConnectionState(view: View, why: string | undefined): void {
   view.say(
     why === undefined ? 'the server is back' : `the server is gone (${why}); the work continues; retrying`,
   );

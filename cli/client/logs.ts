@@ -3,7 +3,7 @@ import { OPERATION_LOG } from '../../operations/log-page.js';
 import {
   chooseStep,
   isStepEnded,
-  likeliestStep,
+  defaultStep,
   stepReference,
   stepsOf,
   type ChosenStep,
@@ -186,7 +186,7 @@ class StepSequence {
     }
     const own = steps.filter(({ step }) => step.startedAt !== undefined && step.logsOf === undefined);
     const isOver = steps.every(({ step }) => isStepEnded(step));
-    if (this.#shown.size === 0) return likeliestStep(own) ?? (isOver ? likeliestStep(steps) : undefined);
+    if (this.#shown.size === 0) return defaultStep(own) ?? (isOver ? defaultStep(steps) : undefined);
     return own
       .filter((one) => one.step.startedAt! >= this.#since && !this.#shown.has(stepReference(one)))
       .sort((one, other) => (one.step.startedAt! < other.step.startedAt! ? -1 : 1))[0];

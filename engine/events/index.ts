@@ -1,6 +1,6 @@
 /**
- * An operation's events, for readers that come and go: states and questions from its history, log lines from storage,
- * each once and in order, whichever process tells them; progress as it is. What was told is known by a position alone.
+ * Events of an operation, as a resumable stream: states and input requests from its history, log lines from storage, each once
+ * and in order, from any process; and the current progress. A position alone records what was delivered.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import {
@@ -12,55 +12,56 @@ import {
 import type { Storage } from '../../platform/storage.js';
 import type { TemporalClient } from '../temporal.js';
 import type { Watches } from '../watch.js';
-import { tellLogs, tellOwnLog, type LogTelling } from './logs.js';
-import { beginningOf, type EventPosition, type ToldState } from './position.js';
-import { stateEventsAfter, tell, type Telling } from './states.js';
+import { streamStepLogs, streamOwnLog, type LogEvent } from './logs.js';
+import { startPosition, type EventPosition, type DeliveredState } from './position.js';
+import { stateEventsAfter, applyStateEvent, type OperationStateEvent } from './states.js';
 
 export type { EventPosition } from './position.js';
 
-/** First and longest pause between two looks at logs and progress, in milliseconds. */
+/** First and longest interval between reads of logs and progress, in milliseconds. */
 const FIRST_TICK_MS = 1_000;
 const LONGEST_TICK_MS = 5_000;
 const RETRY_MS = 1_000;
-/** How long a closed operation's steps are asked for when no worker answers, in milliseconds. */
-const STEPS_PATIENCE_MS = 60_000;
+/** How long the steps of a closed operation are queried if no worker answers, in milliseconds. */
+const STEPS_LIMIT_MS = 60_000;
 
-/** What a reader is told, with the position behind it; progress has none, since it is never told again. */
+/** Event with the position after it. Progress has no position: it is not delivered again. */
 export type OperationEvent =
-  | ((Telling | LogTelling) & { position: EventPosition })
+  | ((OperationStateEvent | LogEvent) & { position: EventPosition })
   | { kind: 'progress'; progress: Progress }
   | {
       kind: 'result';
       record: OperationRecord;
-      /** No worker could say which steps there were: their logs may hold more than was told. */
+      /** Whether log lines may be missing, since no worker could list the steps. */
       areLogsCut: boolean;
       position: EventPosition;
     };
 
 export interface EventOptions {
-  /** Ends it. */
+  /** Ends the stream. */
   signal: AbortSignal;
-  /** Position behind what the reader has. Default: the beginning. */
+  /** Position after the last event that the reader has. Default: the beginning. */
   from?: EventPosition;
 }
 
-/** What the events of one operation are made from. */
+/** Sources of the events of one operation. */
 export interface EventSources {
   temporal: TemporalClient;
   storage: Storage;
   watches: Watches;
   workflowId: string;
   read: () => Promise<OperationRecord>;
-  /** Reads it as watchers do: a read may be shared with them. */
+  /** Reads the operation; the read may be shared with watchers. */
   readShared: () => Promise<OperationRecord>;
   /** Completes a record with the operation's parts. */
   readLive: (record: OperationRecord) => Promise<OperationRecord>;
 }
 
 /**
- * Tells the events from a position on, until the operation has ended and everything is told, or the signal fires.
+ * Yields the events from a position on, until the operation has ended and all are delivered, or the signal fires.
  *
- * @throws LonghaulError `not_found`, once it is purged; `invalid_arguments` for a position in a log that isn't there any more
+ * @throws LonghaulError `not_found` once the operation is purged; `invalid_arguments` for a position in a log that no longer
+ *   exists
  */
 export async function* streamEvents(
   sources: EventSources,
@@ -69,7 +70,7 @@ export async function* streamEvents(
   const reader = new EventReader(sources, from);
   let tickMs = FIRST_TICK_MS;
   let hasFailed = false;
-  const pauseMs = () => (hasFailed ? RETRY_MS : reader.isBehind ? 0 : tickMs);
+  const pauseMs = () => (hasFailed ? RETRY_MS : reader.hasMore ? 0 : tickMs);
   for await (const hasChanged of sources.watches.changes(sources.workflowId, { signal, pauseMs })) {
     let hasEvents = false;
     try {
@@ -92,14 +93,14 @@ export async function* streamEvents(
 
 class EventReader {
   isOver = false;
-  /** There is more to tell at once. */
-  isBehind = false;
-  /** What the operation consists of couldn't be read. */
+  /** Whether more events can be read immediately. */
+  hasMore = false;
+  /** Whether the operation's parts could not be read. */
   isStale = false;
   #position: EventPosition | undefined;
   #children: ChildRecord[] | undefined;
   #lastProgress = '';
-  #askedSince: number | undefined;
+  #queriedSinceMs: number | undefined;
 
   constructor(
     private readonly sources: EventSources,
@@ -108,7 +109,7 @@ class EventReader {
     this.#position = from && structuredClone(from);
   }
 
-  /** Tells what there is now. @param hasChanged may the state and the steps be others than at the last look? */
+  /** Yields pending events. @param hasChanged whether to read state and steps again */
   async *next(hasChanged: boolean): AsyncGenerator<OperationEvent> {
     let record = await this.sources.readShared();
     if (record.status === 'expired')
@@ -121,8 +122,8 @@ class EventReader {
       await this.#readChildren(record);
     }
     yield* this.#progress(record);
-    const areLogsTold = yield* this.#logs(record);
-    if (!isTerminal(record.status) || !areLogsTold) return;
+    const areLogsDelivered = yield* this.#logs(record);
+    if (!isTerminal(record.status) || !areLogsDelivered) return;
     this.isOver = true;
     const position = { ...this.#copy(), isOver: true as const };
     yield { kind: 'result', record, areLogsCut: this.isStale, position };
@@ -131,25 +132,25 @@ class EventReader {
   async *#states(record: OperationRecord): AsyncGenerator<OperationEvent> {
     const { runId } = record;
     const before = this.#position;
-    const isFork = before !== undefined && before.runId !== runId;
-    const position = (this.#position = isFork || !before ? beginningOf(runId) : before);
+    const isOtherRun = before !== undefined && before.runId !== runId;
+    const position = (this.#position = isOtherRun || !before ? startPosition(runId) : before);
     const { temporal, workflowId } = this.sources;
     const events = await stateEventsAfter(temporal, workflowId, runId, position.event);
-    // History may have been read later, and have the end that the record lacked.
+    // The history may be newer than the record, and hold an end that the record lacks.
     const isLater = events.at(-1)?.isClose && !isTerminal(record.status);
     const ending = isLater ? (await this.sources.read()).status : record.status;
-    // Of a run that has taken another's place readers get the state as it is, not how it came about.
-    const latest = isFork ? events.findLastIndex(({ isClose }) => !isClose) : -1;
+    // If another run has replaced the position's, readers get its current state, not the events that led to it.
+    const latest = isOtherRun ? events.findLastIndex(({ isClose }) => !isClose) : -1;
     for (const [index, event] of events.entries()) {
-      const base = index === latest ? fresh(position.state) : position.state;
-      const { state, tellings } = tell(base, event, ending);
-      for (const [at, telling] of (index < latest ? [] : tellings).entries()) {
+      const base = index === latest ? undelivered(position.state) : position.state;
+      const { state, events: stateEvents } = applyStateEvent(base, event, ending);
+      for (const [at, stateEvent] of (index < latest ? [] : stateEvents).entries()) {
         if (at < position.told) continue;
         Object.assign(
           position,
-          at + 1 < tellings.length ? { told: at + 1, state: base } : { event: event.id, told: 0, state },
+          at + 1 < stateEvents.length ? { told: at + 1, state: base } : { event: event.id, told: 0, state },
         );
-        yield { ...telling, position: this.#copy() };
+        yield { ...stateEvent, position: this.#copy() };
       }
       Object.assign(position, { event: event.id, state });
     }
@@ -163,38 +164,38 @@ class EventReader {
     yield { kind: 'progress', progress };
   }
 
-  /** Which parts there are, only their workflow knows while it is open. */
+  /** Reads the parts: while the operation is open, only its workflow knows them. */
   async #readChildren(record: OperationRecord): Promise<void> {
     const live = await this.sources.readLive(record);
     if (live.children) this.#children = live.children;
     this.isStale = isTerminal(record.status) ? live.areChildrenLarge === true : !live.live;
   }
 
-  /** @returns whether all is told that there will ever be */
+  /** @returns whether all logs are complete and delivered */
   async *#logs({ status }: OperationRecord): AsyncGenerator<OperationEvent, boolean> {
     const { storage, workflowId } = this.sources;
     const isClosed = isTerminal(status);
-    const telling = tellOwnLog(storage, workflowId, this.#position!.logs);
-    let own = await telling.next();
-    for (; !own.done; own = await telling.next()) yield { ...own.value, position: this.#copy() };
+    const ownLog = streamOwnLog(storage, workflowId, this.#position!.logs);
+    let own = await ownLog.next();
+    for (; !own.done; own = await ownLog.next()) yield { ...own.value, position: this.#copy() };
     const areLogsTold = yield* this.#stepLogs(isClosed);
-    this.isBehind ||= own.value;
+    this.hasMore ||= own.value;
     return areLogsTold && !own.value;
   }
 
   async *#stepLogs(isClosed: boolean): AsyncGenerator<OperationEvent, boolean> {
     const { storage, workflowId } = this.sources;
-    this.isBehind = false;
+    this.hasMore = false;
     if (isClosed && this.isStale) {
-      this.#askedSince ??= Date.now();
-      if (Date.now() - this.#askedSince < STEPS_PATIENCE_MS) return false;
+      this.#queriedSinceMs ??= Date.now();
+      if (Date.now() - this.#queriedSinceMs < STEPS_LIMIT_MS) return false;
     }
     if (!this.#children) return isClosed;
-    const telling = tellLogs(storage, workflowId, this.#children, this.#position!.logs, isClosed);
+    const stepLogs = streamStepLogs(storage, workflowId, this.#children, this.#position!.logs, isClosed);
     for (;;) {
-      const { value, done } = await telling.next();
+      const { value, done } = await stepLogs.next();
       if (done) {
-        this.isBehind = value.isBehind || (isClosed && !value.isDone);
+        this.hasMore = value.hasMore || (isClosed && !value.isDone);
         return value.isDone;
       }
       yield { ...value, position: this.#copy() };
@@ -206,7 +207,7 @@ class EventReader {
   }
 }
 
-/** As if nothing of it had been told, so that all of it is. */
-function fresh({ question: _question, ...state }: ToldState): ToldState {
+/** State as if nothing had been delivered, so that all of it is delivered next. */
+function undelivered({ question: _question, ...state }: DeliveredState): DeliveredState {
   return { ...state, status: 'unknown', question: 0 };
 }

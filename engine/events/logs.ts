@@ -1,5 +1,5 @@
 /**
- * The logs of an operation and of all its steps as one stream of lines: each log's in their order, several logs' as they come.
+ * Logs of an operation and of all its steps as one stream of lines: in order within a log, interleaved between logs.
  */
 import { OPERATION_LOG, type LogLine } from '../../operations/log-page.js';
 import type { ChildRecord, ChildStatus } from '../../operations/record.js';
@@ -10,15 +10,15 @@ import { operationLog, readLinesFrom } from '../logs/index.js';
 import type { Position } from '../logs/pieces.js';
 import type { LogsPosition } from './position.js';
 
-/** Parts whose logs are told at once, at most; the others' come later. It bounds what a position holds. */
-const MOST_PARTS = 32;
-/** Steps of those parts, at most; one part may have more. */
-const MOST_STEPS = 200;
-/** Pages of one log that are told before it is another's turn. */
-const PAGES_AT_ONCE = 8;
+/** Maximum number of parts whose logs are streamed at once; the others follow. Bounds the size of a position. */
+const MAX_PARTS = 32;
+/** Maximum number of steps of those parts; a single part may have more. */
+const MAX_STEPS = 200;
+/** Maximum number of pages of one log in a pass, before the next log. */
+const MAX_PAGES_PER_LOG = 8;
 
 /** Lines of a log. */
-export interface LogTelling {
+export interface LogEvent {
   kind: 'log';
   /** Reference of the step, `build/2`, or {@link OPERATION_LOG}. */
   step: string;
@@ -27,29 +27,29 @@ export interface LogTelling {
   lines: LogLine[];
 }
 
-/** What reading the logs has come to. */
-export interface LogsRead {
-  /** Was there more than one turn takes? */
-  isBehind: boolean;
-  /** Was everything told that there will ever be? */
+/** Result of a pass over the logs. */
+export interface LogsProgress {
+  /** Whether a log had more pages than one pass reads. */
+  hasMore: boolean;
+  /** Whether all logs are complete and delivered. */
   isDone: boolean;
 }
 
 /**
- * Tells what the operation's own log has beyond a position, and moves it along.
+ * Yields the lines of the operation's own log after a position, and advances the position.
  *
- * @param position changed in place, before each telling
- * @returns whether there was more than one turn takes
+ * @param position changed in place, before each event
+ * @returns whether the log had more pages than one pass reads
  */
-export async function* tellOwnLog(
+export async function* streamOwnLog(
   storage: Storage,
   workflowId: string,
   position: LogsPosition,
-): AsyncGenerator<LogTelling, boolean> {
+): AsyncGenerator<LogEvent, boolean> {
   const log = operationLog(storage, workflowId);
-  for (let pages = 0; pages < PAGES_AT_ONCE; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES_PER_LOG; pages += 1) {
     const [line = 1, offset = 0] = position.own ?? [];
-    // It is written in whole lines.
+    // This log is written in whole lines.
     const read = await readLinesFrom(log, OPERATION_LOG, { line, offset }, false);
     if (read.lines.length > 0) {
       position.own = [read.at.line, read.at.offset];
@@ -61,26 +61,26 @@ export async function* tellOwnLog(
 }
 
 /**
- * Tells what the steps' logs have beyond a position, and moves it along.
+ * Yields the lines of the steps' logs after a position, and advances the position.
  *
- * @param position changed in place, before each telling
- * @param isClosed has the operation ended? Then no log grows any more
+ * @param position changed in place, before each event
+ * @param isClosed whether the operation has ended; then no log grows any more
  */
-export async function* tellLogs(
+export async function* streamStepLogs(
   storage: Storage,
   workflowId: string,
   children: ChildRecord[],
   position: LogsPosition,
   isClosed: boolean,
-): AsyncGenerator<LogTelling, LogsRead> {
+): AsyncGenerator<LogEvent, LogsProgress> {
   const done = new Bits(position.done);
-  let isBehind = false;
-  for (const part of chosen(children, done)) {
+  let hasMore = false;
+  for (const part of nextParts(children, done)) {
     const child = children[part]!;
     const isPartEnded = isClosed || isStepEnded(child);
-    let isPartTold = true;
+    let isPartDelivered = true;
     for (const [index, step] of child.steps.entries()) {
-      // What ran in an earlier operation was told there.
+      // The log of a step that ran in an earlier operation was streamed there.
       if (step.startedAt === undefined || step.logsOf !== undefined) continue;
       const key = logKey(workflowId, child.name, index + 1);
       const isComplete = isClosed || isStepEnded(step);
@@ -93,19 +93,19 @@ export async function* tellLogs(
           yield { kind: 'log', step: reference, name: step.name, lines: read.lines };
         }
         if (read.isAtEnd) break;
-        if (pages + 1 >= PAGES_AT_ONCE) {
-          [isBehind, isPartTold] = [true, false];
+        if (pages + 1 >= MAX_PAGES_PER_LOG) {
+          [hasMore, isPartDelivered] = [true, false];
           break;
         }
       }
     }
-    if (!isPartEnded || !isPartTold) continue;
+    if (!isPartEnded || !isPartDelivered) continue;
     done.add(part);
     position.done = done.toString();
     delete position.at[part];
   }
   return {
-    isBehind,
+    hasMore,
     isDone: isClosed && children.every((child, part) => done.has(part) || !hasStarted(child)),
   };
 }
@@ -121,14 +121,14 @@ function setPosition({ at }: LogsPosition, part: number, step: number, { line, o
   numbers.splice(2 * step, 2, line, offset);
 }
 
-/** The parts whose logs are to be told now, by their places in the list: it never changes. */
-function chosen(children: ChildRecord[], done: Bits): number[] {
+/** Indexes of the parts whose logs are streamed next; the indexes are stable. */
+function nextParts(children: ChildRecord[], done: Bits): number[] {
   const parts: number[] = [];
   let steps = 0;
   for (const [part, child] of children.entries()) {
     if (done.has(part) || !hasStarted(child)) continue;
     steps += child.steps.length;
-    if (parts.length > 0 && (parts.length >= MOST_PARTS || steps > MOST_STEPS)) break;
+    if (parts.length > 0 && (parts.length >= MAX_PARTS || steps > MAX_STEPS)) break;
     parts.push(part);
   }
   return parts;
@@ -138,7 +138,7 @@ function hasStarted({ steps }: { status: ChildStatus; steps: ChildRecord['steps'
   return steps.some(({ startedAt, logsOf }) => startedAt !== undefined && logsOf === undefined);
 }
 
-/** A set of small numbers as text. */
+/** Set of small integers, serialized as base64url. */
 class Bits {
   #bytes: Buffer;
 

@@ -1,46 +1,47 @@
 /**
- * Where a reader of an operation's events stands. It travels with the reader, so that any process goes on where another
- * stopped: with the same history, what is told after a position is the same whoever tells it.
+ * Position of a reader in an operation's events. Clients carry it, so that any process can resume where another stopped: with
+ * the same history, every process delivers the same events after a position.
  */
 import type { OperationStatus } from '../../operations/record.js';
 
+/** Sealed into event IDs, so the names of the fields are part of their format. */
 export interface EventPosition {
-  /** Run whose history it is in; another one that has taken its place is told anew, by its state as it is. */
+  /** Run whose history it is in. If another run has replaced it, readers get the current state of that run. */
   runId: string;
-  /** Last event of that history of which everything was told; 0 at the beginning. */
+  /** Last history event that was delivered completely; 0 at the beginning. */
   event: number;
-  /** How much was told of the next event that tells anything. */
+  /** Number of events already delivered of the next history event. */
   told: number;
-  /** What was last told of the state, after that event. */
-  state: ToldState;
+  /** Last delivered state, after that event. */
+  state: DeliveredState;
   logs: LogsPosition;
-  /** Everything was told. */
+  /** Everything was delivered. */
   isOver?: true;
 }
 
-export interface ToldState {
+export interface DeliveredState {
   status: OperationStatus;
   /** Digest of the stage. */
   stage?: string;
   isCancelRequested?: true;
-  /** Number of the last question. */
+  /** Number of the last input request. */
   question: number;
 }
 
 export interface LogsPosition {
-  /** Which parts' logs were told whole: a bit for each, in base64url. */
+  /** Parts whose logs were delivered completely: one bit each, in base64url. */
   done: string;
   /**
-   * Part -> for each of its steps the line and the byte behind what was told, one after the other, while it isn't done.
-   * Parts and steps are counted from 0. Positions travel in headers, so this is as short as it can be.
+   * Part -> line and byte offset after the delivered lines, for each of its steps in turn, while the part isn't done. Parts and
+   * steps are counted from 0. As short as possible, since positions are sent in headers.
    */
   at: Record<number, number[]>;
-  /** The line and the byte behind what was told of the operation's own log. */
+  /** Line and byte offset after the delivered lines of the operation's own log. */
   own?: [line: number, offset: number];
 }
 
-/** Before anything was told. */
-export function beginningOf(runId: string): EventPosition {
+/** Position before the first event. */
+export function startPosition(runId: string): EventPosition {
   return {
     runId,
     event: 0,

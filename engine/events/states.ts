@@ -1,4 +1,4 @@
-/** States of an operation as its history has them: the same events, in the same order, whoever reads it and when. */
+/** State events of an operation, from its history: the same events in the same order for every reader at any time. */
 import { createHash } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
@@ -7,30 +7,30 @@ import { isTerminal, type InputRequest, type OperationStatus } from '../../opera
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
 import { CLOSING_EVENTS, toDate } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
-import type { ToldState } from './position.js';
+import type { DeliveredState } from './position.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
-/** Most events of a page. */
+/** Maximum number of events per page. */
 const PAGE_EVENTS = 1_000;
-/** How long reading a page may take, in milliseconds. */
+/** Deadline for reading a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
-/** Events up to here are there before a worker has taken the work. */
-const UNTOUCHED_EVENTS = 3;
+/** Number of events in the history before a worker has taken the work. */
+const INITIAL_EVENTS = 3;
 
-/** An event of history that tells something of the state. */
-export interface StateEvent {
+/** History event that may change the state. */
+export interface StateHistoryEvent {
   id: number;
   /** ISO 8601, UTC. */
   at: string;
-  /** What the workflow wrote of its state. */
+  /** State that the workflow wrote. */
   memo?: Pick<StateMemo, 'stage' | 'inputRequests'>;
   isCancelRequest?: true;
   isClose?: true;
 }
 
 /**
- * The events after one, oldest first. Read from the end, so that it costs as much as there is to tell.
+ * Reads the events after a given one, oldest first. Reads from the end, so that the cost depends on the new events only.
  *
  * @throws LonghaulError `not_found`, `unavailable`
  */
@@ -39,8 +39,8 @@ export async function stateEventsAfter(
   workflowId: string,
   runId: string,
   after: number,
-): Promise<StateEvent[]> {
-  const found: StateEvent[] = [];
+): Promise<StateHistoryEvent[]> {
+  const found: StateHistoryEvent[] = [];
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await temporal.call(
@@ -58,11 +58,11 @@ export async function stateEventsAfter(
       if (id <= after) return found.reverse();
       const type = event.eventType as number;
       const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
-      const memo = fields?.[STATE_MEMO] ? await shownOf(temporal, fields[STATE_MEMO]) : undefined;
+      const memo = fields?.[STATE_MEMO] ? await decodeStateMemo(temporal, fields[STATE_MEMO]) : undefined;
       const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
       const isClose = CLOSING_EVENTS.has(type);
-      // The first is the start, the fourth the one by which a worker has taken the work.
-      if (id !== 1 && id !== UNTOUCHED_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
+      // The first event is the start; the fourth shows that a worker has taken the work.
+      if (id !== 1 && id !== INITIAL_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
       found.push({
         id,
         at: toDate(event.eventTime ?? {}).toISOString(),
@@ -76,8 +76,11 @@ export async function stateEventsAfter(
   return found.reverse();
 }
 
-/** The rest of it may be large. */
-async function shownOf(temporal: TemporalClient, payload: Payload): Promise<StateEvent['memo']> {
+/** Decodes the state memo without its other fields, which may be large. */
+async function decodeStateMemo(
+  temporal: TemporalClient,
+  payload: Payload,
+): Promise<StateHistoryEvent['memo']> {
   const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [STATE_MEMO]: payload });
   const { stage, inputRequests } = decoded?.[STATE_MEMO] as StateMemo;
   return {
@@ -86,8 +89,8 @@ async function shownOf(temporal: TemporalClient, payload: Payload): Promise<Stat
   };
 }
 
-/** What an event tells readers. */
-export type Telling =
+/** State event for readers. */
+export type OperationStateEvent =
   | {
       kind: 'status';
       status: OperationStatus;
@@ -98,40 +101,41 @@ export type Telling =
   | { kind: 'input_required'; key: string; request: InputRequest; at: string };
 
 /**
- * What an event tells beyond what was told before.
+ * Applies a history event to the delivered state.
  *
  * @param ending status of the closed operation
+ * @returns the new state, and the events for readers
  */
-export function tell(
-  before: ToldState,
-  event: StateEvent,
+export function applyStateEvent(
+  before: DeliveredState,
+  event: StateHistoryEvent,
   ending: OperationStatus,
-): { state: ToldState; tellings: Telling[] } {
+): { state: DeliveredState; events: OperationStateEvent[] } {
   const { memo, at } = event;
   const isCancelRequested = before.isCancelRequested === true || event.isCancelRequest === true;
   const asked = Object.entries(memo?.inputRequests ?? {});
   const isAsking = memo ? asked.length > 0 : before.status === 'input_required';
   const status: OperationStatus = event.isClose
     ? ending
-    : event.id <= UNTOUCHED_EVENTS
+    : event.id <= INITIAL_EVENTS
       ? 'submitted'
       : isAsking && !isCancelRequested
         ? 'input_required'
         : 'working';
   const stage = memo ? memo.stage && digest(memo.stage) : before.stage;
-  const state: ToldState = {
+  const state: DeliveredState = {
     status,
-    question: Math.max(before.question, ...asked.map(([key]) => numberOf(key))),
+    question: Math.max(before.question, ...asked.map(([key]) => questionNumber(key))),
     ...(stage === undefined ? {} : { stage }),
     ...(isCancelRequested ? { isCancelRequested } : {}),
   };
-  const isNews =
+  const hasChanged =
     status !== before.status || stage !== before.stage || isCancelRequested !== !!before.isCancelRequested;
   const questions = isTerminal(status) || isCancelRequested ? [] : asked;
   return {
     state,
-    tellings: [
-      ...(isNews
+    events: [
+      ...(hasChanged
         ? [
             {
               kind: 'status' as const,
@@ -143,14 +147,14 @@ export function tell(
           ]
         : []),
       ...questions
-        .filter(([key]) => numberOf(key) > before.question)
+        .filter(([key]) => questionNumber(key) > before.question)
         .map(([key, request]) => ({ kind: 'input_required' as const, key, request, at })),
     ],
   };
 }
 
-/** Questions are counted: `input-3`. */
-function numberOf(key: string): number {
+/** Number in the key of an input request: 3 for `input-3`. */
+function questionNumber(key: string): number {
   return Number(/\d+$/.exec(key)?.[0] ?? 0);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Cursors of logs: where to go on, and what was asked for. They aren't sealed: whoever may read a log may read it from
- * anywhere, and whose log it is comes from the record, never from the cursor.
+ * Cursors of logs: position and filters of the next page. They aren't sealed: any reader of a log may read it from any position,
+ * and access is checked on the record, not by the cursor.
  */
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
@@ -11,7 +11,7 @@ const line = z.number().int().min(1).max(Number.MAX_SAFE_INTEGER);
 const shape = z.strictObject({
   /** Reference of the step. */
   step: z.string().min(1).max(1000).optional(),
-  /** Line that `offset` is in, from 1. */
+  /** Line at `offset`, from 1. */
   line,
   /** In bytes, from 0. */
   offset: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
@@ -22,12 +22,12 @@ const shape = z.strictObject({
 
 export type LogCursor = z.infer<typeof shape>;
 
-/** A cursor as callers get it. */
+/** Encodes a cursor for callers. */
 export function writeCursor(cursor: LogCursor): string {
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-/** @throws LonghaulError `invalid_arguments` */
+/** Decodes a cursor. @throws LonghaulError `invalid_arguments` */
 export function readCursor(text: string): LogCursor {
   let json: unknown;
   try {

@@ -1,7 +1,7 @@
 /**
- * Logs of steps and of operations, page by page, while they grow and after. A page costs one read of a few pages' size,
- * wherever a cursor points; only a line number, or the numbers of the last lines, have to be counted from the start, a chunk
- * at a time.
+ * Logs of steps and of operations, page by page, while they grow and once they are complete. A page costs one read of a few
+ * pages' size at any cursor; only line numbers without a cursor, and those of the last lines, are counted from the start, in
+ * chunks.
  */
 import { LonghaulError } from '../../operations/errors.js';
 import {
@@ -23,14 +23,14 @@ import { invalidCursor, readCursor, writeCursor, type LogCursor } from './cursor
 import { firstCharacter, piecesOf, readFrom, seekLine, type Piece, type Position } from './pieces.js';
 import { searchLines } from './search.js';
 
-/** A store of logs: a key each. */
+/** Store of logs by key. */
 export type LogStorage = Pick<Storage, 'size' | 'read'>;
 
-/** A page ends before this much was read: pieces at the window's end are never cut by it. */
+/** Bytes read for a page: more than a page holds, so that the window's end cuts none of its pieces. */
 const WINDOW_BYTES = PAGE_BYTES + 2 * PIECE_BYTES;
 const START: Position = { line: 1, offset: 0 };
 
-/** The log that a query asks for: reference of a step, {@link OPERATION_LOG}, or undefined for the likeliest one. */
+/** Log that a query selects: reference of a step, {@link OPERATION_LOG}, or undefined for the default one. */
 export function wantedLog({ step, cursor }: LogQuery): string | undefined {
   return step ?? (cursor === undefined ? undefined : readCursor(cursor).step);
 }
@@ -47,7 +47,7 @@ export async function readOperationLog(
   query: LogQuery,
 ): Promise<LogPage> {
   assertKept(record);
-  assertCursorOf(query.cursor === undefined ? undefined : readCursor(query.cursor), OPERATION_LOG);
+  assertCursorStep(query.cursor === undefined ? undefined : readCursor(query.cursor), OPERATION_LOG);
   const page = await readLogPage(operationLog(storage, workflowId), OPERATION_LOG, {
     ...query,
     step: OPERATION_LOG,
@@ -57,13 +57,13 @@ export async function readOperationLog(
   return { step: OPERATION_LOG, ...page };
 }
 
-/** An operation's own log as the only value of a store. */
+/** Store whose only log is the operation's own. */
 export function operationLog(storage: Storage, workflowId: string): LogStorage {
   const log = new ChunkedLog(storage, operationLogPrefix(workflowId));
   return { size: () => log.size(), read: (_key, range) => log.read(range!) };
 }
 
-function assertCursorOf(cursor: LogCursor | undefined, step: string): void {
+function assertCursorStep(cursor: LogCursor | undefined, step: string): void {
   if (cursor?.step !== undefined && cursor.step !== step)
     throw new LonghaulError('invalid_arguments', `cursor: is of the step ${cursor.step}; got step ${step}`);
 }
@@ -75,7 +75,7 @@ function assertKept({ status, token }: OperationRecord): void {
 /**
  * Reads a page of the log of one of an operation's steps.
  *
- * @param record as it was read live
+ * @param record from a live read
  * @throws LonghaulError `invalid_arguments`, `not_found` when there is no such log, `expired`, `unavailable`
  */
 export async function readStepLog(
@@ -87,9 +87,9 @@ export async function readStepLog(
   assertKept(record);
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor);
   const wanted = query.step ?? cursor?.step;
-  const chosen = record.children ? chooseStep(record.children, wanted) : withoutRecord(record, wanted);
+  const chosen = record.children ? chooseStep(record.children, wanted) : chooseWithoutRecord(record, wanted);
   const step = stepReference(chosen);
-  assertCursorOf(cursor, step);
+  assertCursorStep(cursor, step);
   const { status, name, logsOf, startedAt } = chosen.step ?? {};
   if (status && startedAt === undefined) {
     const why = isStepEnded({ status }) ? 'was not run' : 'has not started yet';
@@ -106,8 +106,8 @@ export async function readStepLog(
   return { step, ...(name === undefined ? {} : { name }), ...(status ? { status } : {}), ...page };
 }
 
-/** Without a worker nobody knows the steps; the log of one that is named by its position can be read nevertheless. */
-function withoutRecord(
+/** Chooses a step without a worker, which alone knows the steps: possible if the step is named by its position. */
+function chooseWithoutRecord(
   record: OperationRecord,
   wanted: string | undefined,
 ): Omit<ChosenStep, 'step'> & { step?: undefined } {
@@ -125,16 +125,16 @@ function withoutRecord(
 }
 
 export interface PageQuery extends LogQuery {
-  /** Has the step ended? */
+  /** Whether the step has ended. Default: false. */
   isComplete?: boolean;
-  /** Nothing stored counts as an empty log: the step has written nothing so far. */
+  /** Whether a missing log counts as empty: the step has written nothing so far. Default: false. */
   mayBeMissing?: boolean;
 }
 
 /**
  * Reads a page of a log.
  *
- * @param query its `step` is only written into the cursor
+ * @param query `step` is used for the cursor only
  * @throws LonghaulError `invalid_arguments`, `not_found` when nothing is stored under the key, `unavailable`
  */
 export async function readLogPage(storage: LogStorage, key: string, query: PageQuery): Promise<LogLines> {
@@ -179,9 +179,9 @@ export async function readLogPage(storage: LogStorage, key: string, query: PageQ
 }
 
 /**
- * The lines behind a position, without a last one that is still growing, so that each is told once.
+ * Reads the lines after a position, without a last line that is still growing, so that each is delivered once.
  *
- * @param isComplete has the step ended?
+ * @param isComplete whether the step has ended
  */
 export async function readLinesFrom(
   storage: LogStorage,
@@ -203,21 +203,21 @@ interface Range {
   isComplete: boolean;
 }
 
-interface Taken {
+interface PageContent {
   lines: LogLine[];
-  /** Behind the last line. */
+  /** Position after the last line. */
   at: Position;
-  /** There was nothing more. */
+  /** Whether the end of the log was reached. */
   isAtEnd: boolean;
 }
 
-/** @param leavesGrowing leave a last line that is still growing for later, unless it is longer than a piece already */
+/** @param omitsGrowingLine omits a last line that is still growing, unless it is already longer than a piece */
 async function nextLines(
   storage: LogStorage,
   key: string,
   range: Range,
-  leavesGrowing = false,
-): Promise<Taken> {
+  omitsGrowingLine = false,
+): Promise<PageContent> {
   const { from, toLine, limit, sizeBytes, isComplete } = range;
   const { bytes, isContinued } = await readFrom(storage, key, from.offset, sizeBytes, WINDOW_BYTES);
   const isEnd = from.offset + bytes.length >= sizeBytes;
@@ -225,7 +225,7 @@ async function nextLines(
   let at = from;
   let pageBytes = 0;
   const isFinal = isEnd && isComplete;
-  for (const piece of piecesOf(bytes, from, { isContinued, isFinal, leavesGrowing })) {
+  for (const piece of piecesOf(bytes, from, { isContinued, isFinal, omitsGrowingLine: omitsGrowingLine })) {
     pageBytes += sizeOf(piece);
     if (lines.length >= limit || pageBytes > PAGE_BYTES || piece.line.number > toLine)
       return { lines, at, isAtEnd: false };
@@ -235,13 +235,18 @@ async function nextLines(
   return { lines, at, isAtEnd: isEnd };
 }
 
-/** The last lines; fewer when they don't fit a page, and of a single line that doesn't its end. */
-async function lastLines(storage: LogStorage, key: string, count: number, range: Range): Promise<Taken> {
+/** Reads the last lines; fewer if they don't fit into a page, and only the end of a single line that doesn't fit. */
+async function lastLines(
+  storage: LogStorage,
+  key: string,
+  count: number,
+  range: Range,
+): Promise<PageContent> {
   const { limit, sizeBytes, isComplete } = range;
   const offset = Math.max(0, sizeBytes - WINDOW_BYTES);
   const window = await readFrom(storage, key, offset, sizeBytes, WINDOW_BYTES);
   const start = await seekLine(storage, key, START, Infinity, offset);
-  const pieces = [...wholeFrom(window, start, isComplete)];
+  const pieces = [...wholeLines(window, start, isComplete)];
   const last = pieces.at(-1);
   if (!last) return { lines: [], at: start, isAtEnd: true };
   let first = pieces.length;
@@ -258,8 +263,8 @@ async function lastLines(storage: LogStorage, key: string, count: number, range:
   return { lines: shown.slice(Math.max(0, whole)), at: last.end, isAtEnd: true };
 }
 
-/** The window's lines, without the rest of a line that it begins with, unless there is no other. */
-function wholeFrom(
+/** Lines of the window, without a partial line at its beginning, unless it is the only one. */
+function wholeLines(
   { bytes, isContinued }: { bytes: Buffer; isContinued: boolean },
   start: Position,
   isFinal: boolean,
@@ -294,7 +299,7 @@ function assertQuery({ fromLine, toLine, tail, pattern, cursor, limit }: LogQuer
   if (fromLine !== undefined && toLine !== undefined && toLine < fromLine)
     fail(`last line: expected ${fromLine} or more, which is the first; got ${toLine}`);
   if (cursor !== undefined && fromLine !== undefined)
-    fail('cursor: goes on behind its page; expected no first line beside it');
+    fail('cursor: continues after its page; expected no first line beside it');
   if (tail !== undefined && [cursor, fromLine, toLine, pattern].some((other) => other !== undefined))
     fail('tail: expected neither a cursor nor a first line, last line or pattern beside it');
 }

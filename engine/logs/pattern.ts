@@ -1,18 +1,18 @@
 /**
- * Finding a caller's regular expression in lines. JavaScript's may run for years over forty characters, and while one
- * runs nothing else does: so it runs in a thread of its own, with little memory, that is ended when its time is up.
+ * Search for a caller's regular expression in lines. Backtracking in JavaScript's can take years for forty characters and blocks
+ * the event loop, so the search runs in its own thread, with little memory and a time limit.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { LonghaulError } from '../../operations/errors.js';
 import { PATTERN_CHARACTERS } from '../../operations/log-page.js';
 
-/** How long some thousand lines may take, in milliseconds; they usually take a few. */
+/** Time limit for a batch of some thousand lines, in milliseconds; usually a few are enough. */
 const FIND_LIMIT_MS = 3_000;
-/** Most searches of one process at once: each has a thread. */
+/** Maximum concurrent searches per process: each has a thread. */
 const MAX_SEARCHES = 8;
 
-/** Where in each line the pattern is, -1 where it is not. Text, so that it runs the same from any build. */
+/** Answers with the index of the match in each line, or -1. Source text, so that it runs the same from any build. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
 const pattern = new RegExp(workerData);
@@ -24,7 +24,7 @@ let openSearches = 0;
 export class LineMatcher {
   readonly #thread: Worker;
 
-  /** @throws LonghaulError `invalid_arguments` for what is no regular expression, `unavailable` under too many searches */
+  /** @throws LonghaulError `invalid_arguments` for an invalid regular expression, `unavailable` at too many searches */
   constructor(pattern: string) {
     assertPattern(pattern);
     if (openSearches >= MAX_SEARCHES)
@@ -37,12 +37,12 @@ export class LineMatcher {
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
     });
     openSearches += 1;
-    // An error while nobody waits is told to whoever waits next, by the exit.
+    // An error between searches ends the thread, so the next `find` fails.
     this.#thread.on('error', () => undefined);
     this.#thread.once('exit', () => (openSearches -= 1));
   }
 
-  /** @throws LonghaulError `invalid_arguments` when it takes too long */
+  /** @returns index of the match in each line, or -1 @throws LonghaulError `invalid_arguments` if it takes too long */
   async find(lines: string[]): Promise<number[]> {
     const done = new AbortController();
     const timer = setTimeout(() => done.abort(), FIND_LIMIT_MS);

@@ -1,15 +1,15 @@
 /**
- * A log's bytes as lines. What is cut is cut between characters: a piece decodes to the same text as it does within
- * the whole log, also where the bytes are no UTF-8.
+ * Splits a log's bytes into lines. Cuts are between characters: a piece decodes to the same text as within the whole log, also
+ * where the bytes are not valid UTF-8.
  */
 import { PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
 import type { Storage } from '../../platform/storage.js';
 
 const NEWLINE = 0x0a;
-/** How much of a log is in memory at once while lines are counted, in bytes. */
+/** Bytes of a log in memory at once while lines are counted. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A place in a log. */
+/** Position in a log. */
 export interface Position {
   /** From 1. */
   line: number;
@@ -17,23 +17,23 @@ export interface Position {
   offset: number;
 }
 
-/** A line or a part of one, and where it ends. */
+/** Line or part of one, with the position after it. */
 export interface Piece {
   line: LogLine;
   end: Position;
 }
 
 /**
- * The lines of a part of a log, in pieces of at most {@link PIECE_BYTES}.
+ * Yields the lines of a section of a log, in pieces of at most {@link PIECE_BYTES}.
  *
- * @param start where the bytes begin
- * @param options `isContinued`: they begin in the middle of a line; `isFinal`: nothing ever follows them, so that a
- *   character that isn't whole at their end is none; `leavesGrowing`: leave a last line without an end that would fit a piece
+ * @param start position of the first byte
+ * @param options `isContinued`: the bytes begin in the middle of a line; `isFinal`: no bytes will follow, so that an incomplete
+ *   character at their end is invalid; `omitsGrowingLine`: omits a last line that has no end and would fit into a piece
  */
 export function* piecesOf(
   bytes: Buffer,
   start: Position,
-  options: { isContinued: boolean; isFinal: boolean; pieceBytes?: number; leavesGrowing?: boolean },
+  options: { isContinued: boolean; isFinal: boolean; pieceBytes?: number; omitsGrowingLine?: boolean },
 ): Generator<Piece> {
   const { pieceBytes = PIECE_BYTES } = options;
   let { isContinued } = options;
@@ -42,12 +42,12 @@ export function* piecesOf(
   while (at < bytes.length) {
     const newline = bytes.indexOf(NEWLINE, at);
     const lineEnd = newline < 0 ? bytes.length : newline;
-    if (options.leavesGrowing && newline < 0 && !options.isFinal && lineEnd - at <= pieceBytes) return;
+    if (options.omitsGrowingLine && newline < 0 && !options.isFinal && lineEnd - at <= pieceBytes) return;
     let end = lineEnd;
     if (lineEnd - at > pieceBytes) end = characterStart(bytes, at + pieceBytes);
     else if (newline < 0 && !options.isFinal) end = wholeCharactersEnd(bytes, at);
     const isUnfinished = end < lineEnd || newline < 0;
-    // Nothing but the beginning of a character: its rest is yet to come.
+    // Only the beginning of a character: its rest will follow.
     if (end === at && isUnfinished) return;
     const text = bytes.toString('utf8', at, end);
     const line: LogLine = { number, text };
@@ -61,7 +61,7 @@ export function* piecesOf(
   }
 }
 
-/** Where the first line from `line` on begins; the end of the log when it has fewer lines. */
+/** Seeks the beginning of a line; the end of the log if it has fewer lines. */
 export async function seekLine(
   storage: Pick<Storage, 'read'>,
   key: string,
@@ -81,7 +81,7 @@ export async function seekLine(
   return at;
 }
 
-/** A part of a log from an offset on, at most so long; and whether it begins in the middle of a line. */
+/** Reads at most `lengthBytes` from an offset on. @returns `isContinued`: whether they begin in the middle of a line */
 export async function readFrom(
   storage: Pick<Storage, 'read'>,
   key: string,
@@ -97,21 +97,21 @@ export async function readFrom(
   return { bytes: bytes.subarray(1), isContinued: bytes[0] !== NEWLINE };
 }
 
-/** The first byte of the character that the byte at `at` belongs to. */
+/** Index of the first byte of the character that contains the byte at `at`. */
 export function characterStart(bytes: Buffer, at: number): number {
   for (let start = at; start > at - 4 && start >= 0; start -= 1)
     if (!isContinuation(bytes[start]!)) return start;
-  // Four such bytes in a row are no character's: any place is as good.
+  // Four continuation bytes in a row are invalid: cut anywhere.
   return at;
 }
 
-/** Where the first character begins, in bytes that may begin within one. */
+/** Index of the first byte that begins a character. */
 export function firstCharacter(bytes: Buffer): number {
   for (let at = 0; at < 4 && at < bytes.length; at += 1) if (!isContinuation(bytes[at]!)) return at;
   return 0;
 }
 
-/** Where the last whole character ends, no earlier than `from`. */
+/** End of the last complete character, at least `from`. */
 function wholeCharactersEnd(bytes: Buffer, from: number): number {
   const last = characterStart(bytes, bytes.length - 1);
   if (last < from) return bytes.length;

@@ -1,17 +1,17 @@
-/** The lines of a log that a pattern is found in. */
+/** Search for the lines of a log that match a pattern. */
 import { PAGE_BYTES, PIECE_BYTES, type LogLine } from '../../operations/log-page.js';
 import type { Storage } from '../../platform/storage.js';
 import { LineMatcher } from './pattern.js';
 import { characterStart, piecesOf, readFrom, type Piece, type Position } from './pieces.js';
 
-/** Longest line that is searched as a whole, in bytes: 1 MiB. A longer one is searched in parts of that size. */
+/** Longest line that is searched as a whole, in bytes: 1 MiB. Longer ones are searched in parts of this size. */
 const PART_BYTES = 1024 * 1024;
-/** How much of a log one page searches, in bytes. */
+/** Maximum bytes searched for one page. */
 const SEARCH_BYTES = 64 * 1024 * 1024;
-/** Most lines that are handed to the matcher at once. */
+/** Maximum lines per call of the matcher. */
 const BATCH_LINES = 4_000;
-/** How much of a long line is shown before what was found, in UTF-16 units. */
-const LEAD = 512;
+/** Length of the context before a match in a long line, in UTF-16 units. */
+const LEAD_UNITS = 512;
 
 export interface Search {
   pattern: string;
@@ -23,10 +23,10 @@ export interface Search {
 }
 
 /**
- * Searches on from a position, until a page is full, the log ends, or a good deal has been searched. A last line that
- * is still growing is left for later.
+ * Searches from a position, until a page is full, the log ends, or {@link SEARCH_BYTES} have been searched. A last line that
+ * is still growing is left for a later page.
  *
- * @returns what was found, and where to go on
+ * @returns the matching lines, and the position at which to continue
  * @throws LonghaulError `invalid_arguments`, `unavailable`
  */
 export async function searchLines(
@@ -83,7 +83,7 @@ class FoundLines {
   }
 }
 
-/** Whole lines from a position on, or a part of one that is longer than a part may be. */
+/** Reads whole lines from a position, or a part of a line that is longer than {@link PART_BYTES}. */
 async function readParts(
   storage: Pick<Storage, 'read'>,
   key: string,
@@ -120,12 +120,12 @@ function* batches(pieces: Iterable<Piece>): Generator<Piece[]> {
   if (batch.length) yield batch;
 }
 
-/** A line that is too long to be shown is shown around what was found. */
+/** The line; if it is too long for a page, an excerpt around the match. */
 function excerpt({ line }: Piece, foundAt: number): LogLine {
   const lineBytes = Buffer.byteLength(line.text);
   if (lineBytes <= PIECE_BYTES) return line;
   const isLow = (at: number) => (line.text.charCodeAt(at) & 0xfc00) === 0xdc00;
-  let start = Math.max(0, foundAt - LEAD);
+  let start = Math.max(0, foundAt - LEAD_UNITS);
   if (start > 0 && isLow(start)) start -= 1;
   const bytes = Buffer.from(line.text.slice(start, start + PIECE_BYTES));
   const end = bytes.length > PIECE_BYTES ? characterStart(bytes, PIECE_BYTES) : bytes.length;

@@ -1,21 +1,21 @@
-/** Logs as text: page after page. */
+/** Logs as text, from several pages. */
 import { TEXT_CHARACTERS, type LogPage, type LogQuery } from '../../operations/log-page.js';
 
-/** Lines of a log, one behind the other; the last has no line end if it is cut or still growing. */
+/** Lines of a log, concatenated; the last has no line end if it is cut or still growing. */
 export interface LogText extends Omit<LogPage, 'lines'> {
   text: string;
-  /** Numbers of the first and the last line; none without lines. */
+  /** Numbers of the first and the last line; missing without lines. */
   first?: number;
   last?: number;
-  /** Begins in the middle of the first line. */
+  /** Whether the text begins in the middle of the first line. */
   isContinued?: true;
 }
 
 /**
- * Reads pages until they come to {@link TEXT_CHARACTERS}.
+ * Reads pages up to {@link TEXT_CHARACTERS}.
  *
- * @param readPage reads one of them
- * @param query with a `limit` it is this one page
+ * @param readPage reads one page
+ * @param query with a `limit`, only this page is read
  * @throws LonghaulError as `readPage` does
  */
 export async function readLogText(

@@ -1,7 +1,7 @@
 /** Ending an agent's session. */
 import { LonghaulError } from '../../operations/errors.js';
 import { byeUpdate, type ByeRequest } from '../wire.js';
-import { takenOver } from './errors.js';
+import { agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /**
@@ -23,7 +23,7 @@ export async function endSession(
     if (error instanceof LonghaulError && error.kind === 'not_found') throw notFound;
     if (!(error instanceof RefusedError)) throw error;
     if (error.why === 'repeat') return;
-    if (error.why === 'gone') throw takenOver();
+    if (error.why === 'gone') throw agentTakenOver();
     if (error.why === 'not_parent')
       throw new LonghaulError('wrong_state', `"${name}" is no child of "${by!.name}"`);
     throw notFound;

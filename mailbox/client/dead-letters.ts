@@ -7,7 +7,7 @@ import { assertAgentName } from '../validate.js';
 import { deadLettersQuery, settleDeadLetterUpdate, type SettleDeadLetterRequest } from '../wire.js';
 import type { Storage } from '../../platform/storage.js';
 import { readMessage } from './contents.js';
-import { inboxFull, inboxNotFound, takenOver } from './errors.js';
+import { inboxFull, inboxNotFound, agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** The dead letters of an inbox, oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
@@ -80,6 +80,6 @@ function refusalOf({ why }: RefusedError, inbox: string): LonghaulError {
         `agent_id: expected the owner of the inbox "${inbox}" or the sender of the message; got another agent`,
       );
     default:
-      return takenOver();
+      return agentTakenOver();
   }
 }

@@ -3,13 +3,13 @@ import { LonghaulError } from '../../operations/errors.js';
 import { INBOX_LIMIT } from '../limits.js';
 
 /** `wrong_state`, retryable. @param why the message up to the advice */
-export function noRoom(why: string): LonghaulError {
+export function capacityExceeded(why: string): LonghaulError {
   return new LonghaulError('wrong_state', `${why}; try again when some are done`, { retryable: true });
 }
 
 /** `wrong_state`, retryable: the inbox of this agent is full. */
 export function inboxFull(name: string): LonghaulError {
-  return noRoom(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
+  return capacityExceeded(`the inbox of "${name}" is full: ${INBOX_LIMIT} messages wait in it`);
 }
 
 /** `not_found`: no inbox has this name. */
@@ -23,6 +23,6 @@ export function agentNotFound(): LonghaulError {
 }
 
 /** `wrong_state`: a later registration has the agent's name. */
-export function takenOver(): LonghaulError {
+export function agentTakenOver(): LonghaulError {
   return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
 }

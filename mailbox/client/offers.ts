@@ -4,7 +4,7 @@
  * message to the first claim.
  */
 import type { DirectoryMemo } from '../state.js';
-import { matches, type Registration } from '../types.js';
+import { matchesSelector, type Registration } from '../types.js';
 import { claimUpdate, type ClaimRequest } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../../engine/watch.js';
@@ -93,7 +93,8 @@ class PrincipalOffers {
       let open = count;
       for (const claimer of this.#claimers) {
         if (open === 0 || chosen.size === CLAIM_CONCURRENCY) break;
-        if (claimer.hasClaimed || chosen.has(claimer) || !matches(claimer.registration, selector)) continue;
+        if (claimer.hasClaimed || chosen.has(claimer) || !matchesSelector(claimer.registration, selector))
+          continue;
         chosen.add(claimer);
         open -= 1;
       }

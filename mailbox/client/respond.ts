@@ -7,7 +7,7 @@ import { SMALL_INLINE_LIMIT_BYTES } from '../limits.js';
 import type { MessageProgress } from '../types.js';
 import { reportUpdate, respondUpdate } from '../wire.js';
 import { storeText } from './contents.js';
-import { takenOver } from './errors.js';
+import { agentTakenOver } from './errors.js';
 import type { AgentSession } from './presence.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
@@ -63,6 +63,6 @@ function refusalOf({ why }: RefusedError, where: string, messageId: string): Lon
     case 'bye':
       return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
     default:
-      return takenOver();
+      return agentTakenOver();
   }
 }

@@ -4,14 +4,14 @@ import { LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
 import type { StoredMessage } from '../state.js';
-import { matches, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
+import { matchesSelector, type OutgoingMessage, type Selector, type SendResult } from '../types.js';
 import { offerUpdate, publishUpdate, putUpdate } from '../wire.js';
 import { mailboxKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { storeText } from './contents.js';
 import { agentsOf } from './status.js';
 import { forEachConcurrently } from './for-each.js';
-import { inboxFull, noRoom } from './errors.js';
+import { inboxFull, capacityExceeded } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Length of the digests that inboxes keep: 66 bits. */
@@ -106,7 +106,7 @@ async function put(
 
 async function offer(workflows: MailboxWorkflows, principal: string, message: StoredMessage): Promise<void> {
   await ignoringRepeats(workflows.updateDirectory(principal, offerUpdate, message), () =>
-    noRoom(`${OFFERS_LIMIT} messages for anyone wait already`),
+    capacityExceeded(`${OFFERS_LIMIT} messages for anyone wait already`),
   );
 }
 
@@ -172,7 +172,7 @@ async function putAll(
       refused.push({ name, why: error.message });
     }
   });
-  if (recipients.length === 0) throw noRoom('the inboxes of all recipients are full');
+  if (recipients.length === 0) throw capacityExceeded('the inboxes of all recipients are full');
   return { recipients: names.filter((name) => recipients.includes(name)), refused };
 }
 
@@ -181,7 +181,7 @@ async function matchingAgents(
   principal: string,
   selector: Selector,
 ): Promise<string[]> {
-  const agents = await agentsOf(workflows, principal, (agent) => matches(agent, selector));
+  const agents = await agentsOf(workflows, principal, (agent) => matchesSelector(agent, selector));
   const names = agents.filter(({ state }) => state !== 'gone').map(({ name }) => name);
   if (names.length > 0) return names;
   throw new LonghaulError(

@@ -13,7 +13,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
 import { withJitter } from '../../platform/jitter.js';
-import { isOutOfReach, type TemporalClient } from '../../engine/temporal.js';
+import { isUnreachable, type TemporalClient } from '../../engine/temporal.js';
 import { Slots } from './slots.js';
 
 /** Deadline of a call before it is sent again, in milliseconds, with its time in the worker's queue. */
@@ -106,7 +106,7 @@ export class Updates {
 
 /** Whether the call may be retried: it was lost, or failed for a transient reason. */
 function isTransient(error: unknown): boolean {
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isOutOfReach(error)) return true;
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isUnreachable(error)) return true;
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
     // The run ended before it completed the update; the next run accepts it.
     return error.cause.type === 'AcceptedUpdateCompletedWorkflow';

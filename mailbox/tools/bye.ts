@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentId, missing } from './fields.js';
+import { agentId, missingArgument } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 
 export const bye = defineMailboxTool({
@@ -13,10 +13,10 @@ export const bye = defineMailboxTool({
   }),
   async run(engine, { principal, isPerson }, { agent_name, agent_id }) {
     if (agent_id === undefined && !isPerson)
-      throw missing('agent_id', "your own, or the parent's of the agent");
+      throw missingArgument('agent_id', "your own, or the parent's of the agent");
     const name =
       agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(principal, agent_id));
-    if (name === undefined) throw missing('agent_name', "the agent's name");
+    if (name === undefined) throw missingArgument('agent_name', "the agent's name");
     await engine.mailbox.bye(principal, name, agent_id);
     return { bye: name };
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentId, messageId, missing } from './fields.js';
+import { agentId, messageId, missingArgument } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { renderMail } from './render-mail.js';
 
@@ -18,7 +18,7 @@ export const deadLetters = defineMailboxTool({
   async run(engine, { principal, isPerson }, { action, agent_name, message_id, agent_id }) {
     const { mailbox } = engine;
     if (action === 'list') {
-      if (agent_name === undefined) throw missing('agent_name', "the agent's name");
+      if (agent_name === undefined) throw missingArgument('agent_name', "the agent's name");
       const letters = await mailbox.deadLetters(principal, agent_name);
       return {
         messages: letters.map(({ deliveries, deadAt, ...message }) => ({
@@ -28,8 +28,8 @@ export const deadLetters = defineMailboxTool({
         })),
       };
     }
-    if (message_id === undefined) throw missing('message_id', 'the id of a dead letter');
-    if (agent_id === undefined && !isPerson) throw missing('agent_id', 'yours');
+    if (message_id === undefined) throw missingArgument('message_id', 'the id of a dead letter');
+    if (agent_id === undefined && !isPerson) throw missingArgument('agent_id', 'yours');
     await mailbox.settleDeadLetter(principal, {
       messageId: message_id,
       action,

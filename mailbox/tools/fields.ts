@@ -22,6 +22,6 @@ export const also = z.array(z.string().min(1).max(1000)).max(OPERATIONS_LIMIT).o
 export const leaseSeconds = z.number().optional();
 
 /** `invalid_arguments`: the call needs an argument that is optional in its schema. */
-export function missing(argument: string, expected: string): LonghaulError {
+export function missingArgument(argument: string, expected: string): LonghaulError {
   return new LonghaulError('invalid_arguments', `${argument}: expected ${expected}; got nothing`);
 }

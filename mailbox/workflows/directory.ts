@@ -9,7 +9,7 @@ import { jsonBytes } from '../json-size.js';
 import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';
 import type { DirectoryInput, DirectoryMemo, DirectoryState, Publication, StoredMessage } from '../state.js';
-import { matches } from '../types.js';
+import { matchesSelector } from '../types.js';
 import {
   agentsQuery,
   assignSignal,
@@ -188,7 +188,9 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     const agent = registration ?? listed;
     const now = Date.now();
     if (!agent || listed?.hasLeft) return undefined;
-    return state.offers.find(({ selector, expiresAt }) => expiresAt > now && matches(agent, selector!));
+    return state.offers.find(
+      ({ selector, expiresAt }) => expiresAt > now && matchesSelector(agent, selector!),
+    );
   }
 
   function takeBack(message: StoredMessage): void {

@@ -171,8 +171,8 @@ function retryAfterOf(tool: Tool): number {
 
 function estimateOf(tool: Tool): number {
   const args = tool.example?.input ?? {};
-  const { line } = matchVariant(tool.estimate, args);
-  return fixedEstimateSeconds(line, sizeInArguments(line, args));
+  const { estimate } = matchVariant(tool.estimate, args);
+  return fixedEstimateSeconds(estimate, sizeInArguments(estimate, args));
 }
 
 /** Example exchanges: kickoff, poll, result. */

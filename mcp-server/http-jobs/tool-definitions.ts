@@ -2,7 +2,11 @@
  * Tools as definitions for model APIs: OpenAI's function tools (Chat Completions) and Anthropic's tools (Messages), with the
  * HTTP request behind each, for loops that execute what a model calls.
  */
-import { describeForProtocol, shownInput, shownResult } from '../../operations/documentation/describe.js';
+import {
+  describeForProtocol,
+  exampleInputJson,
+  exampleResultJson,
+} from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import { LONGEST_WAIT_SECONDS } from './schemas.js';
@@ -114,7 +118,7 @@ function definitionOf(tool: Tool): Definition {
     idempotency:
       'The program that executes the call sends an Idempotency-Key, so a repeated request starts once.',
     rates: 'Beyond the rate limits a call answers 429 with Retry-After.',
-    example: `Example: ${name} ${shownInput(example)} -> {"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${shownResult(example)}}.`,
+    example: `Example: ${name} ${exampleInputJson(example)} -> {"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${exampleResultJson(example)}}.`,
   });
   const rest = described.startsWith(summary) ? described.slice(summary.length) : described;
   return {

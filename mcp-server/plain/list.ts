@@ -1,6 +1,10 @@
 /** Long tools as plain ones: what clients without tasks are told of them. */
 import type { Engine } from '../../engine/index.js';
-import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
+import {
+  exampleInputJson,
+  exampleResultJson,
+  type ProtocolLines,
+} from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { envelopeSchemaOf } from './envelope/index.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
@@ -43,7 +47,7 @@ function linesOf(
     cancel: `operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
-    example: `Example: ${name} ${withoutWait(shownInput(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${shownResult(example)}}.`,
+    example: `Example: ${name} ${withoutWait(exampleInputJson(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${exampleResultJson(example)}}.`,
   };
 }
 

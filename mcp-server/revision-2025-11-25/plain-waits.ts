@@ -58,7 +58,7 @@ export function callBuiltinTool(
 function withContinuation(caller: Caller, stream: CallStream): Caller {
   return {
     ...caller,
-    goesOnAs: ({ timeoutSeconds, ...call }) => {
+    onContinuation: ({ timeoutSeconds, ...call }) => {
       if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
         placed(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
     },

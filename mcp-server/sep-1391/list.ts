@@ -1,7 +1,11 @@
 /** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
-import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
+import {
+  exampleInputJson,
+  exampleResultJson,
+  type ProtocolLines,
+} from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
@@ -38,6 +42,6 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
     cancel: CANCEL[cancelledBy],
     idempotency: `operation.token is used once: a second use is refused and starts nothing. ${KEY_LINE}`,
     rates: 'No rate limits.',
-    example: `Example: ${name} ${shownInput(example)} -> {"operation":{"token":"T","status":"submitted"}}; tools/async/status {"token":"T"} -> {"status":"completed"}; tools/async/result {"token":"T"} -> {"result":{"structuredContent":${shownResult(example)}}}.`,
+    example: `Example: ${name} ${exampleInputJson(example)} -> {"operation":{"token":"T","status":"submitted"}}; tools/async/status {"token":"T"} -> {"status":"completed"}; tools/async/result {"token":"T"} -> {"result":{"structuredContent":${exampleResultJson(example)}}}.`,
   };
 }

@@ -17,7 +17,7 @@ export interface Caller {
   /** The shutdown of this server, which ends waits with an answer. */
   closing: Shutdown;
   /** Takes how the call goes on elsewhere when its stream breaks; only there when the era's streams can. */
-  goesOnAs?: (call: ContinuedCall) => void;
+  onContinuation?: (call: ContinuedCall) => void;
   /** Does the call go on where its stream broke, so that its client has had no answer yet? Default: false. */
   isContinued?: boolean;
   /** How questions reach the person while the call waits; not there when the client has no elicitation. */

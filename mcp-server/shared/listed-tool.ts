@@ -1,8 +1,8 @@
 /** Tools as tools/list has them, as far as faces agree. */
 import {
   describeForProtocol,
-  shownInput,
-  shownResult,
+  exampleInputJson,
+  exampleResultJson,
   type ProtocolLines,
 } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -42,7 +42,7 @@ export function shortTool(tool: Tool): ListedTool {
     cancel: 'The end of the call cancels nothing.',
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
-    example: `Example: ${name} ${shownInput(example)} -> ${shownResult(example)}`,
+    example: `Example: ${name} ${exampleInputJson(example)} -> ${exampleResultJson(example)}`,
   });
 }
 

@@ -1,7 +1,11 @@
 /** Tools as listed for clients with two-stage returns. */
 import type { Engine } from '../../engine/index.js';
 import { humanDuration } from '../../operations/budgets.js';
-import { shownInput, shownResult, type ProtocolLines } from '../../operations/documentation/describe.js';
+import {
+  exampleInputJson,
+  exampleResultJson,
+  type ProtocolLines,
+} from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
@@ -28,6 +32,6 @@ function linesOf({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
     cancel: 'operation_cancel ends the work, idempotently; what is finished stays.',
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
-    example: `Example: ${name} ${shownInput(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${shownResult(example)}}}}.`,
+    example: `Example: ${name} ${exampleInputJson(example)} -> {"success":true,"data":{"job_id":"J","status":"queued"}}; tools/poll_result {"job_id":"J"} -> {"data":{"status":"running"}}, later {"data":{"status":"complete","result":{"success":true,"data":${exampleResultJson(example)}}}}.`,
   };
 }

@@ -95,12 +95,12 @@ function errors(retryableErrors: string[]): string {
 }
 
 /** JSON of a result for an example; `{...}` for large ones. */
-export function shownResult(example: ToolExample | undefined): string {
+export function exampleResultJson(example: ToolExample | undefined): string {
   const json = example?.output === undefined ? '{...}' : JSON.stringify(example.output);
   return json.length > SHOWN_CHARACTERS ? '{...}' : json;
 }
 
 /** JSON of the arguments for an example. */
-export function shownInput(example: ToolExample | undefined): string {
+export function exampleInputJson(example: ToolExample | undefined): string {
   return example === undefined ? '{...}' : JSON.stringify(example.input);
 }

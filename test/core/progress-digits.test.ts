@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { tidyProgress } from '../../operations/progress-digits.js';
+import { roundProgress } from '../../operations/progress-digits.js';
 
 describe('digits of progress', () => {
   test.each([
@@ -42,14 +42,14 @@ describe('digits of progress', () => {
       { progress: 0, total: 0, message: 'nothing' },
     ],
   ])('%j becomes %j', (given, tidy) => {
-    expect(tidyProgress(given)).toEqual(tidy);
+    expect(roundProgress(given)).toEqual(tidy);
   });
 
   test('never go back where progress does not, and reach the total only with it', () => {
     let last = 0;
     const steps = 7919;
     for (let step = 0, sum = 0; step <= steps; step += 1, sum += 1 / 7) {
-      const { progress, total } = tidyProgress({ progress: sum, total: steps / 7 });
+      const { progress, total } = roundProgress({ progress: sum, total: steps / 7 });
       expect(progress).toBeGreaterThanOrEqual(last);
       if (sum < steps / 7 - 0.01) expect(progress).toBeLessThan(total!);
       last = progress;

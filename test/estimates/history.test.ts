@@ -164,7 +164,7 @@ test('of a server that has just started it is there at the first call', async ()
       argumentsDigest: '',
       size: undefined,
       variant: undefined,
-      line: slow.estimate,
+      estimate: slow.estimate,
     };
     const seconds = await new Estimates(temporal, 30_000).of(slow, call);
     expect(seconds).toBeGreaterThan(4);

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { tellLogs } from '../../engine/events/logs.js';
-import { beginningOf } from '../../engine/events/position.js';
+import { streamStepLogs } from '../../engine/events/logs.js';
+import { startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
 import { logKey } from '../../platform/storage-keys.js';
@@ -35,14 +35,14 @@ test('of a part with most steps among most parts: it still opens', async () => {
       logKey('w', 'each[4800]', step),
       Buffer.concat(Array.from({ length: 500 }, () => line)),
     );
-  const position = beginningOf('3f2504e0-4f89-41d3-9a0c-0305e82c3301');
+  const position = startPosition('3f2504e0-4f89-41d3-9a0c-0305e82c3301');
   let lines = 0;
   for (;;) {
-    const telling = tellLogs(storage, 'w', children, position.logs, false);
-    let next = await telling.next();
-    for (; !next.done; next = await telling.next()) lines += next.value.lines.length;
+    const events = streamStepLogs(storage, 'w', children, position.logs, false);
+    let next = await events.next();
+    for (; !next.done; next = await events.next()) lines += next.value.lines.length;
     const told = position.logs.at[4_800]?.length === 400;
-    if (told && !next.value.isBehind) break;
+    if (told && !next.value.hasMore) break;
   }
   expect(lines).toBe(200 * 500);
   // The largest numbers that a log can have.
@@ -59,12 +59,12 @@ test('the logs of many parts are streamed in turn, each line once', async () => 
   const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));
   for (const { name } of children)
     for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));
-  const { logs } = beginningOf('run');
+  const { logs } = startPosition('run');
   const told: string[] = [];
   for (let rounds = 0; rounds < 10; rounds += 1) {
-    const telling = tellLogs(storage, 'v', children, logs, true);
-    let next = await telling.next();
-    for (; !next.done; next = await telling.next()) told.push(...next.value.lines.map(({ text }) => text));
+    const events = streamStepLogs(storage, 'v', children, logs, true);
+    let next = await events.next();
+    for (; !next.done; next = await events.next()) told.push(...next.value.lines.map(({ text }) => text));
     if (next.value.isDone) break;
     expect(rounds).toBeLessThan(9);
   }

@@ -21,7 +21,7 @@ import {
   type StepDone,
 } from '../../pipelines/run.js';
 import { stage } from '../runtime/index.js';
-import { hostAnswered, StartJobAgain } from './hosts.js';
+import { clearHostDrop, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
@@ -152,7 +152,7 @@ export class Child implements StepOwner {
     try {
       const opened = await openWorkspace(name, workspace, earlier);
       this.record.host = opened.host;
-      hostAnswered(opened.host);
+      clearHostDrop(opened.host);
       this.#isWorkspaceOpen = true;
       return opened.isTakenOver;
     } catch (error) {

@@ -258,6 +258,6 @@ async function unlessDropped<T>(
 }
 
 /** Clears an earlier drop of a host that has just opened a workspace. */
-export function hostAnswered(host: string): void {
+export function clearHostDrop(host: string): void {
   dropped.delete(host);
 }

@@ -9,8 +9,8 @@ import {
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
 } from '../../operations/wire.js';
-import { answeredByParent, handlePartNotices } from './parts.js';
-import { answered, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
+import { acceptForwardedAnswer, handlePartNotices } from './parts.js';
+import { acceptedAnswerIds, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
 
 export function registerHandlers(): void {
   handlePartNotices();
@@ -38,8 +38,8 @@ export function registerHandlers(): void {
 /** Why this answer is rejected; undefined when it is valid, or a repetition of the accepted one. */
 function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
   const refuse = (type: string, message: string) => ApplicationFailure.nonRetryable(message, type);
-  if (answered.get(input.key) === input.answerId) return undefined;
-  if (answered.has(input.key))
+  if (acceptedAnswerIds.get(input.key) === input.answerId) return undefined;
+  if (acceptedAnswerIds.has(input.key))
     return refuse('already_answered', `input request "${input.key}" has been answered`);
   const question = questions.get(input.key);
   if (!question) return refuse('unknown_key', `there is no open input request "${input.key}"`);
@@ -55,13 +55,13 @@ function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
 }
 
 function takeAnswer(input: ProvidedInput): void {
-  if (answered.has(input.key)) return;
+  if (acceptedAnswerIds.has(input.key)) return;
   const { key, answerId, answer } = input;
-  answered.set(key, answerId);
+  acceptedAnswerIds.set(key, answerId);
   const question = questions.get(key);
   withdrawQuestion(key);
   keepAnswer({ key, action: answer.action });
-  if (input.isForwarded) answeredByParent(key);
+  if (input.isForwarded) acceptForwardedAnswer(key);
   question?.settle(
     answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,
     answerId,

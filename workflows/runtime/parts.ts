@@ -26,7 +26,7 @@ import {
   type ProvidedInput,
 } from '../../operations/wire.js';
 import {
-  answered,
+  acceptedAnswerIds,
   beginWork,
   changeState,
   addProgress,
@@ -139,7 +139,7 @@ function takeNotice(notice: PartNotice): void {
 
   const keyOf = (key: string) => `${record.name}/${key}`;
   // Leaves out questions whose answer is on its way to the part.
-  const open = Object.entries(notice.inputRequests).filter(([key]) => !answered.has(keyOf(key)));
+  const open = Object.entries(notice.inputRequests).filter(([key]) => !acceptedAnswerIds.has(keyOf(key)));
   const keys = open.map(([key]) => keyOf(key));
   for (const key of part.keys) if (!keys.includes(key)) withdrawQuestion(key);
   const asked: Record<string, InputRequest> = {};
@@ -196,7 +196,7 @@ function isSent(): boolean {
 }
 
 /** The parent has forwarded an answer: it has closed the question, and counts this part as work again. */
-export function answeredByParent(key: string): void {
+export function acceptForwardedAnswer(key: string): void {
   const { [key]: _answered, ...inputRequests } = sent.inputRequests;
   sent = { inputRequests, onlyPeopleAwaited: false };
 }

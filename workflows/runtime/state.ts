@@ -30,7 +30,7 @@ export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<v
 
 export const questions = new Map<string, OpenQuestion>();
 /** Key of an answered question -> ID of the accepted answer. */
-export const answered = new Map<string, string>();
+export const acceptedAnswerIds = new Map<string, string>();
 export const cleanups: Cleanup[] = [];
 
 /** Memo that Longhaul starts operations with; undefined in other workflows. */

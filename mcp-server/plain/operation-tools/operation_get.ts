@@ -126,7 +126,7 @@ async function readOrWait(
 ): Promise<{ record: OperationRecord; why?: Waited['why'] }> {
   const { token, wait, timeout } = args;
   if (wait)
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'operation_get',
       args,
       timeoutArgument: 'timeout',

@@ -1,6 +1,10 @@
 /** Tools as listed for clients with tasks. */
 import type { Engine } from '../../../engine/index.js';
-import { shownInput, shownResult, type ProtocolLines } from '../../../operations/documentation/describe.js';
+import {
+  exampleInputJson,
+  exampleResultJson,
+  type ProtocolLines,
+} from '../../../operations/documentation/describe.js';
 import type { Tool } from '../../../operations/tool.js';
 import { KEY_LINE } from '../../shared/idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
@@ -29,6 +33,6 @@ function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: Request
     cancel: `tasks/cancel ends the work, idempotently; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
-    example: `Example: ${name} ${shownInput(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${shownResult(example)}}}.`,
+    example: `Example: ${name} ${exampleInputJson(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${exampleResultJson(example)}}}.`,
   };
 }
