@@ -17,7 +17,7 @@ export const checkReplies = defineMailboxTool({
   async run(engine, caller, input) {
     const { message_id, wait, timeout_seconds } = input;
     if (wait)
-      caller.goesOnAs?.({
+      caller.onContinuation?.({
         tool: 'check_replies',
         args: input,
         timeoutArgument: 'timeout_seconds',

@@ -36,7 +36,7 @@ export const registerAndWait = defineMailboxTool({
         'invalid_arguments',
         `agent_id: expected one of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
       );
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'register_and_wait',
       args: { ...input, agent_id: id },
       timeoutArgument: 'timeout_seconds',

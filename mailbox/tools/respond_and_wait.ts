@@ -21,7 +21,7 @@ export const respondAndWait = defineMailboxTool({
     const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
     await engine.mailbox.respond(caller.principal, agent_id, response_to, response);
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'wait',
       args: {
         agent_id,

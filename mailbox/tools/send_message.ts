@@ -68,7 +68,7 @@ export const sendMessage = defineMailboxTool({
     };
     const wait = args.wait_for_reply === true ? 'all' : args.wait_for_reply;
     if (!wait) return sent;
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'check_replies',
       args: { message_id: messageId, wait },
       timeoutArgument: 'timeout_seconds',

@@ -19,7 +19,7 @@ export const wait = defineMailboxTool({
   async run(engine, caller, input) {
     const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'wait',
       args: input,
       timeoutArgument: 'timeout_seconds',

@@ -27,15 +27,15 @@ export interface StartedCall {
  *
  * @param given the call's arguments, with those that belong to the call itself
  */
-export function callPlainly(
+export function callPlainTool(
   engine: Engine,
   tool: Tool,
   given: Record<string, unknown>,
   caller: Caller,
 ): Promise<PlainOutcome> {
-  return orRefusal(async () => {
+  return withErrorResult(async () => {
     const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, caller);
-    return wait ? waitPlainly(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
+    return wait ? waitAndRender(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
   });
 }
 
@@ -72,9 +72,9 @@ export function resumeWait(
   timeoutSeconds: number,
   caller: Caller,
 ): Promise<PlainOutcome> {
-  return orRefusal(async () => {
+  return withErrorResult(async () => {
     const record = await engine.read(caller.principal, token);
-    return waitPlainly(engine, tool, record, timeoutSeconds, caller);
+    return waitAndRender(engine, tool, record, timeoutSeconds, caller);
   });
 }
 
@@ -86,7 +86,7 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
 }
 
 /** Waits for an operation, and renders what the wait has come to. */
-export async function waitPlainly(
+export async function waitAndRender(
   engine: Engine,
   tool: Tool,
   record: OperationRecord,
@@ -97,7 +97,7 @@ export async function waitPlainly(
   if (waited.why === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
   // The end of the budget is no error: nothing has failed, and `error_kind` says what a program needs to know.
-  return renderEnvelope(await withKnownParts(engine, waited, tool), {
+  return renderEnvelope(await withPartsIfAvailable(engine, waited, tool), {
     tool,
     isOutcome: true,
     why: waited.why,
@@ -105,7 +105,11 @@ export async function waitPlainly(
 }
 
 /** The record with its parts; as it was read when they can't be. */
-async function withKnownParts(engine: Engine, { record, why }: Waited, tool: Tool): Promise<OperationRecord> {
+async function withPartsIfAvailable(
+  engine: Engine,
+  { record, why }: Waited,
+  tool: Tool,
+): Promise<OperationRecord> {
   return withParts(engine, record, tool, why).catch(() => record);
 }
 
@@ -122,7 +126,7 @@ function renderShort({ record, why }: Waited, tool: Tool): CallToolResult {
 }
 
 /** The result of a call, or its refusal. */
-export async function orRefusal<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
+export async function withErrorResult<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
   try {
     return await call();
   } catch (error) {

@@ -49,9 +49,9 @@ export function takeOptions(
     ...rest
   } = withoutNulls(plainInputSchema(tool), given);
   const problems = [
-    typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
+    typeof wait === 'boolean' || `wait: expected true or false; got ${shown(wait)}`,
     isDuration(timeout) ||
-      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${said(timeout)}`,
+      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${shown(timeout)}`,
   ].filter((problem) => problem !== true);
   if (problems.length)
     throw new LonghaulError(
@@ -67,7 +67,7 @@ function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
 }
 
-function said(value: unknown): string {
+function shown(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -38,10 +38,10 @@ export async function waitFor(
   timeoutSeconds: number,
   caller: Caller,
 ): Promise<Waited> {
-  const { onProgress, principal, closing } = caller;
-  const unfinished = () => ({ record, why: closing.hasBegun ? ('stopping' as const) : ('budget' as const) });
+  const { onProgress, principal, shutdown } = caller;
+  const waitEnded = () => ({ record, why: shutdown.hasBegun ? ('stopping' as const) : ('budget' as const) });
   let record = started;
-  const unanswered = new Unanswered();
+  const unanswered = new UnansweredTimer();
   const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
     for await (const { hasProgressed, ...read } of engine.watch(principal, started.token, {
       signal: AbortSignal.any([signal, unanswered.signal]),
@@ -50,28 +50,28 @@ export async function waitFor(
       record = read;
       if (hasProgressed) await onProgress?.(record.progress!);
       if (isOver(plainStatus(record))) return 'over';
-      const isOpen = isAsking(record, caller);
+      const isOpen = hasOpenQuestion(record, caller);
       if (isOpen && caller.questions?.kind !== 'stream') return 'question';
-      unanswered.look(isOpen ? Object.keys(record.inputRequests) : []);
+      unanswered.update(isOpen ? Object.keys(record.inputRequests) : []);
       if (isOpen && caller.questions?.kind === 'stream') await caller.questions.show(record);
     }
     return unanswered.signal.aborted && !signal.aborted ? 'question' : 'budget';
   };
   try {
-    const ends = AbortSignal.any([caller.signal, closing.signal]);
+    const ends = AbortSignal.any([caller.signal, shutdown.signal]);
     const why = await withBudget(timeoutSeconds, ends, ended);
-    return why === 'budget' ? unfinished() : { record, why };
+    return why === 'budget' ? waitEnded() : { record, why };
   } catch (error) {
     // What is known of it stands: its token above all.
     if (!(error instanceof LonghaulError)) throw error;
-    return unfinished();
+    return waitEnded();
   } finally {
     unanswered.stop();
   }
 }
 
 /** Fires when questions have been open for too long without an answer to any of them. */
-class Unanswered {
+class UnansweredTimer {
   readonly #passed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #open = '';
@@ -81,7 +81,7 @@ class Unanswered {
   }
 
   /** @param keys of the open questions: others than before mean that one was answered or asked, and the time begins again */
-  look(keys: string[]): void {
+  update(keys: string[]): void {
     const open = keys.join('\n');
     if (open === this.#open) return;
     this.#open = open;
@@ -95,7 +95,7 @@ class Unanswered {
 }
 
 /** Does it wait for answers that weren't given in this call already? */
-function isAsking(record: OperationRecord, { questions }: Caller): boolean {
+function hasOpenQuestion(record: OperationRecord, { questions }: Caller): boolean {
   if (plainStatus(record) !== 'input_required') return false;
   const answered = questions?.kind === 'result' ? questions.answered : undefined;
   return Object.keys(record.inputRequests).some((key) => !answered?.has(key));

@@ -14,7 +14,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
 import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
-import { parseParams, withoutIssues } from '../shared/params.js';
+import { parseParams, withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
@@ -49,7 +49,7 @@ class LegacyServer extends Server {
     const call = handlers.get('tools/call')!;
     handlers.set('tools/call', (...args) =>
       call(...args).catch((error: unknown) => {
-        throw withoutIssues(error);
+        throw withFirstIssueOnly(error);
       }),
     );
   }

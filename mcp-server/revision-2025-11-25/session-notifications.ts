@@ -35,7 +35,7 @@ export function notifySession(
       principal,
       session: taskScope(session),
       signal,
-      follow: () => followTask(task),
+      createFollower: () => followTask(task),
     });
   }
   const { asyncTools, twoStage } = session;
@@ -46,7 +46,7 @@ export function notifySession(
       session: listed,
       signal,
       since: delivered.since,
-      follow: () => followJob(job),
+      createFollower: () => followJob(job),
     });
   };
   // With both opt-ins an operation is followed like a job: its result is notified too.
@@ -59,7 +59,7 @@ export function notifySession(
       principal,
       session: operationScope(session),
       signal,
-      follow: () => followOperation(operation),
+      createFollower: () => followOperation(operation),
     });
   }
 }

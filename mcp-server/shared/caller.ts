@@ -15,9 +15,9 @@ export interface Caller {
   /** Name that the client gives itself, e.g. `claude-code`; not there when it gives none. */
   clientName?: string;
   /** The shutdown of this server, which ends waits with an answer. */
-  closing: Shutdown;
+  shutdown: Shutdown;
   /** Takes how the call goes on elsewhere when its stream breaks; only there when the era's streams can. */
-  goesOnAs?: (call: ContinuedCall) => void;
+  onContinuation?: (call: ContinuedCall) => void;
   /** Does the call go on where its stream broke, so that its client has had no answer yet? Default: false. */
   isContinued?: boolean;
   /** How questions reach the person while the call waits; not there when the client has no elicitation. */

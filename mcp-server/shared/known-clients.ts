@@ -33,7 +33,7 @@ export function longestWaitSeconds(clientName: string | undefined): number {
 }
 
 /** Is the client known to take `resource_link` blocks? */
-export function isKnownToTakeLinks(clientName: string | undefined): boolean {
+export function supportsResourceLinks(clientName: string | undefined): boolean {
   return knownClient(clientName)?.resourceLinks ?? false;
 }
 

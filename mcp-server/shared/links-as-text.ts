@@ -4,7 +4,7 @@
  */
 import type { ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { Settings } from '../../platform/config.js';
-import { isKnownToTakeLinks } from './known-clients.js';
+import { supportsResourceLinks } from './known-clients.js';
 
 /** Whether results have links: by what is known of the client, or the same for all. */
 export type ResourceLinksSetting = Settings['resourceLinks'];
@@ -15,12 +15,12 @@ export type ResourceLinksSetting = Settings['resourceLinks'];
  * @param isInVersion does the negotiated protocol version have `resource_link`? Default: true
  * @returns what turns the links of a result, or of a notification's params, into text where the client needs that
  */
-export function linksFor(
+export function linkTransform(
   setting: ResourceLinksSetting,
   clientName: string | undefined,
   isInVersion = true,
 ): <T extends object>(body: T) => T {
-  const isTaken = setting === 'always' || (setting === 'auto' && isKnownToTakeLinks(clientName));
+  const isTaken = setting === 'always' || (setting === 'auto' && supportsResourceLinks(clientName));
   return isInVersion && isTaken ? (body) => body : linksAsText;
 }
 
@@ -62,7 +62,7 @@ function contentAsText<T extends HasContent>(result: T): T {
   const content = blocks.flatMap((block): ContentBlock[] => {
     if (block.type !== 'resource_link') return [block];
     if (texts.some((text) => namesAddress(text, block.uri))) return [];
-    const text = lineOf(block);
+    const text = linkLine(block);
     texts.push(text);
     return [{ type: 'text', text }];
   });
@@ -79,7 +79,7 @@ function namesAddress(text: string, uri: string): boolean {
   return false;
 }
 
-function lineOf({ name, uri, mimeType, size }: ResourceLink): string {
+function linkLine({ name, uri, mimeType, size }: ResourceLink): string {
   const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(Boolean).join(', ');
   return `${name}: ${uri}${facts ? ` (${facts})` : ''}`;
 }

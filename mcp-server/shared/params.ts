@@ -30,7 +30,7 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
  * An error of a handler, in the form of {@link parseParams} where it is of an SDK's own schema: both SDKs check requests of
  * methods that they know, and what they throw has all of zod's issues as JSON in its message, often without a code.
  */
-export function withoutIssues(error: unknown): unknown {
+export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
   try {
     const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];

@@ -57,7 +57,7 @@ async function* followLog(
   // A page from where the log ended at first costs the same however long it becomes, and says how long it is.
   let cursor: string | undefined;
   while (!signal.aborted) {
-    const page = await lookAt(
+    const page = await readLogPage(
       engine,
       principal,
       token,
@@ -77,7 +77,7 @@ async function* followLog(
 }
 
 /** Undefined while there is no such log yet, or nobody can tell; `never` when there won't be one. */
-async function lookAt(
+async function readLogPage(
   engine: Engine,
   principal: string,
   token: string,

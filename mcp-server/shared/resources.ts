@@ -54,7 +54,7 @@ export async function readResource(
   const { token } = address;
   try {
     if (address.kind === 'log')
-      return await readLog(engine, principal, token, address.step, linesOf(address.parameters));
+      return await readLog(engine, principal, token, address.step, parseLogParameters(address.parameters));
     if (address.kind === 'artifact') {
       const bytes = await engine.readArtifact(principal, token, address.name, limitBytes);
       return { contents: [contentOf(uri, mimeTypeOf(address.name), bytes)] };
@@ -99,7 +99,7 @@ const logParameters = z.strictObject({
 });
 type LogParameters = z.output<typeof logParameters>;
 
-function linesOf(parameters: URLSearchParams): LogParameters {
+function parseLogParameters(parameters: URLSearchParams): LogParameters {
   const parsed = logParameters.safeParse(Object.fromEntries(parameters));
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;

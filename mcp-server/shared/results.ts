@@ -126,7 +126,7 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
 }
 
 /** The links that structured content has to name because its result doesn't, at most {@link MAX_LINKS}. */
-export function linksBeside(record: OperationRecord, hasResult: boolean): ResourceLink[] {
+export function linksNotInResult(record: OperationRecord, hasResult: boolean): ResourceLink[] {
   const large = resultLink(record);
   const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);
   return [...(large ? [large] : []), ...files].slice(0, MAX_LINKS);

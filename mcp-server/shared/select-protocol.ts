@@ -4,7 +4,7 @@ import type { Tool } from '../../operations/tool.js';
 import type { ExperimentalCapabilities } from './experimental-capabilities.js';
 
 /** `operation`: a token of SEP-1391. `task`: the tasks of the client's era. */
-export type Face = 'operation' | 'task' | 'two-stage' | 'plain';
+export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';
 
 export interface Client extends ExperimentalCapabilities {
   /** Do its calls become tasks by themselves (2026-07-28), by a field of theirs (2025-11-25), or never? */
@@ -25,21 +25,25 @@ export interface CallFields {
  * @param tool undefined for tools about operations, which answer at once on every face
  * @throws ProtocolError -32600, -32601, -32602, or what `needsTasks` gives, for a call that no face may answer
  */
-export function faceOf(tool: Tool | undefined, { operation, task }: CallFields, client: Client): Face {
+export function selectProtocol(
+  tool: Tool | undefined,
+  { operation, task }: CallFields,
+  client: Client,
+): CallProtocol {
   const isTask = client.tasks === 'field' && task !== undefined;
   if (operation !== undefined) {
     assertOperation(tool, isTask, client);
     return 'operation';
   }
   if (isTask) {
-    if (isSync(tool))
+    if (alwaysWaits(tool))
       throw new ProtocolError(
         ProtocolErrorCode.MethodNotFound,
         `the tool${tool ? ` ${tool.name}` : ''} can't be called as a task`,
       );
     return 'task';
   }
-  if (!tool || isSync(tool)) return 'plain';
+  if (!tool || alwaysWaits(tool)) return 'plain';
   if (client.asyncTools) return 'operation';
   if (client.twoStage) return 'two-stage';
   if (client.tasks === 'extension') return 'task';
@@ -48,22 +52,22 @@ export function faceOf(tool: Tool | undefined, { operation, task }: CallFields, 
 }
 
 /** Which face lists the tools: the one that a call without fields would get. */
-export function listingFaceOf({ asyncTools, twoStage, tasks }: Client): Face {
+export function selectListProtocol({ asyncTools, twoStage, tasks }: Client): CallProtocol {
   if (asyncTools) return 'operation';
   if (twoStage) return 'two-stage';
   return tasks === 'extension' ? 'task' : 'plain';
 }
 
 /** Is a tool listed for this client? One that it can't call is not. */
-export function isShown({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
-  if (listingFaceOf(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
+export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
+  if (selectListProtocol(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
     return true;
   if (withoutTasks === 'hidden') return false;
   return client.tasks === 'field' || client.needsTasks === undefined;
 }
 
 /** Does every call of it wait for the result? So do those of tools about operations. */
-function isSync(tool: Tool | undefined): boolean {
+function alwaysWaits(tool: Tool | undefined): boolean {
   return tool === undefined || tool.taskSupport === 'forbidden';
 }
 
@@ -74,7 +78,7 @@ function assertOperation(tool: Tool | undefined, isTask: boolean, client: Client
       'params.operation: for clients that declare the capability experimental.asyncTools; this one does not',
     );
   if (isTask) throw invalid('params.operation, params.task: expected one of the two; got both');
-  if (isSync(tool))
+  if (alwaysWaits(tool))
     throw invalid(`params.operation: the tool${tool ? ` ${tool.name}` : ''} is sync only; call it without`);
 }
 

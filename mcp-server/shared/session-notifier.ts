@@ -17,7 +17,7 @@ const MAX_FOLLOWED = 100;
 /** Tells a listener of one operation. */
 export interface Follower {
   /** @returns has it ended, as far as this listener has to know? */
-  tell(record: WatchedRecord): Promise<boolean>;
+  notify(record: WatchedRecord): Promise<boolean>;
   /** It is followed no more. */
   close?(): void;
 }
@@ -27,24 +27,24 @@ export interface Listener {
   /** What the operations are listed under. */
   session: string;
   /** Makes what tells of one operation. */
-  follow: () => Follower;
+  createFollower: () => Follower;
   /** Fires when it listens no more. */
   signal: AbortSignal;
   /** From when on ends are news. Default: now. */
   since?: Date;
 }
 
-interface Following extends Listener {
+interface ActiveListener extends Listener {
   since: Date;
   /** Operations that it was told of. */
   tokens: Set<string>;
   /** How many of them it still is. */
-  active: number;
+  followedCount: number;
 }
 
 /** The sessions that listen to this process. */
 export class SessionNotifier {
-  readonly #listeners = new Map<string, Following>();
+  readonly #listeners = new Map<string, ActiveListener>();
   #isListing = false;
 
   constructor(
@@ -54,10 +54,10 @@ export class SessionNotifier {
 
   /** Tells a listener of its session's operations until its signal fires; the latest of a session is the one that is told. */
   listen(listener: Listener): void {
-    const following = { since: new Date(), ...listener, tokens: new Set<string>(), active: 0 };
-    this.#listeners.set(listener.session, following);
+    const active = { since: new Date(), ...listener, tokens: new Set<string>(), followedCount: 0 };
+    this.#listeners.set(listener.session, active);
     listener.signal.addEventListener('abort', () => {
-      if (this.#listeners.get(listener.session) === following) this.#listeners.delete(listener.session);
+      if (this.#listeners.get(listener.session) === active) this.#listeners.delete(listener.session);
     });
     void this.#findStarted();
   }
@@ -68,7 +68,7 @@ export class SessionNotifier {
   }
 
   /** An operation was started here. */
-  started(session: string | undefined, token: string): void {
+  onStarted(session: string | undefined, token: string): void {
     const listener = session === undefined ? undefined : this.#listeners.get(session);
     if (listener) void this.#follow(listener, token);
   }
@@ -92,15 +92,16 @@ export class SessionNotifier {
     }
   }
 
-  async #list(listener: Following): Promise<void> {
+  async #list(listener: ActiveListener): Promise<void> {
     try {
       const { operations } = await this.engine.list(listener.principal, {
         session: listener.session,
         limit: MAX_FOLLOWED,
       });
       for (const { token, status, closedAt } of operations) {
-        const isNews = !isTerminal(status) || (closedAt !== undefined && new Date(closedAt) > listener.since);
-        if (isNews) void this.#follow(listener, token);
+        const isRelevant =
+          !isTerminal(status) || (closedAt !== undefined && new Date(closedAt) > listener.since);
+        if (isRelevant) void this.#follow(listener, token);
       }
     } catch (error) {
       this.logger.debug({ reason: (error as Error).message }, "a session's operations could not be listed");
@@ -108,20 +109,20 @@ export class SessionNotifier {
   }
 
   /** Tells of each change until the operation has ended. Each is followed once. */
-  async #follow(listener: Following, token: string): Promise<void> {
-    if (listener.tokens.has(token) || listener.active >= MAX_FOLLOWED) return;
+  async #follow(listener: ActiveListener, token: string): Promise<void> {
+    if (listener.tokens.has(token) || listener.followedCount >= MAX_FOLLOWED) return;
     listener.tokens.add(token);
-    listener.active += 1;
+    listener.followedCount += 1;
     const { principal, signal } = listener;
-    const follower = listener.follow();
+    const follower = listener.createFollower();
     try {
       const records = this.engine.watch(principal, token, { signal, progress: true });
-      await forEachChange(records, (record) => follower.tell(record));
+      await forEachChange(records, (record) => follower.notify(record));
     } catch (error) {
       this.logger.error({ err: error }, 'following an operation failed');
     } finally {
       follower.close?.();
-      listener.active -= 1;
+      listener.followedCount -= 1;
     }
   }
 }

@@ -86,7 +86,7 @@ export function followJob({
     }, pauseMs);
   };
   return {
-    async tell(record) {
+    async notify(record) {
       if (!isTerminal(record.status)) {
         await throttleProgress(record);
         if (isAsking(record)) await questions?.show(record);

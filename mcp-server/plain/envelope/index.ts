@@ -14,7 +14,13 @@ import { nextActionOf, type NextAction } from './next-action.js';
 import type { Envelope, linkSchema } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
 import { envelopeText } from './text.js';
-import { failureText, INLINE_RESULT_BYTES, linksBeside, linksOf, resultText } from '../../shared/results.js';
+import {
+  failureText,
+  INLINE_RESULT_BYTES,
+  linksNotInResult,
+  linksOf,
+  resultText,
+} from '../../shared/results.js';
 import type { Waited } from '../wait.js';
 
 export { envelopeSchema, envelopeSchemaOf, type Envelope } from './schema.js';
@@ -45,7 +51,7 @@ export function answerOf(record: OperationRecord, context: EnvelopeContext): Env
   const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
   return {
     output: { ...envelope, ...(isPartialShown ? { partial } : {}) },
-    text: envelopeText(envelope, outcomeOf(record, context.tool)),
+    text: envelopeText(envelope, outcomeText(record, context.tool)),
     beside: linksOf(record),
   };
 }
@@ -62,7 +68,7 @@ export function renderEnvelope(record: OperationRecord, context: EnvelopeContext
 }
 
 /** What the work has come to, as text. */
-function outcomeOf(record: OperationRecord, tool: Tool | undefined): string | undefined {
+function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
   if (record.status === 'completed') return asData(resultText(record, tool));
   return record.error && failureText(record);
 }
@@ -73,9 +79,9 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
-  const next = nextOf(record, hasChildren, context);
-  const hasResult = fits(record, context.tool);
-  const links = linksBeside(record, hasResult);
+  const next = nextActionAfterWait(record, hasChildren, context);
+  const hasResult = isResultShown(record, context.tool);
+  const links = linksNotInResult(record, hasResult);
   return {
     token,
     tool,
@@ -97,19 +103,19 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
     ...(partial === undefined || isLarge(partial) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
-    ...waitEndOf(context, next !== undefined),
+    ...errorKindOf(context, next !== undefined),
     ...(next === undefined ? {} : { next_action: next }),
   };
 }
 
 /** Why a wait has ended before the work. */
-function waitEndOf({ why }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
+function errorKindOf({ why }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
   if (why === 'budget') return { error_kind: 'wait_timeout' };
   return why === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
 }
 
 /** At a shutdown, not before a server is back. */
-function nextOf(
+function nextActionAfterWait(
   record: OperationRecord,
   hasChildren: boolean,
   { why }: EnvelopeContext,
@@ -141,7 +147,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
  * May the result stand in the structured content? Clients refuse a whole answer that doesn't fit its schema, and hours
  * of work with it; the text has such a result all the same.
  */
-function fits({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
+function isResultShown({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
   if (status !== 'completed' || result === undefined || isLarge(result)) return false;
   return !tool?.outputSchema || check(tool.outputSchema, result, 'result').length === 0;
 }

@@ -37,10 +37,10 @@ export function isOver(status: PlainChildStatus): boolean {
  */
 export function plainChildren(record: OperationRecord): PlainChild[] {
   const status = plainStatus(record);
-  const children = (record.children ?? []).map((child) => plainChild(child, record)).sort(byInterest);
+  const children = (record.children ?? []).map((child) => plainChild(child, record)).sort(byUrgency);
   const areAllOver = children.every((child) => isOver(child.status));
-  const isAmiss = children.length === 0 || (areAllOver && !isOver(status));
-  return [...(isAmiss ? [{ name: record.tool, status }] : []), ...children].slice(0, MAX_CHILDREN);
+  const includesOperation = children.length === 0 || (areAllOver && !isOver(status));
+  return [...(includesOperation ? [{ name: record.tool, status }] : []), ...children].slice(0, MAX_CHILDREN);
 }
 
 function plainChild({ name, status }: ChildRecord, record: OperationRecord): PlainChild {
@@ -52,11 +52,11 @@ export function plainChildStatus(status: ChildStatus, ofOperation: StatusOfRecor
   return PART_STATUS_NAMES[partStatusIn(ofOperation.status, status)].plain;
 }
 
-function byInterest(one: PlainChild, other: PlainChild): number {
-  return interestOf(one) - interestOf(other);
+function byUrgency(one: PlainChild, other: PlainChild): number {
+  return urgencyRank(one) - urgencyRank(other);
 }
 
-function interestOf({ status }: PlainChild): number {
+function urgencyRank({ status }: PlainChild): number {
   if (!isOver(status)) return 0;
   return status === 'completed' || status === 'skipped' ? 2 : 1;
 }

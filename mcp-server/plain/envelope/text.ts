@@ -20,18 +20,18 @@ export function envelopeText(envelope: Envelope, outcome: string | undefined): s
   return [
     `${envelope.tool}: ${status}`,
     `token: ${envelope.token}`,
-    ...standing(envelope),
+    ...stateLines(envelope),
     ...(outcome === undefined ? [] : ['', outcome]),
-    ...(next ? ['', ...howToGoOn(envelope, next)] : whatIsLeft(envelope)),
+    ...(next ? ['', ...nextSteps(envelope, next)] : stepsAfterEnd(envelope)),
   ].join('\n');
 }
 
-function standing(envelope: Envelope): string[] {
+function stateLines(envelope: Envelope): string[] {
   const { status, status_message, children, estimate_seconds, error_kind, cancel_requested } = envelope;
   const isOpen = status === 'queued' || status === 'running';
-  const isTold = isOpen || status === 'cancelled';
+  const isMessageShown = isOpen || status === 'cancelled';
   return [
-    ...(isTold && status_message !== undefined ? [`It says: ${quoted(status_message)}`] : []),
+    ...(isMessageShown && status_message !== undefined ? [`It says: ${quoted(status_message)}`] : []),
     ...(children === undefined ? [] : [`parts: ${countsOf(children)}`]),
     ...(cancel_requested
       ? ['It is being cancelled: the status is cancelled once what still runs has ended.']
@@ -43,7 +43,7 @@ function standing(envelope: Envelope): string[] {
   ];
 }
 
-function howToGoOn(envelope: Envelope, next: NextAction): string[] {
+function nextSteps(envelope: Envelope, next: NextAction): string[] {
   const seconds = next.check_after_seconds;
   const ended = `it has ended when ${
     next.status_path === 'status' ? '`status` is' : `all of \`${next.status_path}\` are`
@@ -70,7 +70,7 @@ function howToGoOn(envelope: Envelope, next: NextAction): string[] {
 }
 
 /** What can be done about an operation that has ended without a result. */
-function whatIsLeft({ token, status, children, error }: Envelope): string[] {
+function stepsAfterEnd({ token, status, children, error }: Envelope): string[] {
   if (status === 'completed') return [];
   return [
     ...(error?.retryable ? ['The same call has a chance another time.'] : []),

@@ -90,7 +90,7 @@ export function logText(token: string, page: LogOutput, tail: number | undefined
     ...(isShort ? [`(only the last ${countOf(lines)} of ${tail} lines fit a page)`] : []),
     ...(lines.length ? [asData(lines.map(lineText).join('\n'))] : []),
     '',
-    howToGoOn(token, page),
+    continuationText(token, page),
   ].join('\n');
 }
 
@@ -100,7 +100,7 @@ function lineText({ number, text, is_continued, is_unfinished, line_bytes }: Lin
   return `${number}${is_continued ? '+' : ''}: ${text}${is_unfinished ? ' ...' : ''}${note}`;
 }
 
-function howToGoOn(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
+function continuationText(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
   const none = lines.length ? '' : 'No lines here. ';
   if (cursor === undefined)
     return is_complete && is_at_end ? `${none}This is the end of the log.` : `${none}That is all.`;

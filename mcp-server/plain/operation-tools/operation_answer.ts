@@ -59,7 +59,7 @@ export const operationAnswer = defineOperationTool({
       state = await engine.answer(principal, token, key, answer);
     } catch (error) {
       throw error instanceof LonghaulError && error.kind === 'invalid_answer'
-        ? doesNotFit(error, before, key)
+        ? invalidAnswer(error, before, key)
         : error;
     }
     const record = await engine.read(principal, token);
@@ -95,7 +95,7 @@ function keyOf(record: OperationRecord, given: string | undefined): string {
 }
 
 /** What is wrong, with what was asked once more. */
-function doesNotFit({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
+function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
   const { message: question, schema } = inputRequests[key]!;
   return new LonghaulError(
     'invalid_answer',

@@ -68,7 +68,7 @@ const output = envelopeSchema.extend({
 type Input = z.output<typeof input>;
 type Answer = ToolAnswer<z.output<typeof output>>;
 
-interface Look {
+interface ViewContext {
   engine: Engine;
   caller: Caller;
   args: Input;
@@ -94,7 +94,7 @@ export const operationGet = defineOperationTool({
   input,
   output,
   async run(engine, caller, args) {
-    assertFitting(args);
+    assertArgumentsOfView(args);
     const { record, why } = await readOrWait(engine, caller, args);
     if (why === 'question' && caller.questions?.kind === 'result') return { question: record };
     return VIEWS[args.view]({
@@ -109,7 +109,7 @@ export const operationGet = defineOperationTool({
 });
 
 /** @throws LonghaulError `invalid_arguments` for what belongs to another view */
-function assertFitting({ view, ...args }: Input): void {
+function assertArgumentsOfView({ view, ...args }: Input): void {
   if (view === 'logs') return;
   for (const name of Object.keys(logArguments) as (keyof typeof logArguments)[]) {
     if (args[name] !== undefined)
@@ -126,7 +126,7 @@ async function readOrWait(
 ): Promise<{ record: OperationRecord; why?: Waited['why'] }> {
   const { token, wait, timeout } = args;
   if (wait)
-    caller.goesOnAs?.({
+    caller.onContinuation?.({
       tool: 'operation_get',
       args,
       timeoutArgument: 'timeout',
@@ -136,7 +136,7 @@ async function readOrWait(
   return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, caller) : { record };
 }
 
-const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
+const VIEWS: Record<Input['view'], (look: ViewContext) => Promise<Answer>> = {
   async summary(look) {
     const { engine, record, tool, why } = look;
     const answer: Answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
@@ -147,7 +147,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
     const live = await engine.readLive(caller.principal, record.token);
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
-    const { children: _children, ...envelope } = lean(envelopeOf(live, context));
+    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));
     return {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
@@ -166,7 +166,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
       fromLine: from_line,
       toLine: to_line,
     });
-    const { children: _children, ...envelope } = lean(envelopeOf(record, context));
+    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(record, context));
     const log = logOutput(page, record);
     return { output: { ...envelope, log }, text: logText(token, log, tail) };
   },
@@ -210,7 +210,12 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
 }
 
 /** Without what other views are for. */
-function lean({ result: _result, links: _links, partial: _partial, ...envelope }: Envelope): Envelope {
+function withoutOtherViews({
+  result: _result,
+  links: _links,
+  partial: _partial,
+  ...envelope
+}: Envelope): Envelope {
   return envelope;
 }
 

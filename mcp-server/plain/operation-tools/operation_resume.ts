@@ -26,11 +26,11 @@ export const operationResume = defineOperationTool({
       ),
   }),
   output: envelopeSchema,
-  async run(engine, { principal, signal, closing }, { token, from, changes }) {
+  async run(engine, { principal, signal, shutdown }, { token, from, changes }) {
     const record = await engine.resume(principal, token, {
       ...(from === undefined ? {} : { from }),
       ...(changes === undefined ? {} : { changes }),
-      signal: AbortSignal.any([signal, closing.signal]),
+      signal: AbortSignal.any([signal, shutdown.signal]),
     });
     const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done = `Goes on as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
