@@ -1,29 +1,30 @@
-/** Who gets which: the one place that decides which face answers a call, and which one lists the tools. */
+/** Selects the protocol that answers a call, and the one that lists the tools. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
 import type { ExperimentalCapabilities } from './experimental-capabilities.js';
 
-/** `operation`: a token of SEP-1391. `task`: the tasks of the client's era. */
+/** `operation`: SEP-1391. `task`: the tasks of the client's revision. */
 export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';
 
 export interface Client extends ExperimentalCapabilities {
-  /** Do its calls become tasks by themselves (2026-07-28), by a field of theirs (2025-11-25), or never? */
+  /** Whether its calls become tasks automatically (2026-07-28), by a field of the call (2025-11-25), or never. */
   tasks: 'extension' | 'field' | 'none';
-  /** How its version refuses a plain call of a tool that needs tasks; missing for versions that know no tasks. */
+  /** Creates its revision's error for a plain call of a tool that requires tasks; absent for versions without tasks. */
   needsTasks?: (tool: Tool) => ProtocolError;
 }
 
-/** Fields by which a call says itself what it wants. */
+/** Fields by which a call selects its protocol. */
 export interface CallFields {
   operation?: unknown;
   task?: unknown;
 }
 
 /**
- * In this order: the call's own field, the opt-ins, the tasks extension, the plain contract.
+ * Selects the protocol that answers a call, in this order: the call's own field, the opt-ins, the tasks extension, the plain
+ * contract.
  *
- * @param tool undefined for tools about operations, which answer at once on every face
- * @throws ProtocolError -32600, -32601, -32602, or what `needsTasks` gives, for a call that no face may answer
+ * @param tool undefined for Longhaul's own tools, which answer at once in every protocol
+ * @throws ProtocolError -32600, -32601, -32602, or that of `needsTasks`, for a call that no protocol may answer
  */
 export function selectProtocol(
   tool: Tool | undefined,
@@ -51,14 +52,14 @@ export function selectProtocol(
   return 'plain';
 }
 
-/** Which face lists the tools: the one that a call without fields would get. */
+/** Selects the protocol that lists the tools: that of a call without fields. */
 export function selectListProtocol({ asyncTools, twoStage, tasks }: Client): CallProtocol {
   if (asyncTools) return 'operation';
   if (twoStage) return 'two-stage';
   return tasks === 'extension' ? 'task' : 'plain';
 }
 
-/** Is a tool listed for this client? One that it can't call is not. */
+/** Whether a tool is listed for this client: unless the client can't call it. */
 export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
   if (selectListProtocol(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
     return true;
@@ -66,7 +67,7 @@ export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): b
   return client.tasks === 'field' || client.needsTasks === undefined;
 }
 
-/** Does every call of it wait for the result? So do those of tools about operations. */
+/** Whether every call of the tool waits for the result, as those of Longhaul's own tools do. */
 function alwaysWaits(tool: Tool | undefined): boolean {
   return tool === undefined || tool.taskSupport === 'forbidden';
 }
