@@ -33,7 +33,7 @@ export interface Subscriber {
   signal: AbortSignal;
 }
 
-/** What a subscription follows: the filters of its acknowledgment. */
+/** Filters of a subscription, as in its acknowledgment. */
 interface Followed {
   taskIds?: string[];
   jobIds?: string[];
@@ -173,7 +173,7 @@ export class Subscriptions {
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
         ...taskIds.map((taskId) => forEachChange(this.#watch(taskId, signal), notify)),
-        // A job that has ended is notified at once: a client that comes back has missed nothing.
+        // A job that has ended is notified at once: a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
           const follower = followJob({ engine: this.engine, send: sendOfJob, fields: associationOf });
           const notifyOfJob = (record: WatchedRecord) => follower.notify(record);

@@ -31,7 +31,8 @@ export class JsonRefusal extends Error {
 /**
  * Parses JSON.
  *
- * @throws JsonRefusal `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for a string that isn't Unicode text (a surrogate without its other half), which Temporal couldn't store
+ * @throws JsonRefusal `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for
+ *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store
  */
 export function parseJson(text: string): unknown {
   const { id, ...sizes } = measure(text);

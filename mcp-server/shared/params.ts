@@ -1,4 +1,4 @@
-/** Validation of request fields that the SDKs don't know: -32602 for wrong fields, and for unknown ones if the schema is strict. */
+/** Validation of request fields that the SDKs don't know: -32602 for wrong fields and, in strict schemas, for unknown ones. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 

@@ -75,7 +75,7 @@ export const operationAnswer = defineOperationTool({
   },
 });
 
-/** @throws LonghaulError `wrong_state` if no question, or not this one, is open; `invalid_arguments` if the key is needed but absent */
+/** @throws LonghaulError `wrong_state` if no question, or not this one, is open; `invalid_arguments` if the key is missing */
 function keyOf(record: OperationRecord, given: string | undefined): string {
   const open = Object.keys(record.inputRequests);
   if (given !== undefined && open.includes(given)) return given;
