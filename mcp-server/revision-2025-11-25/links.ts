@@ -3,7 +3,7 @@ import { linkTransform } from '../shared/links-as-text.js';
 import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 
-export function linksOfSession(
+export function linkTransformOf(
   { serving }: LegacyContext,
   { clientName, version }: Session,
 ): ReturnType<typeof linkTransform> {

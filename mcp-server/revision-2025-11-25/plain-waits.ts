@@ -38,7 +38,7 @@ export function callLongTool(
   return resultOf(async () => {
     const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, caller);
     if (!wait) return renderStarted(record, tool);
-    placed(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
+    storeWait(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
     return waitAndRender(engine, tool, record, timeoutSeconds, caller);
   });
 }
@@ -60,7 +60,7 @@ function withContinuation(caller: Caller, stream: CallStream): Caller {
     ...caller,
     onContinuation: ({ timeoutSeconds, ...call }) => {
       if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
-        placed(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
+        storeWait(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
     },
   };
 }
@@ -96,7 +96,7 @@ export function waitOnTask(
 }
 
 /** Stores the wait in the stream's position and sends the new position to the client. */
-function placed<T extends Wait>(stream: CallStream, wait: T): T {
+function storeWait<T extends Wait>(stream: CallStream, wait: T): T {
   stream.position.wait = wait;
   stream.mark();
   return wait;

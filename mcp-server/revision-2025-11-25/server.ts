@@ -22,7 +22,7 @@ import { callTool } from './call.js';
 import type { LegacyContext } from './context.js';
 import { listTools } from './list.js';
 import { waitOnTask } from './plain-waits.js';
-import { linksOfSession } from './links.js';
+import { linkTransformOf } from './links.js';
 import { featuresOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
@@ -76,7 +76,7 @@ export function createLegacyServer(
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
-  const withLinks = linksOfSession(context, session);
+  const withLinks = linkTransformOf(context, session);
   const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
     // The SDK's own schemas would answer wrong params with -32603.
     server.setRequestHandler(

@@ -30,7 +30,7 @@ import {
   missingArguments,
   operationRequests,
   takeAnswers,
-  type Taken,
+  type TakenAnswers,
 } from './questions.js';
 import { RequestStates, type CallState } from './request-state.js';
 
@@ -44,7 +44,7 @@ export interface CallOptions {
   keep_alive_seconds?: unknown;
 }
 
-const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
+const NOTHING_TAKEN: TakenAnswers = { answered: new Set(), problems: new Map() };
 
 /** A client's connection that outlives a request, so that request IDs are unique on it (stdio). */
 export interface Connection {
@@ -164,13 +164,13 @@ export class Calls {
     tool: BuiltinTool,
     args: Arguments,
     context: ServerContext,
-    taken: Taken,
+    taken: TakenAnswers,
   ): Promise<Result> {
     const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
     return this.#resultOf(outcome, tool.name, args, taken);
   }
 
-  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
+  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: TakenAnswers): Result {
     if (!('question' in outcome)) return { ...outcome };
     const record = outcome.question as Extract<PlainOutcome, { question: unknown }>['question'];
     const inputRequests = operationRequests(record, taken);
@@ -184,7 +184,7 @@ export class Calls {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }
 
-  #callerOf(context: ServerContext, { answered }: Taken): Caller {
+  #callerOf(context: ServerContext, { answered }: TakenAnswers): Caller {
     const { mcpReq } = context;
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);

@@ -18,7 +18,7 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../sep-1391/index.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
-import { declaredCapabilities, nameIn } from './tasks/schemas.js';
+import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/index.js';
 import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
@@ -144,7 +144,7 @@ export class Subscriptions {
     if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
-    const withLinks = linkTransform(this.resourceLinks, nameIn(request.params?._meta));
+    const withLinks = linkTransform(this.resourceLinks, clientNameIn(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
     const notify = async (record: OperationRecord) => {
       const tool = this.engine.tools.get(record.tool);
