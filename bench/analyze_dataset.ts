@@ -1,10 +1,10 @@
 /**
- * Can a file of 2 GB be analysed within 1 GB of memory? Generates one, profiles every column
- * and groups it (also into as many groups as rows) in a child process, and compares the child's peak resident set with the bound.
+ * Memory that analyze_dataset needs for a file of 2 GB; the bound is 1 GB. Generates the file, profiles every column and groups
+ * it (also into as many groups as rows) in a child process, and compares the child's peak resident set with the bound.
  *
  *     node --import jiti/register bench/analyze_dataset.ts [megabytes] [csv|parquet|json ...]
  *
- * Default: 2048 megabytes, parquet and csv. 50 is enough to see that it runs.
+ * Default: 2048 megabytes, parquet and csv. 50 megabytes are enough for a smoke test.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
@@ -92,7 +92,7 @@ async function analyse(file: string): Promise<Measured> {
       withReading,
     );
   await timed('group', () => group(['region', 'customer']));
-  // One group a row: has to spill.
+  // One group per row: must spill to disk.
   await timed('spill', () => group(['receipt']));
   return { peakBytes: process.resourceUsage().maxRSS * 1024, seconds, rowCount: inspection.rowCount };
 }

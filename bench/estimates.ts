@@ -1,6 +1,6 @@
 /**
- * How far is an estimate from what the work takes? Runs analyze_dataset 20 times on files of five sizes, then on files of
- * sizes that it hasn't seen, and fails when one of those was estimated more than 30 % off.
+ * Error of duration estimates. Runs analyze_dataset 20 times on files of five sizes, then on files of new sizes, and fails if
+ * one of those estimates is more than 30 % off.
  *
  *     node --import jiti/register bench/estimates.ts [megabytes of the largest file]
  *
@@ -16,13 +16,13 @@ import { eventually } from '../test/stack/cli-process.js';
 import { printTable, withStack } from './support.js';
 
 const BOUND = 0.3;
-/** Load of the last minute up to which the machine counts as idle. */
+/** Maximum load average (one minute) of an idle machine. */
 const IDLE_LOAD = 0.7;
-/** Shares of the largest size: each seen four times, and then new ones, one of them beyond all. */
+/** File sizes as shares of the largest: those run {@link RUNS_EACH} times each, and the new ones, one of them larger than all. */
 const SEEN = [0.0625, 0.125, 0.25, 0.5, 1];
 const RUNS_EACH = 4;
 const NEW = [0.18, 0.7, 1.4];
-/** Until the server has looked at past runs again, in milliseconds. */
+/** Time until the server has read past runs again, in milliseconds. */
 const REFRESH_MS = 11_000;
 const SAMPLE_ROWS = 100_000;
 const COLUMNS = `range AS id, range % 1000 AS shop, (range * 7919) % 250000 AS customer,
@@ -57,7 +57,7 @@ async function generate(folder: string, bytes: number[]): Promise<string[]> {
   return names;
 }
 
-/** The structured content of a plain call's result. */
+/** Calls a tool and returns the structured content of its result. */
 async function call<Content>(client: WireClient, name: string, args: object): Promise<Content> {
   const answer = await client.request('tools/call', { name, arguments: args });
   return (answer.result as { structuredContent: Content }).structuredContent;
@@ -106,7 +106,7 @@ async function main(megabytes: number): Promise<void> {
         const past: Run[] = [];
         for (let round = 0; round < RUNS_EACH; round++)
           for (const name of names.slice(0, SEEN.length)) past.push(await run(plain, folder, name));
-        // The first call finds past runs that are out of date, and has them looked up for the next one.
+        // The first call finds its past runs out of date and refreshes them for the next one.
         await delay(REFRESH_MS);
         await run(plain, folder, names[0]!);
         const fresh: Run[] = [];

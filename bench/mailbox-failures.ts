@@ -1,12 +1,12 @@
-/** What the mailbox makes of agents that fail: a message that no agent survives, and a child that leaves without a bye. */
+/** Failing agents: a poison message, at which its agent fails every time, and a child that disconnects without `bye`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WireClient } from '../test/support/mcp.js';
 
-/** Takes after which a poison message counts as one that comes for ever. */
-const MOST_TAKES = 30;
-/** How long a child that has left is looked at, in milliseconds. */
-const MOST_AWAY_MS = 90_000;
-const BEHIND = 10;
+/** Deliveries after which a poison message counts as delivered without end. */
+const MAX_DELIVERIES = 30;
+/** Time for which the status of a disconnected child is polled, in milliseconds. */
+const MAX_ABSENCE_MS = 90_000;
+const MESSAGES_BEHIND = 10;
 
 type Call = <T>(name: string, args: object) => Promise<T>;
 
@@ -16,20 +16,20 @@ interface Taken {
   m?: string;
 }
 
-/** An agent that fails with one message, is started again, and does all others. @returns rows of a table */
+/** An agent that fails at one message, restarts, and handles all others. @returns rows of a table */
 export async function poisonRows(call: Call): Promise<string[][]> {
   const name = 'poisoned';
   const send = (content: string) => call<{ id: string }>('send_message', { to: name, content });
   const { id: poison } = await send('poison');
   const sentAt = Date.now();
-  for (let count = 0; count < BEHIND; count += 1) await send(`behind ${count}`);
+  for (let count = 0; count < MESSAGES_BEHIND; count += 1) await send(`behind ${count}`);
   const register = () =>
     call<Taken>('register_and_wait', { agent_name: name, agent_type: 'bench', timeout_seconds: 2 });
   let answer = await register();
   let agentId = answer.agent_id!;
   let takes = 0;
   const behindMs: number[] = [];
-  while (takes < MOST_TAKES && behindMs.length < BEHIND) {
+  while (takes < MAX_DELIVERIES && behindMs.length < MESSAGES_BEHIND) {
     if (answer.id === poison) {
       takes += 1;
       answer = await register();
@@ -45,18 +45,18 @@ export async function poisonRows(call: Call): Promise<string[][]> {
   }
   const { state } = await call<{ state?: Record<string, string> }>('check_replies', { message_id: poison });
   return [
-    ['takes of a poison message', takes < MOST_TAKES ? `${takes}` : `${takes}, and no end`],
+    ['deliveries of a poison message', takes < MAX_DELIVERIES ? `${takes}` : `${takes}, and no end`],
     ['its state then', state?.[name] ?? 'none'],
-    ['messages behind it that were delivered', `${behindMs.length} of ${BEHIND}`],
+    ['messages behind it that were delivered', `${behindMs.length} of ${MESSAGES_BEHIND}`],
     [
-      'from the send of the poison to the first and the last of them',
+      "from the poison's send to the first and last of these",
       behindMs.length ? `${behindMs[0]} ms, ${behindMs.at(-1)} ms` : '-',
     ],
   ];
 }
 
 /**
- * A child whose connection ends in the middle of a wait.
+ * A child whose connection ends during a wait.
  *
  * @param eventsOf history events of an agent's inbox
  * @returns rows of a table
@@ -90,15 +90,17 @@ export async function leaverRows(
     return agents.find((one) => one.name === name)!.state;
   };
   let seen = await state();
-  while (seen === 'waiting' && Date.now() - leftAt < MOST_AWAY_MS) {
+  while (seen === 'waiting' && Date.now() - leftAt < MAX_ABSENCE_MS) {
     await sleep(1_000);
     seen = await state();
   }
   const tookMs = Date.now() - leftAt;
   return [
     [
-      'check_status no longer says "waiting" after',
-      seen === 'waiting' ? `never in ${MOST_AWAY_MS / 1000} s` : `${(tookMs / 1000).toFixed(0)} s: "${seen}"`,
+      'check_status no longer reports "waiting" after',
+      seen === 'waiting'
+        ? `never in ${MAX_ABSENCE_MS / 1000} s`
+        : `${(tookMs / 1000).toFixed(0)} s: "${seen}"`,
     ],
     ['history events written for that', `${(await eventsOf(name)) - before}`],
   ];

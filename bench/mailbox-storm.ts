@@ -1,8 +1,8 @@
 /**
- * Storms: as many agents as given register at once, get a message each at once, get one that is for all of them, and
- * register again at once after kill -9 of the server. Times are compared with that of as many raw update-with-starts at
- * once, by Temporal's own client, on the same Temporal and worker: the mean of those right before and right after the
- * registrations.
+ * Storms: the given number of agents register at once, get a message each at once, get one message to all of them, and
+ * register again at once after kill -9 of the server. Times are compared with those of as many concurrent raw
+ * update-with-starts, by Temporal's own client on the same Temporal and worker: the mean of the runs right before and right
+ * after the registrations.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,13 +12,13 @@ import { kill } from '../test/stack/cli-process.js';
 import type { RpcAnswer } from '../test/support/mcp.js';
 import { printTable, quantile, type Stack } from './support.js';
 
-/** Time-out of clients of which nothing more is known, in milliseconds. */
+/** Time limit of unknown clients for a call, in milliseconds. */
 const CLIENT_LIMIT_MS = 55_000;
-/** Pause before a call that failed is made again, in milliseconds. */
-const AGAIN_MS = 500;
-/** How long agents wait before anything is sent, in milliseconds. */
+/** Delay before a failed call is repeated, in milliseconds. */
+const RETRY_DELAY_MS = 500;
+/** Time between the start of the agents' waits and the first message, in milliseconds. */
 const SETTLE_MS = 3_000;
-/** How many times as long as raw update-with-starts registrations may take. */
+/** Maximum ratio of the time of registrations to that of raw update-with-starts. */
 const RATIO_BOUND = 1.5;
 
 interface WaitAnswer {
@@ -27,20 +27,20 @@ interface WaitAnswer {
   m?: string;
 }
 
-/** Calls that were made at once, each again until it succeeded. */
+/** Concurrent calls, each repeated until it succeeded. */
 interface Storm {
-  /** From the start, in milliseconds, for each. */
+  /** Time from the start to each call's success, in milliseconds. */
   tookMs: number[];
-  /** Calls that failed, or took longer than clients wait. */
+  /** Calls that failed, or took longer than {@link CLIENT_LIMIT_MS}. */
   failures: number;
 }
 
-/** Makes calls at once. */
+/** Makes calls concurrently. */
 async function allAtOnce(count: number, call: (index: number) => Promise<void>): Promise<Storm> {
   const storm: Storm = { tookMs: [], failures: 0 };
   const problems = new Set<string>();
   const startMs = Date.now();
-  const insist = async (index: number) => {
+  const callUntilDone = async (index: number) => {
     for (;;) {
       const fromMs = Date.now();
       try {
@@ -51,11 +51,11 @@ async function allAtOnce(count: number, call: (index: number) => Promise<void>):
       } catch (error) {
         storm.failures += 1;
         problems.add((error as Error).message);
-        await sleep(AGAIN_MS);
+        await sleep(RETRY_DELAY_MS);
       }
     }
   };
-  await Promise.all(Array.from({ length: count }, (_, index) => insist(index)));
+  await Promise.all(Array.from({ length: count }, (_, index) => callUntilDone(index)));
   if (problems.size > 0) console.error(...problems);
   return storm;
 }
@@ -92,7 +92,7 @@ export async function storm(
       });
       await temporal.workflow.executeUpdateWithStart('echo', { args: [index], startWorkflowOperation });
     });
-    // They shall not push agents out of the worker's cache.
+    // Otherwise they could evict agents from the worker's cache.
     for (const id of workflowIds) await temporal.workflow.getHandle(id).terminate();
     return result;
   };
@@ -114,9 +114,9 @@ export async function storm(
     check(agents.length === count && names.size === count, `${agents.length} agents are listed: ${what}`);
   };
 
-  /** Agents and IDs of the messages that they have had: one whose acknowledgment was lost comes again. */
+  /** Agents and IDs of received messages: a message whose acknowledgment was lost is delivered again. */
   const had = new Set<string>();
-  /** Lets every agent wait, sends, and lets each take its message as done. */
+  /** Makes every agent wait, sends, and makes each acknowledge its message. */
   const deliver = async (send: () => Promise<Storm>, contentOf: (index: number) => string) => {
     const atMs: number[] = [];
     const taken = Promise.all(

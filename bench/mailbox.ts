@@ -1,13 +1,14 @@
 /**
- * What does it cost when a hundred agents wait, and how soon do messages reach them? All of it through the HTTP tools, as
- * agents use them: they wait with nothing to do, then senders send to random ones. Before that, what becomes of a message
- * that no agent survives, and of a child that leaves.
+ * Cost of a hundred waiting agents, and delay of messages to them, through the HTTP tools that agents use: the agents wait
+ * idle, then senders send to random ones. Before that, the behaviour with a poison message, at which its agent fails every time,
+ * and with a child that disconnects.
  *
  *     node --import jiti/register bench/mailbox.ts [--agents 100] [--minutes 1] [--messages 1000] [--per-second 10] [--kills]
  *         [--only-failures]
  *     node --import jiti/register bench/mailbox.ts --storm 500
  *
- * The bounds are those for a hundred. With --kills the server is killed (-9) every 20 s while messages are under way, and Temporal once.
+ * The bounds are those for a hundred agents. With --kills the server is killed (-9) every 20 s while messages are sent, and
+ * Temporal once.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -36,10 +37,10 @@ const MESSAGES = Number(given.messages);
 const PER_SECOND = Number(given['per-second']);
 const SENDERS = 10;
 const KILL_EVERY_MS = 20_000;
-/** Pause before a call that failed is made again, in milliseconds. */
-const AGAIN_MS = 100;
-/** How long the last messages may take, in milliseconds. */
-const PATIENCE_MS = 120_000;
+/** Delay before a failed call is repeated, in milliseconds. */
+const RETRY_DELAY_MS = 100;
+/** Time limit for the last messages to be delivered, in milliseconds. */
+const DELIVERY_LIMIT_MS = 120_000;
 const EVENTS_BOUND = 1;
 const MEMORY_BOUND_MB = 250;
 const CPU_BOUND = 0.03;
@@ -70,8 +71,8 @@ await withStack(
     const stop = new AbortController();
     let failures = 0;
     let isQuiet = true;
-    /** Calls a tool until it answers: what was lost with a process is asked again, as agents do. */
-    const insist = async <T>(name: string, args: object): Promise<T> => {
+    /** Calls a tool until it answers: a call that was lost with a process is repeated, as agents do. */
+    const callUntilAnswered = async <T>(name: string, args: object): Promise<T> => {
       for (;;) {
         try {
           const answer: RpcAnswer = await plain.request('tools/call', { name, arguments: args });
@@ -82,18 +83,18 @@ await withStack(
           if (stop.signal.aborted) throw error;
         }
         failures += 1;
-        await sleep(AGAIN_MS);
+        await sleep(RETRY_DELAY_MS);
       }
     };
 
-    /** Sender, recipient and number -> how late it was, in milliseconds. */
+    /** Sender, recipient and number -> delay of the delivery, in milliseconds. */
     const effects = new Map<string, number>();
     let doubles = 0;
     let repeats = 0;
     let outOfOrder = 0;
-    const live = async (index: number) => {
+    const runAgent = async (index: number) => {
       const name = `agent-${index}`;
-      const registered = await insist<WaitAnswer>('register_and_wait', {
+      const registered = await callUntilAnswered<WaitAnswer>('register_and_wait', {
         agent_name: name,
         agent_type: 'bench',
         timeout_seconds: 1,
@@ -117,13 +118,18 @@ await withStack(
             seen.add(id);
           }
         }
-        answer = await insist<WaitAnswer>('wait', { agent_id, ...(id === undefined ? {} : { ack: id }) });
+        answer = await callUntilAnswered<WaitAnswer>('wait', {
+          agent_id,
+          ...(id === undefined ? {} : { ack: id }),
+        });
       }
     };
     const connection = await NativeConnection.connect({ address: temporalAddress });
     const temporal = new Client({ connection });
-    const failing = await poisonRows(insist);
-    failing.push(...(await leaverRows(insist, plain, (name) => eventsOf(temporal, taskQueue, name))));
+    const failing = await poisonRows(callUntilAnswered);
+    failing.push(
+      ...(await leaverRows(callUntilAnswered, plain, (name) => eventsOf(temporal, taskQueue, name))),
+    );
     printTable(['agents that fail', ''], failing);
     console.log();
     if (given['only-failures']) {
@@ -132,8 +138,8 @@ await withStack(
       return;
     }
 
-    const lives = Promise.all(Array.from({ length: AGENTS }, (_, index) => live(index)));
-    lives.catch((error: unknown) => {
+    const agents = Promise.all(Array.from({ length: AGENTS }, (_, index) => runAgent(index)));
+    agents.catch((error: unknown) => {
       if (stop.signal.aborted) return;
       console.error(error);
       process.exitCode = 1;
@@ -148,7 +154,7 @@ await withStack(
     const events = async () => {
       let sum = 0;
       await measure(ids.length, 8, serverPid, async (index) => {
-        // Describe also counts events that are not written yet.
+        // DescribeWorkflowExecution also counts events that aren't written yet.
         const { history } = await temporal.workflowService.getWorkflowExecutionHistoryReverse({
           namespace: 'default',
           execution: { workflowId: ids[index]! },
@@ -158,7 +164,7 @@ await withStack(
       });
       return sum;
     };
-    // Each starts with its registration.
+    // Registrations still write events; wait until the sum is stable.
     let before = await events();
     for (let settled = false; !settled;) {
       await sleep(5_000);
@@ -195,7 +201,7 @@ await withStack(
         await sleep(Math.max(0, at - Date.now()));
         const to = Math.floor(Math.random() * AGENTS);
         const content: Numbered = { sender, to, number, sentAt: Date.now() };
-        await insist('send_message', {
+        await callUntilAnswered('send_message', {
           to: `agent-${to}`,
           from: `sender-${sender}`,
           content: JSON.stringify(content),
@@ -205,11 +211,11 @@ await withStack(
       }
     };
     await Promise.all(Array.from({ length: SENDERS }, (_, sender) => sendAll(sender)));
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + DELIVERY_LIMIT_MS;
     while (effects.size < MESSAGES && Date.now() < deadline) await sleep(100);
     isSending = false;
     await killing;
-    // What comes twice comes now.
+    // Time for duplicates to arrive.
     await sleep(3_000);
     stop.abort();
 

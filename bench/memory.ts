@@ -1,6 +1,6 @@
 /**
- * How much memory does the MCP server need? Resident set after its start, after calls, and with a thousand
- * operations watched. The bound is on the idle server.
+ * Memory of the MCP server: its resident set after the start, after calls, and with a thousand watched operations. The bound
+ * applies to the idle server.
  *
  *     node --import jiti/register bench/memory.ts
  */
@@ -10,8 +10,8 @@ import { cpuMs, measure, printTable, residentMb, withStack } from './support.js'
 const BOUND_MB = 220;
 const CALLS = 200;
 const WATCHED = 1_000;
-const A_STREAM = 100;
-/** How long the watching is looked at, in milliseconds. */
+const PER_STREAM = 100;
+/** Time over which CPU is measured while operations are watched, in milliseconds. */
 const WATCH_MS = 10_000;
 
 await withStack(async ({ client, serverPid }) => {
@@ -37,8 +37,8 @@ await withStack(async ({ client, serverPid }) => {
   note(`${WATCHED} operations started and running`);
 
   const streams = [];
-  for (let from = 0; from < WATCHED; from += A_STREAM)
-    streams.push(await client.listen({ taskIds: taskIds.slice(from, from + A_STREAM) }));
+  for (let from = 0; from < WATCHED; from += PER_STREAM)
+    streams.push(await client.listen({ taskIds: taskIds.slice(from, from + PER_STREAM) }));
   await sleep(10_000);
   const cpu = cpuMs(serverPid);
   await sleep(WATCH_MS);

@@ -1,6 +1,6 @@
 /**
- * What does MCP cost on top of Temporal? The same workflow is started, looked at and run to its end through the
- * server's HTTP endpoint and by Temporal's own client, on one stack and in one run.
+ * Overhead of MCP over Temporal. The same workflow is started, read and run to its end through the server's HTTP endpoint and
+ * by Temporal's own client, on one stack and in one run.
  *
  *     node --import jiti/register bench/protocol-overhead.ts
  */
@@ -20,8 +20,8 @@ async function pollUntilDone(read: () => Promise<boolean>): Promise<void> {
   while (!(await read())) await new Promise((settle) => setTimeout(settle, POLL_MS));
 }
 
-/** Through the MCP server. */
-function throughFace({ client }: Stack) {
+/** Calls through the MCP server. */
+function overMcp({ client }: Stack) {
   return {
     start: (workflow: string) => client.start(workflow),
     read: (taskId: string) => client.get(taskId) as Promise<unknown>,
@@ -36,8 +36,8 @@ function throughFace({ client }: Stack) {
   };
 }
 
-/** By Temporal's client, in this process. */
-function byTemporal(temporal: Client, taskQueue: string) {
+/** Calls by Temporal's client in this process. */
+function overTemporal(temporal: Client, taskQueue: string) {
   const start = async (workflow: string) => {
     const workflowId = randomUUID();
     await temporal.workflow.start(workflow, { workflowId, taskQueue, args: [{}] });
@@ -54,14 +54,14 @@ function byTemporal(temporal: Client, taskQueue: string) {
   };
 }
 
-type Way = ReturnType<typeof throughFace>;
+type Api = ReturnType<typeof overMcp>;
 
 await withStack(async (stack) => {
   const connection = await NativeConnection.connect({ address: stack.temporalAddress });
   const temporal = new Client({ connection });
-  const ways: Record<'face' | 'temporal', Way> = {
-    face: throughFace(stack),
-    temporal: byTemporal(temporal, stack.taskQueue),
+  const apis: Record<'mcp' | 'temporal', Api> = {
+    mcp: overMcp(stack),
+    temporal: overTemporal(temporal, stack.taskQueue),
   };
   const rows: string[][] = [];
   const compare = async (
@@ -69,32 +69,32 @@ await withStack(async (stack) => {
     count: number,
     atOnce: number,
     show: keyof Measured,
-    run: (way: Way) => Promise<(index: number) => Promise<unknown>>,
+    run: (api: Api) => Promise<(index: number) => Promise<unknown>>,
   ) => {
-    const runs = { face: await run(ways.face), temporal: await run(ways.temporal) };
+    const runs = { mcp: await run(apis.mcp), temporal: await run(apis.temporal) };
     const results = {
       temporal: await measure(count, atOnce, stack.serverPid, runs.temporal),
-      face: await measure(count, atOnce, stack.serverPid, runs.face),
+      mcp: await measure(count, atOnce, stack.serverPid, runs.mcp),
     };
-    const { face, temporal: bare } = results;
+    const { mcp, temporal: bare } = results;
     const isRate = show === 'perSecond';
     const cell = (one: Measured) =>
       isRate ? `${one.perSecond.toFixed(0)}/s` : `${one.p50Ms.toFixed(1)} ms (p99 ${one.p99Ms.toFixed(0)})`;
-    const ratio = isRate ? bare.perSecond / face.perSecond : face.p50Ms / bare.p50Ms;
-    rows.push([name, cell(face), cell(bare), ratio.toFixed(2), `${face.cpuMs.toFixed(2)} ms`]);
+    const ratio = isRate ? bare.perSecond / mcp.perSecond : mcp.p50Ms / bare.p50Ms;
+    rows.push([name, cell(mcp), cell(bare), ratio.toFixed(2), `${mcp.cpuMs.toFixed(2)} ms`]);
     console.error(`${name}: done`);
   };
-  const starting = async (way: Way) => () => way.start('noop');
-  const reading = (workflow: string) => async (way: Way) => {
-    const ids = await Promise.all(Array.from({ length: 20 }, () => way.start(workflow)));
+  const starting = async (api: Api) => () => api.start('noop');
+  const reading = (workflow: string) => async (api: Api) => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => api.start(workflow)));
     await new Promise((settle) => setTimeout(settle, 1_000));
-    return (index: number) => way.read(ids[index % ids.length]!);
+    return (index: number) => api.read(ids[index % ids.length]!);
   };
 
-  // Code that has not run yet is slow: not what is asked here.
-  for (const way of Object.values(ways)) {
-    await measure(150, 16, stack.serverPid, () => way.run('noop'));
-    const read = await reading('sleeper')(way);
+  // Warm-up: code is slow in its first runs.
+  for (const api of Object.values(apis)) {
+    await measure(150, 16, stack.serverPid, () => api.run('noop'));
+    const read = await reading('sleeper')(api);
     await measure(600, 16, stack.serverPid, read);
   }
 
@@ -116,7 +116,7 @@ await withStack(async (stack) => {
       RUNS,
       AT_ONCE,
       'perSecond',
-      async (way) => () => way.run(workflow),
+      async (api) => () => api.run(workflow),
     );
   printTable(['', 'MCP', 'Temporal client', 'ratio', "server's CPU a call"], rows);
   await connection.close();

@@ -1,6 +1,6 @@
 /**
- * How fast is the MCP server back after a kill -9? From the kill until `GET /readyz` answers 200, under the supervisor of
- * `longhaul up`, with Temporal and the worker running on. The bound is on the slowest of all kills.
+ * Restart time of the MCP server after kill -9: from the kill until `GET /readyz` answers 200, under the supervisor of
+ * `longhaul up`, while Temporal and the worker keep running. The bound applies to the slowest restart.
  *
  *     node --import jiti/register bench/restart.ts
  */
@@ -9,7 +9,7 @@ import { cpuMs, printTable, quantile, withStack } from './support.js';
 
 const BOUND_MS = 2_000;
 const KILLS = 10;
-/** Between two kills, in milliseconds: seconds apart, as in a crash loop that it must not be taken for. */
+/** Interval between two kills, in milliseconds. The supervisor must not treat them as a crash loop. */
 const PAUSE_MS = 2_000;
 const POLL_MS = 5;
 

@@ -1,4 +1,4 @@
-/** A stack of its own for a benchmark, and the measuring. */
+/** A stack for each benchmark, and measurement helpers. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TestHome } from '../test/stack/cli-process.js';
@@ -13,9 +13,9 @@ export interface Stack {
 }
 
 /**
- * Starts the built stack on a temporary home and free ports, does the work, and ends it.
+ * Starts the built stack on a temporary home and free ports, runs the work, and stops the stack.
  *
- * @param environment settings of the stack beside the usual ones
+ * @param environment additional environment variables of the stack
  */
 export async function withStack(
   work: (stack: Stack) => Promise<void>,
@@ -42,20 +42,20 @@ export async function withStack(
   }
 }
 
-/** What many runs of one thing took. */
+/** Measurements of many runs of a function. */
 export interface Measured {
   p50Ms: number;
   p99Ms: number;
   perSecond: number;
-  /** CPU time of the watched process for each run, in milliseconds. */
+  /** CPU time of the process `pid` per run, in milliseconds. */
   cpuMs: number;
 }
 
 /**
- * Runs a thing many times and measures each.
+ * Runs a function many times and measures each run.
  *
- * @param atOnce how many are under way at a time
- * @param pid the process whose CPU time counts
+ * @param atOnce number of concurrent runs
+ * @param pid process whose CPU time is measured
  */
 export async function measure(
   count: number,
@@ -86,7 +86,7 @@ export async function measure(
 }
 
 /**
- * The value that this share of all values is below.
+ * Quantile: the value below which this share of all values lies.
  *
  * @param values at least one
  * @param share from 0, the least value, to 1, the greatest
@@ -107,7 +107,7 @@ export function residentMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }
 
-/** Resident memory of a process when it was at its largest, in MB. */
+/** Peak resident memory of a process, in MB. */
 export function peakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;
 }

@@ -1,6 +1,6 @@
 /**
- * How late do those who wait hear of it? 500 clients each start an operation and wait for its end in one call, half of
- * them with a progress token; then all operations are signaled to end, as fast as the stack closes them.
+ * Delay with which waiting clients get their answer. 500 clients each start an operation and wait for its end in one call, half
+ * of them with a progress token; then all operations are signaled to end, as fast as the stack closes them.
  *
  *     node --import jiti/register bench/waiters.ts
  */
@@ -11,16 +11,16 @@ import type { RpcAnswer } from '../test/support/mcp.js';
 import { cpuMs, measure, peakMb, printTable, withStack } from './support.js';
 
 const WAITERS = 500;
-/** How long after one the next client comes, in milliseconds. */
-const APART_MS = 30;
-/** How long they wait before anything happens, in milliseconds: through a few long polls and ticks. */
+/** Interval between two clients, in milliseconds. */
+const ARRIVAL_INTERVAL_MS = 30;
+/** Idle time of the waiting clients, in milliseconds: a few long polls and ticks. */
 const WAIT_MS = 45_000;
 /** Maximum number of operations that have been signaled to end and whose clients have not received the result. */
-const ENDING = 16;
+const MAX_ENDING = 16;
 const LATE_BOUND_MS = 1_000;
 const MEMORY_BOUND_MB = 400;
 
-interface Told {
+interface Answer {
   token: string;
   atMs: number;
 }
@@ -34,10 +34,10 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
   const connection = await NativeConnection.connect({ address: temporalAddress });
   const temporal = new Client({ connection });
   const plain = client.with({});
-  /** Starts an operation and waits for its end. The key makes a repeated call go on with the same operation. */
-  const wait = async (index: number): Promise<Told> => {
+  /** Starts an operation and waits for its end. The key makes a repeated call continue with the same operation. */
+  const wait = async (index: number): Promise<Answer> => {
     const answer: RpcAnswer = await plain.request('tools/call', {
-      name: 'told',
+      name: 'await_signal',
       arguments: { wait: true, timeout: 300, idempotency_key: `waiter-${index}` },
       _meta: index % 2 === 0 ? { progressToken: index } : {},
     });
@@ -50,7 +50,7 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
   };
   const open = async () => {
     const found = temporal.workflow.list({
-      query: `TaskQueue = '${taskQueue}' AND WorkflowType = 'told' AND ExecutionStatus = 'Running'`,
+      query: `TaskQueue = '${taskQueue}' AND WorkflowType = 'await_signal' AND ExecutionStatus = 'Running'`,
     });
     const ids: string[] = [];
     for await (const { workflowId } of found) ids.push(workflowId);
@@ -65,11 +65,11 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
     return sum;
   };
 
-  const waiting: Promise<Told>[] = [];
-  let heard = 0;
+  const waiting: Promise<Answer>[] = [];
+  let answered = 0;
   for (let index = 0; index < WAITERS; index += 1) {
-    waiting.push(wait(index).finally(() => (heard += 1)));
-    await Promise.race([sleep(APART_MS), waiting[index]]);
+    waiting.push(wait(index).finally(() => (answered += 1)));
+    await Promise.race([sleep(ARRIVAL_INTERVAL_MS), waiting[index]]);
   }
   const all = Promise.all(waiting);
   let ids: string[] = [];
@@ -78,7 +78,7 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
     ids = await open();
     console.error(`${ids.length} operations run`);
   }
-  // Each starts with a workflow task.
+  // First workflow tasks still write events; wait until the sum is stable.
   let before = await events(ids);
   for (let settled = false; !settled;) {
     await sleep(2_000);
@@ -94,13 +94,13 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
   const from = Date.now();
   for (const [index, id] of ids.entries()) {
     await temporal.workflow.getHandle(id).signal('end');
-    while (index + 1 - heard >= ENDING) await sleep(5);
+    while (index + 1 - answered >= MAX_ENDING) await sleep(5);
   }
-  const told = await all;
+  const answers = await all;
   const seconds = (Date.now() - from) / 1000;
   const late: number[] = [];
   await measure(WAITERS, 16, serverPid, async (index) => {
-    const { token, atMs } = told[index]!;
+    const { token, atMs } = answers[index]!;
     const { closeTime } = await temporal.workflow.getHandle(token).describe();
     late.push(atMs - closeTime!.getTime());
   });
@@ -112,12 +112,12 @@ await withStack(async ({ client, serverPid, taskQueue, temporalAddress }) => {
     return holds ? bound : `NOT ${bound}`;
   };
   printTable(
-    [`${WAITERS} waiters, all told within ${seconds.toFixed(0)} s`, '', 'bound'],
+    [`${WAITERS} waiters, all answered within ${seconds.toFixed(0)} s`, '', 'bound'],
     [
-      ['told after the close, p50', `${at(0.5)} ms`, ''],
-      ['told after the close, p99', `${at(0.99)} ms`, ''],
+      ['answered after the close, p50', `${at(0.5)} ms`, ''],
+      ['answered after the close, p99', `${at(0.99)} ms`, ''],
       [
-        'told after the close, latest',
+        'answered after the close, latest',
         `${at(1)} ms`,
         verdict(at(1) < LATE_BOUND_MS, `under ${LATE_BOUND_MS} ms`),
       ],

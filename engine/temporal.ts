@@ -164,7 +164,7 @@ export class TemporalClient {
     if (this.#isEmbedded && (await isDiskFull(this.home))) return new DiskFullError(this.home, cause);
     return new LonghaulError(
       'unavailable',
-      'Temporal did not answer in time; the work goes on, try again shortly',
+      'Temporal did not answer in time; operations keep running, try again shortly',
       { cause },
     );
   }

@@ -83,19 +83,19 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   ];
 
   app.use(async (c, next) => {
-    const isOfJobs = isJobsPath(c.req.path);
+    const isJobsRequest = isJobsPath(c.req.path);
     // CORS compares whole origins, this check host names, so it is skipped for allowed origins.
-    const mayCall = isOfJobs && settings.corsOrigins.includes(c.req.header('origin') ?? '');
+    const mayCall = isJobsRequest && settings.corsOrigins.includes(c.req.header('origin') ?? '');
     const refusal =
       hostHeaderValidationResponse(c.req.raw, hosts) ??
       (mayCall ? undefined : originValidationResponse(c.req.raw, hosts));
     if (!refusal) return next();
-    if (!isOfJobs) return refusal;
+    if (!isJobsRequest) return refusal;
     const names = hosts.join(', ');
     return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
   });
   app.use(async (c, next) => {
-    if (shutdown.hasBegun) refuse(c);
+    if (shutdown.hasBegun) refuseDuringShutdown(c);
     else await next();
     // Prevents clients from reusing the connection.
     if (shutdown.hasBegun) c.header('Connection', 'close');
@@ -120,7 +120,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     if (isOlder) return legacy.post(c, ANONYMOUS, body);
-    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return noJson(c);
+    if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
     if (isJSONRPCNotification(body) && body.method === 'notifications/cancelled')
       await cancellations.take(ANONYMOUS, undefined, body.params);
     return streamWhenSlow(
@@ -153,10 +153,10 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
 }
 
 /** Answers a request received during the shutdown. */
-function refuse(c: Context): void {
+function refuseDuringShutdown(c: Context): void {
   const { code, message, data } = refusedByShutdown();
-  const isOfJobs = isJobsPath(c.req.path);
-  c.res = isOfJobs
+  const isJobsRequest = isJobsPath(c.req.path);
+  c.res = isJobsRequest
     ? renderProblem(c, new Problem('server-stopping', message))
     : c.json(rpcError(null, code, message, data), 503);
   c.header('Retry-After', String(RETRY_AFTER_SECONDS));
@@ -184,16 +184,16 @@ async function listen(c: Context, subscriptions: Subscriptions, body: unknown): 
   }
   c.header('X-Accel-Buffering', 'no');
   return streamSSE(c, async (stream) => {
-    const gone = new AbortController();
-    stream.onAbort(() => gone.abort());
-    const quiet = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
+    const disconnected = new AbortController();
+    stream.onAbort(() => disconnected.abort());
+    const stopHeartbeat = onHeartbeat(() => void stream.write(': heartbeat\n\n'));
     try {
       await serve({
         send: (message) => stream.writeSSE({ event: 'message', data: JSON.stringify(message) }),
-        signal: gone.signal,
+        signal: disconnected.signal,
       });
     } finally {
-      quiet();
+      stopHeartbeat();
     }
   });
 }
@@ -204,7 +204,7 @@ async function listen(c: Context, subscriptions: Subscriptions, body: unknown): 
  * @param body undefined if it isn't JSON
  */
 function listenRequest(c: Context, body: unknown): JSONRPCRequest | Response {
-  if (body === undefined) return noJson(c);
+  if (body === undefined) return parseError(c);
   const id = isJSONRPCRequest(body) ? body.id : null;
   const protocolVersionHeader = c.req.header('mcp-protocol-version');
   const outcome = classifyInboundRequest({
@@ -228,7 +228,7 @@ function methodNotAllowed(c: Context): Response {
   return c.json(rpcError(null, -32000, 'Method not allowed.'), 405, { Allow: 'GET, POST' });
 }
 
-function noJson(c: Context): Response {
+function parseError(c: Context): Response {
   return c.json(
     rpcError(null, ProtocolErrorCode.ParseError, 'Parse error: the request body is not valid JSON'),
     400,

@@ -124,11 +124,11 @@ function withSubscriptions(
 ): Transport {
   const open = new Map<RequestId, AbortController>();
   const listen = async (request: JSONRPCRequest) => {
-    const gone = new AbortController();
-    open.set(request.id, gone);
+    const cancelled = new AbortController();
+    open.set(request.id, cancelled);
     try {
       const serve = await subscriptions.open(request);
-      await serve({ send: (message) => inner.send(message), signal: gone.signal });
+      await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
       const known = error instanceof ProtocolError;
       if (!known) logger.error({ err: error }, 'a subscription failed');

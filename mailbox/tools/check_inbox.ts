@@ -24,15 +24,15 @@ export const checkInbox = defineMailboxTool({
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, { agent_name, seen, timeout_seconds }) {
-    const { principal, closing } = caller;
+    const { principal, shutdown } = caller;
     if (!seen) return { messages: (await engine.mailbox.peek(principal, agent_name)).map(render) };
     const timeout = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? defaultSeconds(caller)));
-    const signal = AbortSignal.any([caller.signal, closing.signal, timeout]);
+    const signal = AbortSignal.any([caller.signal, shutdown.signal, timeout]);
     const waiting = reportWaiting(caller);
     try {
       const unseen = await firstUnseen(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
       if (unseen.length) return { messages: unseen.map(render) };
-      return { nw: true, ...(closing.hasBegun ? { again: 1 } : {}) };
+      return { nw: true, ...(shutdown.hasBegun ? { again: 1 } : {}) };
     } finally {
       waiting.end();
     }

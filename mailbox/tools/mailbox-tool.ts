@@ -9,7 +9,7 @@ import type { MailboxToolName } from '../tool-names.js';
 import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
-import { renderRefusal } from '../../mcp-server/shared/results.js';
+import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/shared/results.js';
 
 interface Definition<Input extends z.ZodObject> {
   name: MailboxToolName;
@@ -24,7 +24,7 @@ interface Definition<Input extends z.ZodObject> {
 
 /** Advice for errors whose message has none. */
 const ADVICE: Partial<Record<ErrorKind, string>> = {
-  invalid_arguments: 'Nothing was done. Correct the call and try again.',
+  invalid_arguments: INVALID_ARGUMENTS_ADVICE,
   unavailable: 'No message is lost. Make the same call again shortly.',
 };
 

@@ -37,12 +37,12 @@ export class OperationsWatch {
   readonly #hasEnded = new AbortController();
   readonly #stopped = new AbortController();
 
-  constructor(engine: Engine, { principal, closing }: Caller, records: OperationRecord[]) {
+  constructor(engine: Engine, { principal, shutdown }: Caller, records: OperationRecord[]) {
     for (const record of records) this.#record(record);
     if (this.hasEnded) return;
     const { signal } = this.#stopped;
     for (const record of records)
-      void waitFor(engine, record, WATCH_SECONDS, { principal, closing, signal }).then(
+      void waitFor(engine, record, WATCH_SECONDS, { principal, shutdown, signal }).then(
         ({ record: seen }) => this.#record(seen),
         // An operation that can't be read doesn't end the wait: the agent's next call reports the error.
         () => undefined,

@@ -33,7 +33,7 @@ export async function repliesTo(
   wait: ReplyWait | undefined,
   timeoutSeconds: number | undefined,
 ): Promise<RepliesAnswer> {
-  const { principal, closing } = caller;
+  const { principal, shutdown } = caller;
   if (wait === undefined) return render(await engine.mailbox.replies(principal, messageId), undefined);
   const waiting = reportWaiting(caller);
   const progress = new UnseenProgress();
@@ -41,11 +41,11 @@ export async function repliesTo(
     const replies = await engine.mailbox.replies(principal, messageId, {
       wait,
       timeoutMs: timeoutMsOf(timeoutSeconds ?? defaultSeconds(caller)),
-      signal: AbortSignal.any([caller.signal, closing.signal]),
+      signal: AbortSignal.any([caller.signal, shutdown.signal]),
       onChange: (now) => progress.linesOf(now).forEach(waiting.report),
     });
     const answer = render(replies, wait);
-    return answer.nw && closing.hasBegun ? { ...answer, again: 1 } : answer;
+    return answer.nw && shutdown.hasBegun ? { ...answer, again: 1 } : answer;
   } finally {
     waiting.end();
   }

@@ -39,14 +39,14 @@ export async function waitForWork(
   caller: Caller,
   { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
 ): Promise<WaitResult> {
-  const { principal, closing } = caller;
+  const { principal, shutdown } = caller;
   const watch = new OperationsWatch(engine, caller, operations);
   const waiting = reportWaiting(caller);
   try {
     const received = await engine.mailbox.receive(principal, agentId, {
       // An operation that has ended already must not suppress messages.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
-      signal: AbortSignal.any([caller.signal, closing.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
+      signal: AbortSignal.any([caller.signal, shutdown.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
       ...(ack === undefined ? {} : { ack }),
       ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
     });
@@ -59,7 +59,7 @@ export async function waitForWork(
 
 function resultOf(
   engine: Engine,
-  { principal, signal, closing }: Caller,
+  { principal, signal, shutdown }: Caller,
   agentId: string,
   received: ReceiveResult,
   { hasEnded, ended }: OperationsWatch,
@@ -76,7 +76,7 @@ function resultOf(
       return { bye: true };
     default:
       if (hasEnded) return { ops: ended };
-      return closing.hasBegun ? CALL_AGAIN : NO_WORK;
+      return shutdown.hasBegun ? CALL_AGAIN : NO_WORK;
   }
 }
 

@@ -11,7 +11,7 @@ interface ProblemKind {
   retryable: boolean;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   title: string;
-  /** What the caller can do about it. */
+  /** Next steps for the caller. */
   advice: string;
 }
 

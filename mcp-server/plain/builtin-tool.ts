@@ -1,4 +1,4 @@
-/** A tool of Longhaul's own: short, listed beside the project's, and the same on every face, for which it answers itself. */
+/** Longhaul's own tools: short, listed after the project's, and the same in every protocol. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -11,12 +11,12 @@ export interface BuiltinTool {
   title: string;
   description: string;
   inputSchema: JsonSchema;
-  /** Missing where the answer is text alone. */
+  /** Absent if the result has no structured content. */
   outputSchema?: JsonSchema;
   annotations: NonNullable<Tool['annotations']>;
   /**
-   * @returns the result; or the operation whose question ends the call, for callers whose calls can end so
-   * @throws LonghaulError, which the face renders as it does the refusal of any call
+   * @returns the result; or the operation whose question ends the call, for callers with `questions.kind` `result`
+   * @throws LonghaulError, which the protocol renders like any refused call
    */
   call(
     engine: Engine,
@@ -25,7 +25,7 @@ export interface BuiltinTool {
   ): Promise<CallToolResult | { question: OperationRecord }>;
 }
 
-/** The tool as tools/list has it. */
+/** The tool's entry in tools/list. */
 export function renderBuiltinTool(tool: BuiltinTool): Omit<BuiltinTool, 'call'> {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return {

@@ -1,4 +1,4 @@
-/** Longhaul's own tools, by name: those about operations and, where it is switched on, the mailbox's. */
+/** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
 import type { Engine } from '../../engine/index.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
 import { operationTools } from './operation-tools/index.js';

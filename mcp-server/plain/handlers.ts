@@ -1,4 +1,4 @@
-/** Calling long tools without tasks: start, and wait if asked to. Callers that don't wait poll with the operation tools. */
+/** Plain calls of long tools: start the operation, and wait if `wait` is true. Other callers poll with the operation_* tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -9,13 +9,13 @@ import { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { renderEnvelope, withParts } from './envelope/index.js';
 import { takeIdempotencyKey } from '../shared/idempotency-key.js';
 import { errorMeta, renderFailure, renderRefusal, renderResult } from '../shared/results.js';
-import { waitFor, type Waited } from './wait.js';
+import { waitFor, type WaitResult } from './wait.js';
 import { takeOptions } from './schemas.js';
 
-/** The result of a call; or the operation whose question ends it, for callers whose calls can end so. */
+/** The result of a call; or the operation whose question ends it, for callers with `questions.kind` `result`. */
 export type PlainOutcome = CallToolResult | { question: OperationRecord };
 
-/** An operation that a call has started, and how long the call waits for it. */
+/** An operation that a call has started, and whether and how long the call waits for it. */
 export interface StartedCall {
   record: OperationRecord;
   wait: boolean;
@@ -23,19 +23,19 @@ export interface StartedCall {
 }
 
 /**
- * Calls a tool. A call with wrong arguments gets a result that says so, and starts nothing.
+ * Calls a tool. Wrong arguments give a result with `isError` and start nothing.
  *
- * @param given the call's arguments, with those that belong to the call itself
+ * @param given arguments of the tool, together with the call's own: `wait`, `timeout`, `idempotency_key`
  */
-export function callPlainly(
+export function callPlainTool(
   engine: Engine,
   tool: Tool,
   given: Record<string, unknown>,
   caller: Caller,
 ): Promise<PlainOutcome> {
-  return orRefusal(async () => {
+  return withErrorResult(async () => {
     const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, caller);
-    return wait ? waitPlainly(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
+    return wait ? waitAndRender(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
   });
 }
 
@@ -64,7 +64,7 @@ export function renderStarted(record: OperationRecord, tool: Tool): CallToolResu
   return renderEnvelope(record, { tool, isOutcome: true });
 }
 
-/** Continues the wait of a call that was ended by a question or a broken stream; starts nothing. */
+/** Resumes the wait of a call that a question or a broken stream has ended; starts nothing. */
 export function resumeWait(
   engine: Engine,
   tool: Tool,
@@ -72,9 +72,9 @@ export function resumeWait(
   timeoutSeconds: number,
   caller: Caller,
 ): Promise<PlainOutcome> {
-  return orRefusal(async () => {
+  return withErrorResult(async () => {
     const record = await engine.read(caller.principal, token);
-    return waitPlainly(engine, tool, record, timeoutSeconds, caller);
+    return waitAndRender(engine, tool, record, timeoutSeconds, caller);
   });
 }
 
@@ -85,8 +85,8 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
   return { options: { wait: true, timeoutSeconds: tool.timeoutSeconds, ...key }, args };
 }
 
-/** Waits for an operation, and renders what the wait has come to. */
-export async function waitPlainly(
+/** Waits for an operation and renders its state at the end of the wait. */
+export async function waitAndRender(
   engine: Engine,
   tool: Tool,
   record: OperationRecord,
@@ -94,35 +94,39 @@ export async function waitPlainly(
   caller: Caller,
 ): Promise<PlainOutcome> {
   const waited = await waitFor(engine, record, timeoutSeconds, caller);
-  if (waited.why === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
+  if (waited.reason === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
-  // The end of the budget is no error: nothing has failed, and `error_kind` says what a program needs to know.
-  return renderEnvelope(await withKnownParts(engine, waited, tool), {
+  // A wait that runs out isn't an error: nothing has failed, and `error_kind` gives programs the reason.
+  return renderEnvelope(await withPartsIfAvailable(engine, waited, tool), {
     tool,
     isOutcome: true,
-    why: waited.why,
+    reason: waited.reason,
   });
 }
 
-/** The record with its parts; as it was read when they can't be. */
-async function withKnownParts(engine: Engine, { record, why }: Waited, tool: Tool): Promise<OperationRecord> {
-  return withParts(engine, record, tool, why).catch(() => record);
+/** The record with its parts, or the record as it was if they can't be read. */
+async function withPartsIfAvailable(
+  engine: Engine,
+  { record, reason }: WaitResult,
+  tool: Tool,
+): Promise<OperationRecord> {
+  return withParts(engine, record, tool, reason).catch(() => record);
 }
 
-/** Short tools publish their own output schema, so that nothing but their result fits. */
-function renderShort({ record, why }: Waited, tool: Tool): CallToolResult {
+/** Short tools publish their own output schema, which only their result matches, so everything else is an error. */
+function renderShort({ record, reason }: WaitResult, tool: Tool): CallToolResult {
   if (record.status === 'completed') return renderResult(record, tool);
   if (record.error) return renderFailure(record);
-  const { content } = renderEnvelope(record, { tool, why });
+  const { content } = renderEnvelope(record, { tool, reason });
   return {
     content,
     isError: true,
-    ...(why === 'stopping' ? { _meta: errorMeta(SERVER_STOPPING, true) } : {}),
+    ...(reason === 'stopping' ? { _meta: errorMeta(SERVER_STOPPING, true) } : {}),
   };
 }
 
-/** The result of a call, or its refusal. */
-export async function orRefusal<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
+/** Runs a call; a LonghaulError becomes a result with `isError`. */
+export async function withErrorResult<T>(call: () => Promise<T>): Promise<T | CallToolResult> {
   try {
     return await call();
   } catch (error) {

@@ -1,11 +1,11 @@
 export {
-  callPlainly,
+  callPlainTool,
   optionsOf,
-  orRefusal,
+  withErrorResult,
   renderStarted,
   resumeWait,
   startCall,
-  waitPlainly,
+  waitAndRender,
   type PlainOutcome,
 } from './handlers.js';
 export { plainTools } from './list.js';

@@ -1,4 +1,4 @@
-/** Long tools as plain ones: what clients without tasks are told of them. */
+/** tools/list for clients without tasks: long tools under the plain contract. */
 import type { Engine } from '../../engine/index.js';
 import {
   exampleInputJson,
@@ -51,7 +51,7 @@ function linesOf(
   };
 }
 
-/** Arguments of a call that gives a token at once, also of a tool that would wait. */
+/** Adds `"wait":false` to the example's arguments for tools that wait by default, so that the call returns a token at once. */
 function withoutWait(json: string, wait: boolean): string {
   if (!wait) return json;
   return json === '{}' ? '{"wait":false}' : json.replace(/\}$/, ',"wait":false}');

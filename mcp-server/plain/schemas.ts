@@ -1,4 +1,4 @@
-/** The arguments that every long tool has beside its own. */
+/** Arguments that every long tool has in addition to its own: `wait`, `timeout`, `idempotency_key`. */
 import { LonghaulError } from '../../operations/errors.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
@@ -35,7 +35,7 @@ export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): J
 }
 
 /**
- * Tells the call's options from the tool's arguments.
+ * Separates the call's options from the tool's arguments.
  *
  * @throws LonghaulError `invalid_arguments` with a line for each problem
  */
@@ -49,9 +49,9 @@ export function takeOptions(
     ...rest
   } = withoutNulls(plainInputSchema(tool), given);
   const problems = [
-    typeof wait === 'boolean' || `wait: expected true or false; got ${said(wait)}`,
+    typeof wait === 'boolean' || `wait: expected true or false; got ${shown(wait)}`,
     isDuration(timeout) ||
-      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${said(timeout)}`,
+      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${shown(timeout)}`,
   ].filter((problem) => problem !== true);
   if (problems.length)
     throw new LonghaulError(
@@ -62,12 +62,12 @@ export function takeOptions(
   return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
 }
 
-/** Is it a time that a call may wait, in seconds? */
+/** Whether the value is a valid timeout: seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
 function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
 }
 
-function said(value: unknown): string {
+function shown(value: unknown): string {
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }

@@ -1,4 +1,4 @@
-/** Waiting for an operation within a call. The end of a wait ends nothing but the wait. */
+/** Waiting for an operation within a call. The end of a wait doesn't affect the operation. */
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -6,29 +6,28 @@ import { withBudget } from '../shared/budget.js';
 import type { Caller } from '../shared/caller.js';
 import { isOver, plainStatus } from './envelope/status.js';
 
-/** Shortest and longest wait that a caller may ask for, in seconds: above 0, and a day. */
+/** Longest wait that a caller may request, in seconds: a day. */
 export const LONGEST_WAIT_SECONDS = 24 * 3600;
 
 /**
- * How long a wait goes on beside a question that was sent to the client and isn't answered, in seconds. Some clients
- * declare elicitation and never answer: a call of theirs ends with the question, and its answer is still taken later.
+ * How long a wait continues while a question sent to the client is unanswered, in seconds. Some clients declare elicitation
+ * and never answer: their calls end with the question, and an answer is still accepted later.
  */
 const UNANSWERED_SECONDS = 15;
 
-export interface Waited {
-  /** As it was read last. */
+export interface WaitResult {
+  /** Latest record read. */
   record: OperationRecord;
   /**
-   * `over`: it has ended; `question`: it waits for an answer that this call can't get, or didn't get in time; `budget`: the
-   * time has passed, or the client has gone; `stopping`: this server shuts down.
+   * `over`: the operation has ended; `question`: it waits for an answer that this call can't get, or didn't get in time;
+   * `budget`: the time has passed, or the client has disconnected; `stopping`: this server is shutting down.
    */
-  why: 'over' | 'question' | 'budget' | 'stopping';
+  reason: 'over' | 'question' | 'budget' | 'stopping';
 }
 
 /**
- * Waits until an operation has ended, or asks something that this call can't bring to a person or that stays unanswered
- * for {@link UNANSWERED_SECONDS}, or the time has passed.
- * Progress goes to the caller meanwhile.
+ * Waits until the operation has ended, the time has passed, or a question is open that this call can't show to the user or
+ * that stays unanswered for {@link UNANSWERED_SECONDS}. Reports progress to the caller meanwhile.
  *
  * @param started the operation as it was read before
  */
@@ -37,12 +36,15 @@ export async function waitFor(
   started: OperationRecord,
   timeoutSeconds: number,
   caller: Caller,
-): Promise<Waited> {
-  const { onProgress, principal, closing } = caller;
-  const unfinished = () => ({ record, why: closing.hasBegun ? ('stopping' as const) : ('budget' as const) });
+): Promise<WaitResult> {
+  const { onProgress, principal, shutdown } = caller;
+  const waitEnded = () => ({
+    record,
+    reason: shutdown.hasBegun ? ('stopping' as const) : ('budget' as const),
+  });
   let record = started;
-  const unanswered = new Unanswered();
-  const ended = async (signal: AbortSignal): Promise<Waited['why']> => {
+  const unanswered = new UnansweredTimer();
+  const ended = async (signal: AbortSignal): Promise<WaitResult['reason']> => {
     for await (const { hasProgressed, ...read } of engine.watch(principal, started.token, {
       signal: AbortSignal.any([signal, unanswered.signal]),
       progress: onProgress !== undefined,
@@ -50,28 +52,28 @@ export async function waitFor(
       record = read;
       if (hasProgressed) await onProgress?.(record.progress!);
       if (isOver(plainStatus(record))) return 'over';
-      const isOpen = isAsking(record, caller);
+      const isOpen = hasOpenQuestion(record, caller);
       if (isOpen && caller.questions?.kind !== 'stream') return 'question';
-      unanswered.look(isOpen ? Object.keys(record.inputRequests) : []);
+      unanswered.update(isOpen ? Object.keys(record.inputRequests) : []);
       if (isOpen && caller.questions?.kind === 'stream') await caller.questions.show(record);
     }
     return unanswered.signal.aborted && !signal.aborted ? 'question' : 'budget';
   };
   try {
-    const ends = AbortSignal.any([caller.signal, closing.signal]);
-    const why = await withBudget(timeoutSeconds, ends, ended);
-    return why === 'budget' ? unfinished() : { record, why };
+    const ends = AbortSignal.any([caller.signal, shutdown.signal]);
+    const reason = await withBudget(timeoutSeconds, ends, ended);
+    return reason === 'budget' ? waitEnded() : { record, reason };
   } catch (error) {
-    // What is known of it stands: its token above all.
+    // The caller still needs the record read so far, above all its token.
     if (!(error instanceof LonghaulError)) throw error;
-    return unfinished();
+    return waitEnded();
   } finally {
     unanswered.stop();
   }
 }
 
-/** Fires when questions have been open for too long without an answer to any of them. */
-class Unanswered {
+/** Fires when questions have been open for {@link UNANSWERED_SECONDS} without an answer to any of them. */
+class UnansweredTimer {
   readonly #passed = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #open = '';
@@ -80,8 +82,8 @@ class Unanswered {
     return this.#passed.signal;
   }
 
-  /** @param keys of the open questions: others than before mean that one was answered or asked, and the time begins again */
-  look(keys: string[]): void {
+  /** Restarts the timer if the set of open questions has changed. @param keys keys of the open questions */
+  update(keys: string[]): void {
     const open = keys.join('\n');
     if (open === this.#open) return;
     this.#open = open;
@@ -94,8 +96,8 @@ class Unanswered {
   }
 }
 
-/** Does it wait for answers that weren't given in this call already? */
-function isAsking(record: OperationRecord, { questions }: Caller): boolean {
+/** Whether a question is open that wasn't already answered in this call. */
+function hasOpenQuestion(record: OperationRecord, { questions }: Caller): boolean {
   if (plainStatus(record) !== 'input_required') return false;
   const answered = questions?.kind === 'result' ? questions.answered : undefined;
   return Object.keys(record.inputRequests).some((key) => !answered?.has(key));

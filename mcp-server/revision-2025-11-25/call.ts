@@ -6,7 +6,7 @@ import { parseKeepAlive, startJob } from '../two-stage/index.js';
 import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { parseParams } from '../shared/params.js';
-import { faceOf } from '../shared/select-protocol.js';
+import { selectProtocol } from '../shared/select-protocol.js';
 import { clientOf } from './client.js';
 import type { LegacyContext } from './context.js';
 import { listedNames } from './list.js';
@@ -27,7 +27,7 @@ const callParams = z.looseObject({
 /**
  * Calls a tool by the protocol selected for the call.
  *
- * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link faceOf}
+ * @throws ProtocolError -32602 for wrong params, and as {@link withKeyOfMeta} and {@link selectProtocol}
  */
 export async function callTool(
   context: LegacyContext,
@@ -42,8 +42,8 @@ export async function callTool(
   const own = builtinTools(context.engine).get(name);
   const tool = own ? undefined : context.engine.tool(name, () => listedNames(context.engine, session));
   const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
-  const face = faceOf(tool, { operation, task }, clientOf(session));
-  if (tool && face === 'operation') {
+  const protocol = selectProtocol(tool, { operation, task }, clientOf(session));
+  if (tool && protocol === 'operation') {
     const field = parseOperationField(operation);
     const listed = operationScope(session);
     const caller = {
@@ -56,24 +56,24 @@ export async function callTool(
       startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
         // After the answer has been sent: before it the client may not know the token.
-        setImmediate(() => context.notifier.started(listed, token));
+        setImmediate(() => context.notifier.onStarted(listed, token));
       }),
     );
   }
-  if (tool && face === 'two-stage') {
+  if (tool && protocol === 'two-stage') {
     const listed = jobScope(session);
     const caller = { principal, session: listed, ...(progressToken === undefined ? {} : { progressToken }) };
     const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
     return startJob(context.engine, tool, args, options, caller, (jobId) =>
-      context.notifier.started(listed, jobId),
+      context.notifier.onStarted(listed, jobId),
     );
   }
   return withCaller(context, session, stream, async (caller) => {
-    if (tool && face === 'task') {
+    if (tool && protocol === 'task') {
       const tasks = taskScope(session);
       const owner = { ...caller, session: tasks };
       const created = await startTask(context.engine, tool, args, task, owner, session, progressToken);
-      context.notifier.started(tasks, created.task.taskId);
+      context.notifier.onStarted(tasks, created.task.taskId);
       return created;
     }
     return tool

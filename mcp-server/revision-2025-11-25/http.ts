@@ -13,9 +13,9 @@ import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import type { LegacyContext } from './context.js';
 import { Exchange } from './exchange.js';
-import { asServed, parseMessages } from './messages.js';
+import { prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
-import { featuresOf, isStillNeeded, newSession, operationScope, type Session } from './session.js';
+import { featuresOf, hasKeptOperations, newSession, operationScope, type Session } from './session.js';
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -111,7 +111,7 @@ export class LegacyHttp {
     const exchange = new Exchange(
       this.context,
       session,
-      rest.map((message) => asServed(session, message)),
+      rest.map((message) => prepareMessage(session, message)),
     );
     const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
     this.#exchanges.set(session.nonce, exchanges.add(exchange));
@@ -136,7 +136,7 @@ export class LegacyHttp {
   /** Opens a session that has expired while operations that it started are still kept. */
   async #openExpired(id: string): Promise<Session | undefined> {
     const session = this.context.sessions.open(id, 0);
-    return session && (await isStillNeeded(this.context.engine, session)) ? session : undefined;
+    return session && (await hasKeptOperations(this.context.engine, session)) ? session : undefined;
   }
 
   /** Handles what the Server of one POST can't, and returns the rest: answers to questions, cancellations of other POSTs. */

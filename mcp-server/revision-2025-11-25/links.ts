@@ -1,11 +1,11 @@
 /** Renders resource links in the form that a session's client supports. */
-import { linksFor } from '../shared/links-as-text.js';
+import { linkTransform } from '../shared/links-as-text.js';
 import type { LegacyContext } from './context.js';
 import { featuresOf, type Session } from './session.js';
 
-export function linksOfSession(
+export function linkTransformOf(
   { serving }: LegacyContext,
   { clientName, version }: Session,
-): ReturnType<typeof linksFor> {
-  return linksFor(serving.resourceLinks, clientName, featuresOf(version).resourceLinks);
+): ReturnType<typeof linkTransform> {
+  return linkTransform(serving.resourceLinks, clientName, featuresOf(version).resourceLinks);
 }

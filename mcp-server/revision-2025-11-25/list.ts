@@ -4,7 +4,7 @@ import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { plainTools } from '../plain/index.js';
 import { asyncTools, syncTool } from '../sep-1391/index.js';
-import { isShown, listingFaceOf } from '../shared/select-protocol.js';
+import { isListed, selectListProtocol } from '../shared/select-protocol.js';
 import { twoStageTools } from '../two-stage/index.js';
 import { clientOf } from './client.js';
 import { featuresOf, type Session } from './session.js';
@@ -12,19 +12,19 @@ import { featuresOf, type Session } from './session.js';
 /** The tools in the form of the session's protocol, with `execution.taskSupport` if the version has tasks. */
 export function listTools(engine: Engine, session: Session): object[] {
   const client = clientOf(session);
-  const face = listingFaceOf(client);
+  const protocol = selectListProtocol(client);
   const { tasks } = featuresOf(session.version);
   const long = { operation: asyncTools, 'two-stage': twoStageTools, task: plainTools, plain: plainTools }[
-    face
+    protocol
   ];
   const about = [...builtinTools(engine).values()].map(renderBuiltinTool);
   return [
     ...(long(engine, 'notification') as { name: string }[]).flatMap((listed) => {
       const tool = engine.tools.get(listed.name);
-      if (tool && !isShown(tool, client)) return [];
+      if (tool && !isListed(tool, client)) return [];
       return [tool && tasks ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed];
     }),
-    ...(face === 'operation' ? about.map(syncTool) : about),
+    ...(protocol === 'operation' ? about.map(syncTool) : about),
   ];
 }
 

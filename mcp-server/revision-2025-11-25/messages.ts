@@ -8,7 +8,7 @@ import { parseJson } from '../shared/json.js';
 import { withoutNesting } from '../shared/raw-call.js';
 import { featuresOf, type Session } from './session.js';
 
-export function asServed(session: Session, message: JSONRPCMessage): JSONRPCMessage {
+export function prepareMessage(session: Session, message: JSONRPCMessage): JSONRPCMessage {
   return withoutStrayTask(session, withoutNesting(message));
 }
 

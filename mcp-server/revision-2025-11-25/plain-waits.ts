@@ -9,11 +9,11 @@ import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import { renderEnvelope } from '../plain/envelope/index.js';
 import {
-  orRefusal,
+  withErrorResult,
   renderStarted,
   resumeWait,
   startCall,
-  waitPlainly,
+  waitAndRender,
   type PlainOutcome,
 } from '../plain/index.js';
 import { taskResult } from './tasks/handlers.js';
@@ -38,8 +38,8 @@ export function callLongTool(
   return resultOf(async () => {
     const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, caller);
     if (!wait) return renderStarted(record, tool);
-    placed(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
-    return waitPlainly(engine, tool, record, timeoutSeconds, caller);
+    storeWait(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
+    return waitAndRender(engine, tool, record, timeoutSeconds, caller);
   });
 }
 
@@ -60,7 +60,7 @@ function withContinuation(caller: Caller, stream: CallStream): Caller {
     ...caller,
     onContinuation: ({ timeoutSeconds, ...call }) => {
       if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
-        placed(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
+        storeWait(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
     },
   };
 }
@@ -96,7 +96,7 @@ export function waitOnTask(
 }
 
 /** Stores the wait in the stream's position and sends the new position to the client. */
-function placed<T extends Wait>(stream: CallStream, wait: T): T {
+function storeWait<T extends Wait>(stream: CallStream, wait: T): T {
   stream.position.wait = wait;
   stream.mark();
   return wait;
@@ -108,7 +108,7 @@ function budget(seconds: number): { budgetEndsAt: number } {
 
 /** Calls of this revision never end with a question: they have streams for those. */
 async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
-  const outcome = await orRefusal(call);
+  const outcome = await withErrorResult(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;
 }

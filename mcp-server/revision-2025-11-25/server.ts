@@ -14,7 +14,7 @@ import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/
 import { ANONYMOUS } from '../../operations/wire.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
 import { OPT_IN_CAPABILITIES } from '../shared/experimental-capabilities.js';
-import { parseParams, withoutIssues } from '../shared/params.js';
+import { parseParams, withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
@@ -22,7 +22,7 @@ import { callTool } from './call.js';
 import type { LegacyContext } from './context.js';
 import { listTools } from './list.js';
 import { waitOnTask } from './plain-waits.js';
-import { linksOfSession } from './links.js';
+import { linkTransformOf } from './links.js';
 import { featuresOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
@@ -49,7 +49,7 @@ class LegacyServer extends Server {
     const call = handlers.get('tools/call')!;
     handlers.set('tools/call', (...args) =>
       call(...args).catch((error: unknown) => {
-        throw withoutIssues(error);
+        throw withFirstIssueOnly(error);
       }),
     );
   }
@@ -76,7 +76,7 @@ export function createLegacyServer(
     instructions: SERVER_INSTRUCTIONS,
     jsonSchemaValidator,
   });
-  const withLinks = linksOfSession(context, session);
+  const withLinks = linkTransformOf(context, session);
   const on = (method: string, handle: (params: Params, extra: Extra) => Promise<object> | object) =>
     // The SDK's own schemas would answer wrong params with -32603.
     server.setRequestHandler(

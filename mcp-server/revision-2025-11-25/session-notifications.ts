@@ -4,7 +4,7 @@ import { associationOf, followOperation } from '../sep-1391/index.js';
 import { followTask } from './tasks/notifications.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
 import type { LegacyContext } from './context.js';
-import { linksOfSession } from './links.js';
+import { linkTransformOf } from './links.js';
 import { Questions, type AskedBy } from './questions.js';
 import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
 
@@ -22,7 +22,7 @@ export function notifySession(
   delivered: DeliveredJobs = new DeliveredJobs(),
 ): void {
   const { version, principal, elicitation } = session;
-  const withLinks = linksOfSession(context, session);
+  const withLinks = linkTransformOf(context, session);
   const send = (message: JSONRPCMessage) =>
     sendOut(
       'params' in message && message.params ? { ...message, params: withLinks(message.params) } : message,
@@ -35,7 +35,7 @@ export function notifySession(
       principal,
       session: taskScope(session),
       signal,
-      follow: () => followTask(task),
+      createFollower: () => followTask(task),
     });
   }
   const { asyncTools, twoStage } = session;
@@ -46,7 +46,7 @@ export function notifySession(
       session: listed,
       signal,
       since: delivered.since,
-      follow: () => followJob(job),
+      createFollower: () => followJob(job),
     });
   };
   // With both opt-ins an operation is followed like a job: its result is notified too.
@@ -59,7 +59,7 @@ export function notifySession(
       principal,
       session: operationScope(session),
       signal,
-      follow: () => followOperation(operation),
+      createFollower: () => followOperation(operation),
     });
   }
 }

@@ -124,7 +124,7 @@ async function factsOrDefault({ temporal }: Engine): Promise<{ retentionSeconds:
  *
  * @throws LonghaulError `unavailable`
  */
-export async function isStillNeeded(engine: Engine, session: Session): Promise<boolean> {
+export async function hasKeptOperations(engine: Engine, session: Session): Promise<boolean> {
   const listed = [
     ...(session.asyncTools ? [operationScope(session)] : []),
     ...(session.twoStage ? [jobScope(session)] : []),

@@ -17,7 +17,7 @@ import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.
 import { Batches } from './batches.js';
 import type { LegacyContext } from './context.js';
 import { notifySession } from './session-notifications.js';
-import { asServed, parseBatch } from './messages.js';
+import { prepareMessage, parseBatch } from './messages.js';
 import { takeResponse } from './questions.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, newSession, operationScope, type Session } from './session.js';
@@ -84,7 +84,7 @@ export class LegacyStdio {
       void takeResponse(this.context, this.#session, message).catch((error: unknown) => this.#refuse(error));
       return;
     }
-    this.#transport?.onmessage?.(asServed(this.#session, message));
+    this.#transport?.onmessage?.(prepareMessage(this.#session, message));
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) await this.#batches.settle(requestId);

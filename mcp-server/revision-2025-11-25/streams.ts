@@ -11,7 +11,7 @@ import { DeliveredJobs } from '../two-stage/index.js';
 import { onHeartbeat } from '../lifecycle/heartbeat.js';
 import type { LegacyContext } from './context.js';
 import { RETRY_MS } from './exchange.js';
-import { linksOfSession } from './links.js';
+import { linkTransformOf } from './links.js';
 import { notifySession } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
@@ -106,7 +106,7 @@ export class OpenStreams {
           : waitOn(this.context.engine, wait, caller),
       );
       return (
-        result && { jsonrpc: '2.0', id: requestId, result: linksOfSession(this.context, session)(result) }
+        result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(this.context, session)(result) }
       );
     } catch (error) {
       const known = renderError(error);

@@ -36,7 +36,7 @@ export interface EventPosition {
 export interface SessionStreamPosition {
   /** Nonce of the session. */
   session: string;
-  /** What the stream has sent of the session's two-stage jobs. */
+  /** Progress and results of the session's two-stage jobs that the stream has sent. */
   jobs: JobsPosition;
 }
 

@@ -32,7 +32,7 @@ export async function withCaller<T>(
       principal,
       session: nonce,
       signal,
-      closing: context.shutdown,
+      shutdown: context.shutdown,
       clientName,
       ...(progressToken === undefined ? {} : { onProgress }),
       ...(questions ? { questions: { kind: 'stream', show: (record) => questions.show(record) } } : {}),

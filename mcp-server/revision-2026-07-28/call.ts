@@ -11,7 +11,7 @@ import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
-import { callPlainly, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
+import { callPlainTool, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
 import { startTask } from './tasks/handlers.js';
 import { parseKeepAlive, startJob } from '../two-stage/index.js';
@@ -20,7 +20,7 @@ import { withKeyOfMeta } from '../shared/idempotency-key.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { renderRefusal } from '../shared/results.js';
-import { faceOf, type Face } from '../shared/select-protocol.js';
+import { selectProtocol, type CallProtocol } from '../shared/select-protocol.js';
 import type { Serving } from '../shared/serving.js';
 import { clientOf } from './client.js';
 import { toolsFor } from './list.js';
@@ -30,7 +30,7 @@ import {
   missingArguments,
   operationRequests,
   takeAnswers,
-  type Taken,
+  type TakenAnswers,
 } from './questions.js';
 import { RequestStates, type CallState } from './request-state.js';
 
@@ -44,7 +44,7 @@ export interface CallOptions {
   keep_alive_seconds?: unknown;
 }
 
-const NOTHING_TAKEN: Taken = { answered: new Set(), problems: new Map() };
+const NOTHING_TAKEN: TakenAnswers = { answered: new Set(), problems: new Map() };
 
 /** A client's connection that outlives a request, so that request IDs are unique on it (stdio). */
 export interface Connection {
@@ -72,7 +72,7 @@ export class Calls {
    *
    * @param options unvalidated
    * @throws LonghaulError `unknown_tool`
-   * @throws ProtocolError as {@link faceOf} and {@link withKeyOfMeta}; -32602 for an invalid requestState, and if the user
+   * @throws ProtocolError as {@link selectProtocol} and {@link withKeyOfMeta}; -32602 for an invalid requestState, and if the user
    *   declined a question before the start; errors of the protocol
    */
   async call(name: string, given: Arguments, options: CallOptions, context: ServerContext): Promise<Result> {
@@ -83,9 +83,9 @@ export class Calls {
     try {
       if (state?.at === 'waiting') return await this.#resumeCall(name, args, state, context);
       const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
-      const face = faceOf(tool, { operation: options.operation }, clientOf(context));
+      const protocol = selectProtocol(tool, { operation: options.operation }, clientOf(context));
       if (own) return await this.#callBuiltinTool(own, args, context, NOTHING_TAKEN);
-      return await this.#callTool(tool!, face, args, options, state?.given ?? {}, context);
+      return await this.#callTool(tool!, protocol, args, options, state?.given ?? {}, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
       return { ...renderRefusal(error) };
@@ -94,7 +94,7 @@ export class Calls {
 
   async #callTool(
     tool: Tool,
-    face: Face,
+    protocol: CallProtocol,
     args: Arguments,
     options: CallOptions,
     before: Arguments,
@@ -102,14 +102,15 @@ export class Calls {
   ): Promise<Result> {
     const { elicitation } = clientOf(context);
     // Validated before the user is asked for anything.
-    const field = face === 'operation' ? parseOperationField(options.operation) : {};
-    const keepAliveSeconds = face === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
+    const field = protocol === 'operation' ? parseOperationField(options.operation) : {};
+    const keepAliveSeconds =
+      protocol === 'two-stage' ? parseKeepAlive(options.keep_alive_seconds) : undefined;
     const given = { ...before, ...givenArguments(tool, context.mcpReq.inputResponses) };
     const whole = { ...given, ...args };
     const missing = missingArguments(tool, whole);
     if (elicitation && missing.length) return this.#askFor(tool, missing, args, given);
     const { engine, principal } = this;
-    switch (face) {
+    switch (protocol) {
       case 'operation': {
         const { id: requestId } = context.mcpReq;
         const start = (started: (token: string) => void) =>
@@ -127,7 +128,7 @@ export class Calls {
       case 'task':
         return startTask(engine, principal, tool, whole, elicitation);
       case 'plain': {
-        const outcome = await callPlainly(engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
+        const outcome = await callPlainTool(engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
         return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
       }
     }
@@ -163,13 +164,13 @@ export class Calls {
     tool: BuiltinTool,
     args: Arguments,
     context: ServerContext,
-    taken: Taken,
+    taken: TakenAnswers,
   ): Promise<Result> {
     const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
     return this.#resultOf(outcome, tool.name, args, taken);
   }
 
-  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: Taken): Result {
+  #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: TakenAnswers): Result {
     if (!('question' in outcome)) return { ...outcome };
     const record = outcome.question as Extract<PlainOutcome, { question: unknown }>['question'];
     const inputRequests = operationRequests(record, taken);
@@ -183,7 +184,7 @@ export class Calls {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }
 
-  #callerOf(context: ServerContext, { answered }: Taken): Caller {
+  #callerOf(context: ServerContext, { answered }: TakenAnswers): Caller {
     const { mcpReq } = context;
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
@@ -191,7 +192,7 @@ export class Calls {
     return {
       principal: this.principal,
       signal: mcpReq.signal,
-      closing: this.shutdown,
+      shutdown: this.shutdown,
       isPerson: isPerson === true,
       ...(clientName === undefined ? {} : { clientName }),
       ...(progressToken === undefined

@@ -8,7 +8,7 @@ import { twoStageTools } from '../two-stage/index.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import type { Serving } from '../shared/serving.js';
-import { isShown, listingFaceOf } from '../shared/select-protocol.js';
+import { isListed, selectListProtocol } from '../shared/select-protocol.js';
 import type { CurrentClient } from './client.js';
 
 /** Tools that duplicate task methods, with a note on when a client with tasks needs them. */
@@ -27,16 +27,16 @@ export function toolsFor(
   client: CurrentClient,
   transport: Serving['transport'],
 ): ListToolsResult['tools'] {
-  const face = listingFaceOf(client);
+  const protocol = selectListProtocol(client);
   const cancelledBy = transport === 'http' ? 'closed stream' : 'notification';
   const own = [...builtinTools(engine).values()].map(renderBuiltinTool);
-  const long = (LONG_TOOLS[face](engine, cancelledBy) as { name: string }[]).filter(({ name }) => {
+  const long = (LONG_TOOLS[protocol](engine, cancelledBy) as { name: string }[]).filter(({ name }) => {
     const tool = engine.tools.get(name);
-    return !tool || isShown(tool, client);
+    return !tool || isListed(tool, client);
   });
   const tools = [
     ...long,
-    ...(face === 'operation' ? own.map(syncTool) : face === 'task' ? withTaskSubstitutes(own) : own),
+    ...(protocol === 'operation' ? own.map(syncTool) : protocol === 'task' ? withTaskSubstitutes(own) : own),
   ];
   return tools as ListToolsResult['tools'];
 }

@@ -13,7 +13,7 @@ import type { Tool } from '../../operations/tool.js';
 import { elicitResult } from '../shared/elicitation.js';
 
 /** Outcome of a client's answers to the questions of a call. */
-export interface Taken {
+export interface TakenAnswers {
   /** Keys of answered questions. */
   answered: ReadonlySet<string>;
   /** Questions to be asked again: key -> error in the answer. */
@@ -63,7 +63,7 @@ export function argumentRequests({ askFor, inputSchema }: Tool, missing: string[
 /** The operation's unanswered questions, with the error if the last answer was refused. */
 export function operationRequests(
   { inputRequests }: OperationRecord,
-  { answered, problems }: Taken,
+  { answered, problems }: TakenAnswers,
 ): InputRequests {
   return Object.fromEntries(
     Object.entries(inputRequests)
@@ -86,7 +86,7 @@ export async function takeAnswers(
   token: string,
   keys: string[],
   responses: Record<string, unknown> = {},
-): Promise<Taken> {
+): Promise<TakenAnswers> {
   const answered = new Set<string>();
   const problems = new Map<string, string>();
   for (const key of keys.filter((one) => one in responses)) {

@@ -8,9 +8,9 @@ import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
 import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../shared/identity.js';
-import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
+import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../shared/experimental-capabilities.js';
-import { withoutIssues } from '../shared/params.js';
+import { withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { asProtocolError } from '../shared/protocol-error.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
@@ -44,9 +44,9 @@ class CurrentServer extends Server {
     const handle = super._wrapHandler(method, handler);
     const wrapped: typeof handle = async (request, context) => {
       const result = await this.shutdown.track(handle(request, context)).catch((error: unknown) => {
-        throw withoutIssues(error);
+        throw withFirstIssueOnly(error);
       });
-      return linksFor(this.resourceLinks, clientNameOf(context))(result);
+      return linkTransform(this.resourceLinks, clientNameOf(context))(result);
     };
     if (method !== 'tools/call') return wrapped;
     return async (request, context) => {

@@ -18,9 +18,9 @@ import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../sep-1391/index.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
-import { declaredCapabilities, nameIn } from './tasks/schemas.js';
+import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
 import { followJob } from '../two-stage/index.js';
-import { linksFor, type ResourceLinksSetting } from '../shared/links-as-text.js';
+import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { forEachChange } from '../shared/for-each-change.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
@@ -33,7 +33,7 @@ export interface Subscriber {
   signal: AbortSignal;
 }
 
-/** What a subscription follows: the filters of its acknowledgment. */
+/** Filters of a subscription, as in its acknowledgment. */
 interface Followed {
   taskIds?: string[];
   jobIds?: string[];
@@ -144,7 +144,7 @@ export class Subscriptions {
     if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
-    const withLinks = linksFor(this.resourceLinks, nameIn(request.params?._meta));
+    const withLinks = linkTransform(this.resourceLinks, clientNameIn(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
     const notify = async (record: OperationRecord) => {
       const tool = this.engine.tools.get(record.tool);
@@ -173,10 +173,10 @@ export class Subscriptions {
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
         ...taskIds.map((taskId) => forEachChange(this.#watch(taskId, signal), notify)),
-        // A job that has ended is notified at once: a client that comes back has missed nothing.
+        // A job that has ended is notified at once: a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
           const follower = followJob({ engine: this.engine, send: sendOfJob, fields: associationOf });
-          const notifyOfJob = (record: WatchedRecord) => follower.tell(record);
+          const notifyOfJob = (record: WatchedRecord) => follower.notify(record);
           return forEachChange(this.#watch(jobId, signal), notifyOfJob).finally(() => follower.close?.());
         }),
         ...resourceSubscriptions.map((uri) =>

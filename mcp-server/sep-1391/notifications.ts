@@ -13,7 +13,7 @@ export interface OperationListener {
 export function followOperation({ send, questions: make }: OperationListener): Follower {
   const questions = make?.();
   return {
-    async tell(record) {
+    async notify(record) {
       const { token, status, cancelRequestedAt, progress, progressToken, hasProgressed } = record;
       if (isTerminal(status) || cancelRequestedAt !== undefined) return true;
       if (progressToken !== undefined && hasProgressed)

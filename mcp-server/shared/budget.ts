@@ -1,8 +1,8 @@
-/** Limits on how long something is awaited. */
+/** Time limits for waits. */
 
 /**
- * Runs what waits: its signal fires when the time is over, or the caller's does. A timer of our own, for
- * AbortSignal.timeout() within AbortSignal.any() may be collected as garbage before it fires (Node 20).
+ * Runs `wait` with a signal that fires after `seconds`, or when the caller's does. Uses its own timer, since
+ * AbortSignal.timeout() within AbortSignal.any() may be garbage-collected before it fires (Node 20).
  */
 export async function withBudget<T>(
   seconds: number,
@@ -18,7 +18,7 @@ export async function withBudget<T>(
   }
 }
 
-/** What is awaited, or undefined when it takes longer. */
+/** The promise's value, or undefined if it takes longer than the limit. */
 export async function withTimeout<T>(awaited: Promise<T>, limitMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const nothing = new Promise<undefined>(

@@ -1,44 +1,44 @@
-/** Who makes a call, as far as a face has to know. The era's server fills it in. */
+/** Context of a call, which the server of its revision provides to the protocols. */
 import type { OperationRecord, Progress } from '../../operations/record.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 
 export interface Caller {
   principal: string;
-  /** What operations are listed under: the client's session, if it has one. */
+  /** Session that the client's operations are listed under, if it has one. */
   session?: string;
-  /** Fires when the client has given the call up: then the wait ends, and nothing else. */
+  /** Fires when the client cancels the call or disconnects: that ends the wait, and nothing else. */
   signal: AbortSignal;
-  /** Takes progress while the call waits; only there when the caller gave a progressToken. */
+  /** Reports progress while the call waits; present if the call has a progressToken. */
   onProgress?: (progress: Progress) => Promise<void>;
-  /** Does a person call, at the command line, and no agent? Default: false. */
+  /** Whether the caller is a person at the command line, not an agent. Default: false. */
   isPerson?: boolean;
-  /** Name that the client gives itself, e.g. `claude-code`; not there when it gives none. */
+  /** The client's `clientInfo.name`, e.g. `claude-code`; absent if it has none. */
   clientName?: string;
-  /** The shutdown of this server, which ends waits with an answer. */
-  closing: Shutdown;
-  /** Takes how the call goes on elsewhere when its stream breaks; only there when the era's streams can. */
+  /** Shutdown of this server, which ends waits with an answer. */
+  shutdown: Shutdown;
+  /** Stores how another process can continue the call when its stream breaks; present if the revision can resume streams. */
   onContinuation?: (call: ContinuedCall) => void;
-  /** Does the call go on where its stream broke, so that its client has had no answer yet? Default: false. */
+  /** Whether the call continues one whose stream broke, so that its client has no answer yet. Default: false. */
   isContinued?: boolean;
-  /** How questions reach the person while the call waits; not there when the client has no elicitation. */
+  /** How questions reach the user while the call waits; absent for clients without elicitation. */
   questions?: Questions;
 }
 
-/** A waiting call, as any process can make it again without doing anything twice. */
+/** A waiting call, in the form in which any process can repeat it without doing anything twice. */
 export interface ContinuedCall {
   tool: string;
   args: Record<string, unknown>;
-  /** The argument that says for how many seconds it waits: the rest of them, by then. */
+  /** Name of the argument with the time to wait, in seconds; it is set to the remaining time. */
   timeoutArgument: string;
   timeoutSeconds: number;
 }
 
 export type Questions =
-  /** The era sends them on the call's own stream, each once; answers reach the operation by another way. */
+  /** The revision sends each question once on the call's stream; answers reach the operation by other means. */
   | { kind: 'stream'; show: (record: OperationRecord) => Promise<void> }
-  /** The call ends with them, and its retry goes on waiting. */
+  /** The call ends with its questions, and its retry resumes the wait. */
   | {
       kind: 'result';
-      /** Keys that were answered already, though the operation may not have heard of it yet. Default: none. */
+      /** Keys of questions that are answered, even if the operation hasn't received the answer yet. Default: none. */
       answered?: ReadonlySet<string>;
     };

@@ -1,4 +1,4 @@
-/** What a client opts in to beyond MCP: `experimental.asyncTools` and `experimental.twoStage` of its capabilities, in both eras. */
+/** Protocols beyond MCP that a client opts in to: `experimental.asyncTools` and `experimental.twoStage` of its capabilities. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
 export interface ExperimentalCapabilities {
@@ -9,8 +9,8 @@ export interface ExperimentalCapabilities {
 }
 
 /**
- * @param capabilities the client's, as they came
- * @throws ProtocolError -32602 for an opt-in that is no object
+ * @param capabilities the client's, unvalidated
+ * @throws ProtocolError -32602 for an opt-in that isn't an object
  */
 export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalCapabilities {
   const { experimental } = (capabilities ?? {}) as { experimental?: unknown };

@@ -1,10 +1,9 @@
-/** Following: what is watched, passed on item by item. */
 import { ProtocolError } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 
 /**
- * Passes each item on until `notify` returns true: that was the last. An operation that is purged meanwhile, or can't be
- * rendered any more, ends the loop; other errors pass through.
+ * Calls `notify` with each item until it returns true. The loop ends without an error if the operation is purged meanwhile or
+ * can no longer be rendered; other errors pass through.
  */
 export async function forEachChange<T>(
   items: AsyncIterable<T>,

@@ -1,4 +1,4 @@
-/** Idempotency keys of calls: the one place where every protocol takes a call's key from. */
+/** Idempotency keys of calls, for all protocols. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 import { preview, type JsonSchema } from '../../operations/schema.js';
@@ -6,12 +6,12 @@ import type { BuiltinTool } from '../plain/builtin-tool.js';
 
 /** Name of the argument. No tool can declare it: see RESERVED_ARGUMENTS. */
 const ARGUMENT = 'idempotency_key';
-/** Name in the `_meta` of a tools/call, for clients that bring a key without their model's doing. */
+/** Name in the `_meta` of a tools/call, for clients that set a key without their model. */
 const META_KEY = 'longhaul/idempotencyKey';
 /** In characters. */
 const LONGEST_KEY = 200;
 
-/** How a call is repeated safely, for the descriptions of tools. */
+/** Line about idempotency in the descriptions of tools. */
 export const KEY_LINE = 'The same idempotency_key and arguments give the same operation; others are refused.';
 
 const property: JsonSchema = {
@@ -22,17 +22,17 @@ const property: JsonSchema = {
     'A text of your choice. The same call with the same key gives the operation that it started the first time, so a call whose answer was lost can be repeated.',
 };
 
-/** A tool's input schema, as it is listed: with the argument `idempotency_key`. */
+/** Adds the argument `idempotency_key` to a tool's input schema. */
 export function withKeyProperty(inputSchema: JsonSchema): JsonSchema {
   const properties = { ...(inputSchema['properties'] as object | undefined), [ARGUMENT]: property };
   return { ...inputSchema, properties };
 }
 
 /**
- * A call's arguments with the key of its `_meta` as the argument `idempotency_key`.
+ * Copies the key of a call's `_meta` to the argument `idempotency_key`.
  *
- * @param own the tool, where it is one of Longhaul's own: those that start nothing take no key and ignore it
- * @throws ProtocolError -32602 for a key in `_meta` of another form, and for one that differs from the argument
+ * @param own the tool, if it is one of Longhaul's own: those that start nothing ignore the key
+ * @throws ProtocolError -32602 for an invalid key in `_meta`, and for one that differs from the argument
  */
 export function withKeyOfMeta(
   args: Record<string, unknown>,
@@ -49,9 +49,9 @@ export function withKeyOfMeta(
 }
 
 /**
- * A call's key, from its argument or from elsewhere.
+ * A call's key, from its argument or from another place.
  *
- * @param where what the other place is called in the error
+ * @param where name of the other place in the error
  * @throws LonghaulError `invalid_arguments` for two different keys
  */
 export function agreedKey(
@@ -65,9 +65,9 @@ export function agreedKey(
 }
 
 /**
- * Separates a call's key from the tool's own arguments. A null counts as left out, as for any optional argument.
+ * Separates a call's key from the tool's own arguments. A null counts as absent, as for any optional argument.
  *
- * @throws LonghaulError `invalid_arguments` for a key that isn't a text of 1 to 200 characters
+ * @throws LonghaulError `invalid_arguments` for a key that isn't a string of 1 to 200 characters
  */
 export function takeIdempotencyKey(given: Record<string, unknown>): {
   args: Record<string, unknown>;
@@ -79,7 +79,7 @@ export function takeIdempotencyKey(given: Record<string, unknown>): {
   return { args, idempotencyKey: key };
 }
 
-/** The argument of a tool that only reads is a filter. */
+/** Whether the tool takes a key. In tools that only read, the argument is a filter. */
 function takesKey({ inputSchema, annotations }: BuiltinTool): boolean {
   return !annotations.readOnlyHint && Object.hasOwn(inputSchema['properties'] as object, ARGUMENT);
 }

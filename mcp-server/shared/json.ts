@@ -1,25 +1,25 @@
 /**
- * Reading JSON that anybody may have sent: the one place where bodies and lines are parsed. Its limits are applied to the
- * text, before parsing and validating would hold the process for seconds or overflow the stack.
+ * Parser for untrusted JSON, used for all bodies and lines. Its limits are applied to the text, since parsing and validating
+ * could block the process for seconds or overflow the stack.
  */
 import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** Deepest nesting of objects and lists. */
+/** Maximum nesting of objects and arrays. */
 export const MAX_DEPTH = 64;
-/** Most members of objects, in all: validators look at each several times. */
+/** Maximum number of object members in total: validators visit each several times. */
 export const MAX_MEMBERS = 10_000;
-/** Most values, in all: members of objects and items of lists. */
+/** Maximum number of values in total: object members and array items. */
 export const MAX_VALUES = 50_000;
 
-/** Text that isn't taken: `syntax` is no JSON at all. */
+/** Refused text; the kind `syntax` means that it isn't JSON. */
 export class JsonRefusal extends Error {
   override name = 'JsonRefusal';
 
   constructor(
     readonly kind: 'syntax' | 'too_large' | 'surrogate',
-    /** What was expected and what came, without the place. */
+    /** The expected and the actual value, without the place. */
     message: string,
-    /** The `id` of the outermost object, if it has one: the JSON-RPC request that is to be answered. */
+    /** The `id` of the outermost object, i.e. of the JSON-RPC request to be answered; null if it has none. */
     readonly id: string | number | null = null,
     /** Place of a string within the value; empty for the value as a whole. */
     readonly path: readonly string[] = [],
@@ -31,7 +31,8 @@ export class JsonRefusal extends Error {
 /**
  * Parses JSON.
  *
- * @throws JsonRefusal `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for a string that isn't Unicode text (a surrogate without its other half), which Temporal couldn't store
+ * @throws JsonRefusal `syntax`; `too_large` beyond {@link MAX_DEPTH}, {@link MAX_MEMBERS} or {@link MAX_VALUES}; `surrogate` for
+ *   a string with a lone surrogate, which isn't Unicode text and which Temporal couldn't store
  */
 export function parseJson(text: string): unknown {
   const { id, ...sizes } = measure(text);
@@ -47,7 +48,7 @@ export function parseJson(text: string): unknown {
   } catch (error) {
     throw new JsonRefusal('syntax', (error as Error).message);
   }
-  // Text that was decoded from bytes has none but escaped ones.
+  // In text decoded from bytes, lone surrogates are always escaped.
   const path = /\\u[dD][89a-fA-F]/.test(text) ? loneSurrogate(value) : undefined;
   if (path)
     throw new JsonRefusal(
@@ -68,12 +69,12 @@ interface Measure {
   depth: number;
   /** Colons outside of strings. */
   members: number;
-  /** Commas and opening brackets outside of strings: no fewer than there are members and items. */
+  /** Commas and opening brackets outside of strings: at least the number of members and items. */
   values: number;
   id: () => string | number | null;
 }
 
-/** Measures JSON without parsing it, in one pass. Of text that is no JSON, the numbers mean nothing. */
+/** Measures JSON in one pass, without parsing it. For text that isn't JSON, the numbers are meaningless. */
 function measure(text: string): Measure {
   let depth = 0;
   let deepest = 0;
@@ -92,7 +93,7 @@ function measure(text: string): Measure {
       at = end;
     } else if (code === COMMA) values += 1;
     else if (code === COLON) members += 1;
-    // [ and {, ] and }: they differ in the same bit.
+    // [ and {, like ] and }, differ only in bit 0x20.
     else if ((code | 0x20) === 0x7b) {
       values += 1;
       depth += 1;
@@ -102,7 +103,7 @@ function measure(text: string): Measure {
   return { depth: deepest, members, values, id: () => (idAt < 0 ? null : idIn(text, idAt)) };
 }
 
-/** Where the string that begins here ends: at its closing quote, or with the text. */
+/** Index of the closing quote of the string that begins at `start`, or the end of the text. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   for (; at < text.length; at += 1) {
@@ -129,7 +130,7 @@ function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
-/** Path of the first string, or name of a member, that has a lone surrogate. */
+/** Path of the first string or member name that has a lone surrogate. */
 function loneSurrogate(value: unknown): string[] | undefined {
   if (typeof value === 'string') return isWellFormed(value) ? undefined : [];
   if (typeof value !== 'object' || value === null) return undefined;
@@ -145,7 +146,7 @@ function isWellFormed(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
 
-/** The JSON-RPC error that answers a message that isn't taken; its ID is {@link JsonRefusal.id}. */
+/** JSON-RPC error for a refused message, whose ID is {@link JsonRefusal.id}. */
 export function asRpcError({ kind, message, path }: JsonRefusal): { code: number; message: string } {
   const code = {
     syntax: ProtocolErrorCode.ParseError,

@@ -1,4 +1,4 @@
-/** Tools as tools/list has them, as far as faces agree. */
+/** Entries of tools/list, as far as the protocols have them in common. */
 import {
   describeForProtocol,
   exampleInputJson,
@@ -20,7 +20,7 @@ export interface ListedTool {
   annotations?: NonNullable<Tool['annotations']>;
 }
 
-/** A tool with its own schemas and `idempotency_key`, and with what a face says of its use. */
+/** A tool with its own schemas, `idempotency_key`, and the protocol's lines about its use. */
 export function listedTool(tool: Tool, lines: ProtocolLines): ListedTool {
   const { name, title, inputSchema, outputSchema, annotations } = tool;
   return {
@@ -33,7 +33,7 @@ export function listedTool(tool: Tool, lines: ProtocolLines): ListedTool {
   };
 }
 
-/** A tool whose every call waits for its result: there is nothing to follow, on any face. */
+/** A tool whose calls all wait for the result, so that no protocol has anything to follow. */
 export function shortTool(tool: Tool): ListedTool {
   const { name, timeoutSeconds, example } = tool;
   return listedTool(tool, {
@@ -46,7 +46,7 @@ export function shortTool(tool: Tool): ListedTool {
   });
 }
 
-/** The `_meta` of tools/list: what is wrong with files that should make other tools; nothing when nothing is. */
+/** The `_meta` of tools/list: problems of files that couldn't be loaded as tools; empty if there are none. */
 export function problemsMeta({ tools }: Pick<Engine, 'tools'>): { _meta?: Record<string, string[]> } {
   const problems = tools.problems();
   return problems.length > 0 ? { _meta: { [PROBLEMS_META_KEY]: problems } } : {};

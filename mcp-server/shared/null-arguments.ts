@@ -1,9 +1,9 @@
 import type { JsonSchema } from '../../operations/schema.js';
 
 /**
- * Arguments without those that are null where the schema has them optional, of another type and without a default. Some
- * clients rewrite such arguments as nullable for their models (LlamaIndex: `anyOf: [..., {type: null}], default: null`),
- * and send what the model fills in. Other arguments stay as they are.
+ * Removes arguments that are null although the schema declares them as optional, with another type and without a default.
+ * Some clients present such arguments to their models as nullable (LlamaIndex: `anyOf: [..., {type: null}], default: null`)
+ * and send the model's value. Other arguments stay as they are.
  *
  * @param schema the tool's published input schema
  */
@@ -18,7 +18,7 @@ export function withoutNulls(schema: JsonSchema, args: Record<string, unknown>):
   return Object.fromEntries(Object.entries(args).filter((entry) => !isUnset(entry)));
 }
 
-/** Does null stay? Unless the property has no default, and a plain type or enum that excludes null. */
+/** Whether null is kept: unless the property has no default, and a plain type or enum that excludes null. */
 function keepsNull(property: JsonSchema | boolean): boolean {
   if (typeof property === 'boolean' || 'default' in property) return true;
   const { type, enum: values } = property as { type?: string | string[]; enum?: unknown[] };

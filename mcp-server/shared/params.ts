@@ -1,8 +1,8 @@
-/** Checks fields of requests that the SDKs don't know. Wrong ones are -32602, and unknown ones where the schema is strict. */
+/** Validation of request fields that the SDKs don't know: -32602 for wrong fields and, in strict schemas, for unknown ones. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 
-/** The `error` of a zod schema: says which form was expected, and what came. */
+/** The `error` of a zod schema: states the expected form and the actual value. */
 export function expected(form: string) {
   return {
     error: ({ code, input }: { code: string; input?: unknown }): string => {
@@ -12,11 +12,11 @@ export function expected(form: string) {
   };
 }
 
-/** How long a result can be read after the end, in seconds, as a request asks for it; null for as long as possible. */
+/** Requested time for which a result can be read after the end, in seconds; null for as long as possible. */
 const keepAlive = expected('a number of seconds above 0, or null for as long as possible');
 export const keepAliveSchema = z.number(keepAlive).gt(0, keepAlive).nullable();
 
-/** @throws ProtocolError -32602 that names the field, also an unknown one of a strict object */
+/** @throws ProtocolError -32602 that names the wrong field, or the unknown one of a strict object */
 export function parseParams<T extends z.ZodType>(schema: T, value: unknown, where = 'params'): z.output<T> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -27,10 +27,10 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
 }
 
 /**
- * An error of a handler, in the form of {@link parseParams} where it is of an SDK's own schema: both SDKs check requests of
- * methods that they know, and what they throw has all of zod's issues as JSON in its message, often without a code.
+ * Converts an error of an SDK's own schema to the form of {@link parseParams}; other errors pass through. Both SDKs check
+ * requests of methods that they know, and their errors have all of zod's issues as JSON in the message, often without a code.
  */
-export function withoutIssues(error: unknown): unknown {
+export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
   try {
     const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];

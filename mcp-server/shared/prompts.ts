@@ -1,6 +1,6 @@
 /**
- * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients ask all the same,
- * and some take an error for a broken server.
+ * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients send the requests
+ * anyway, and some treat an error as a broken server.
  */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 

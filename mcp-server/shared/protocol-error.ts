@@ -1,13 +1,13 @@
-/** Errors of the engine's verbs as JSON-RPC errors, where a face has no words of its own for them. */
+/** Errors of the engine as JSON-RPC errors, for methods whose protocol defines no errors of its own. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 
 /**
- * -32603 for what went wrong here, -32602 for what the request got wrong (specs: 2026-07-28 basic, "Error Codes"; of resources:
- * server/resources, "Error Handling"). What is no such error stays as it is.
+ * -32603 for errors of the server, -32602 for errors of the request (specs: 2026-07-28 basic, "Error Codes"; for resources:
+ * server/resources, "Error Handling"). Other errors pass through.
  *
  * @param options.message Default: the error's own
- * @param options.data what else the error's data holds
+ * @param options.data further members of the error's data
  */
 export function asProtocolError(error: unknown, options: { message?: string; data?: object } = {}): Error {
   if (!(error instanceof LonghaulError)) return error as Error;

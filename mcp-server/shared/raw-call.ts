@@ -1,8 +1,8 @@
-/** Messages as clients of SEP-1391 write them, before an SDK sees them. */
+/** Fields of SEP-1391 in raw messages, before an SDK parses them. */
 
 /**
- * The call with `params.request` unfolded: the document's example puts name and arguments in there, beside `operation`,
- * while its schema has them in `params`. Everything else is passed through.
+ * Moves the fields of `params.request` of a tools/call to `params`: the SEP's example nests name and arguments there, next to
+ * `operation`, while its schema has them in `params`. Other messages pass through.
  */
 export function withoutNesting<T>(message: T): T {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: Record<string, unknown> };
@@ -12,7 +12,7 @@ export function withoutNesting<T>(message: T): T {
   return { ...message, params: { ...request, ...rest } };
 }
 
-/** The token that a message carries in `_operation`; undefined when it carries none, or no text. */
+/** The token in a message's `_operation`; undefined if it is absent or not a string. */
 export function operationTokenOf(fields: unknown): string | undefined {
   const { _operation } = (fields ?? {}) as { _operation?: { token?: unknown } | null };
   const token = typeof _operation === 'object' ? _operation?.token : undefined;

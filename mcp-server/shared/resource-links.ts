@@ -1,4 +1,4 @@
-/** Addresses of what operations leave behind, `longhaul://operations/{token}/...`, and links to it in results. */
+/** URIs of an operation's resources, `longhaul://operations/{token}/...`, and links to them in results. */
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import type { ChildRecord, OperationRecord } from '../../operations/record.js';
@@ -7,7 +7,7 @@ import { tokenOf } from '../../operations/wire.js';
 const PREFIX = 'longhaul://operations/';
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
-/** Types that the library lacks; `.ts` is TypeScript here, and no video. */
+/** MIME types that the library lacks; `.ts` is TypeScript here, not video. */
 const MIME_TYPES: Record<string, string> = {
   ...mimes,
   diff: 'text/x-diff; charset=utf-8',
@@ -25,15 +25,15 @@ const MIME_TYPES: Record<string, string> = {
   yml: 'application/yaml',
 };
 
-/** A resource of an operation, as its address names it. */
+/** A parsed resource URI. */
 export type ResourceAddress = { token: string } & (
   | { kind: 'result' }
   | { kind: 'artifact'; name: string }
-  /** `parameters`: which lines. */
+  /** `parameters` select lines. */
   | { kind: 'log'; step: string; parameters: URLSearchParams }
 );
 
-/** Undefined for anything that is no address of ours. */
+/** Parses a resource URI; undefined for any other URI. */
 export function parseResourceUri(uri: string): ResourceAddress | undefined {
   const match =
     /^longhaul:\/\/operations\/([^/?#]+)\/(result|artifacts|logs)(?:\/([^?#]+))?(?:\?([^#]*))?$/.exec(uri);
@@ -54,32 +54,32 @@ export function parseResourceUri(uri: string): ResourceAddress | undefined {
   return undefined;
 }
 
-/** Address of an operation's result, as JSON. */
+/** URI of an operation's result, as JSON. */
 export function resultUri(token: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/result`;
 }
 
-/** Address of a file that an operation has left. */
+/** URI of a file that an operation has produced. */
 export function artifactUri(token: string, name: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
 }
 
-/** Address of a log. @param step e.g. `build/2`, or `operation` for the operation's own */
+/** URI of a log. @param step e.g. `build/2`, or `operation` for the operation's own */
 export function logUri(token: string, step: string): string {
   return `${PREFIX}${encodeURIComponent(token)}/logs/${encodeURIComponent(step)}`;
 }
 
-/** By the name's extension. */
+/** MIME type by the name's extension. */
 export function mimeTypeOf(name: string): string {
   return getMimeType(name, MIME_TYPES) ?? 'application/octet-stream';
 }
 
-/** Is it something that people and models read as it is? */
+/** Whether the content is text that people and models can read. */
 export function isTextType(mimeType: string): boolean {
   return /^text\/|[/+](json|xml|yaml|x-ndjson)(;|$)/.test(mimeType);
 }
 
-/** Links to the files that jobs have left; of one that goes on from another operation, also to that one's. */
+/** Links to the files of jobs; for an operation that was resumed from another one, also to the files of that one. */
 export function artifactLinks({ principal }: OperationRecord, children: ChildRecord[]): ResourceLink[] {
   return children.flatMap(({ artifacts = [] }) =>
     artifacts.map(({ name, bytes, workflowId }) =>
@@ -88,7 +88,7 @@ export function artifactLinks({ principal }: OperationRecord, children: ChildRec
   );
 }
 
-/** Links to the files that a tool's result tells of: objects with a `uri` of ours. */
+/** Links to the files in a tool's result: objects whose `uri` is a resource URI of a file. */
 export function linksIn(result: unknown): ResourceLink[] {
   if (typeof result !== 'object' || result === null) return [];
   return Object.values(result).flatMap((value: unknown) => {

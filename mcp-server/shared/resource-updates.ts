@@ -1,4 +1,4 @@
-/** When a resource of an operation reads differently: its result once there is one, a log as it grows. */
+/** Changes of an operation's resources: its result once it exists, a log as it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
@@ -6,12 +6,12 @@ import type { LogPage } from '../../operations/log-page.js';
 import { isTerminal } from '../../operations/record.js';
 import { parseResourceUri } from './resource-links.js';
 
-/** Shortest and longest pause between two looks at a log, in milliseconds. */
+/** Shortest and longest interval between two reads of a log, in milliseconds. */
 const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
 
 /**
- * Can a resource be followed? Files don't change, so only results and logs can.
+ * Whether a resource can be followed. Files don't change, so only results and logs can.
  *
  * @throws LonghaulError `unavailable`
  */
@@ -27,8 +27,8 @@ export async function canFollow(engine: Engine, principal: string, uri: string):
 }
 
 /**
- * Yields each time that the resource reads differently, until it can't any more. Also once at the beginning, as soon as
- * there is something to read: what has come since the caller last looked isn't known.
+ * Yields each time the resource changes, until it is final. Also yields once at the beginning, as soon as the resource can be
+ * read, since changes after the caller's last read aren't known.
  *
  * @throws LonghaulError `not_found` once it is purged
  */
@@ -54,10 +54,10 @@ async function* followLog(
 ): AsyncGenerator<void> {
   let tickMs = FIRST_TICK_MS;
   let last = '';
-  // A page from where the log ended at first costs the same however long it becomes, and says how long it is.
+  // A page from the log's first known end has the log's length, and its cost doesn't depend on that length.
   let cursor: string | undefined;
   while (!signal.aborted) {
-    const page = await lookAt(
+    const page = await readLogPage(
       engine,
       principal,
       token,
@@ -76,8 +76,8 @@ async function* followLog(
   }
 }
 
-/** Undefined while there is no such log yet, or nobody can tell; `never` when there won't be one. */
-async function lookAt(
+/** The page; undefined while the log doesn't exist yet or can't be read, `never` if it won't exist. */
+async function readLogPage(
   engine: Engine,
   principal: string,
   token: string,

@@ -1,4 +1,4 @@
-/** What operations leave behind, as MCP resources: results, files and logs. */
+/** MCP resources of operations: results, files and logs. */
 import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -7,10 +7,10 @@ import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri } from './resource-links.js';
 
-/** Largest resource that is sent in one answer, in bytes. A client's buffer over stdio holds 10 MB, in base64. */
+/** Largest resource sent in one answer, in bytes. Over stdio, a client's buffer holds 10 MB, in base64. */
 export const RESOURCE_LIMIT_BYTES = { http: 64 * 1024 * 1024, stdio: 7 * 1024 * 1024 };
 
-/** What resources/templates/list declares. */
+/** Entries of resources/templates/list. */
 export const resourceTemplates: ResourceTemplateType[] = [
   {
     uriTemplate: 'longhaul://operations/{token}/result',
@@ -40,8 +40,8 @@ export const resourceTemplates: ResourceTemplateType[] = [
 /**
  * Reads a resource.
  *
- * @throws LonghaulError `not_found` for what isn't there, or isn't this principal's; `invalid_arguments` for lines that
- *   can't be; `too_large` over the limit, `unavailable`
+ * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for
+ *   invalid lines; `too_large` over the limit, `unavailable`
  */
 export async function readResource(
   engine: Engine,
@@ -54,7 +54,7 @@ export async function readResource(
   const { token } = address;
   try {
     if (address.kind === 'log')
-      return await readLog(engine, principal, token, address.step, linesOf(address.parameters));
+      return await readLog(engine, principal, token, address.step, parseLogParameters(address.parameters));
     if (address.kind === 'artifact') {
       const bytes = await engine.readArtifact(principal, token, address.name, limitBytes);
       return { contents: [contentOf(uri, mimeTypeOf(address.name), bytes)] };
@@ -67,7 +67,7 @@ export async function readResource(
   }
 }
 
-/** A step that there isn't is an unknown resource too. */
+/** Whether the error means an unknown resource; so does an unknown step. */
 function isMissing({ kind, message }: LonghaulError): boolean {
   return ['not_found', 'expired'].includes(kind) || (kind === 'invalid_arguments' && /^step\b/.test(message));
 }
@@ -94,19 +94,19 @@ const logParameters = z.strictObject({
   from: lineNumber.optional(),
   to: lineNumber.optional(),
   tail: lineNumber.max(PAGE_LINES).optional(),
-  /** Where an earlier answer ended; its `_meta` has the address with it. */
+  /** Position where an earlier answer ended; `next_uri` in its `_meta` has it. */
   cursor: z.string().optional(),
 });
 type LogParameters = z.output<typeof logParameters>;
 
-function linesOf(parameters: URLSearchParams): LogParameters {
+function parseLogParameters(parameters: URLSearchParams): LogParameters {
   const parsed = logParameters.safeParse(Object.fromEntries(parameters));
   if (parsed.success) return parsed.data;
   const { path, message } = parsed.error.issues[0]!;
   throw new LonghaulError('invalid_arguments', `${path.join('.') || 'query'}: ${message}`);
 }
 
-/** The lines that were asked for, up to the limit; `_meta` says where they end, and the address of what follows. */
+/** The requested lines, up to the limit; `_meta` has their range and the URI of the lines that follow. */
 async function readLog(
   engine: Engine,
   principal: string,

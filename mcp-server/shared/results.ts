@@ -1,4 +1,4 @@
-/** An operation's outcome as the result of a tool call, for every MCP face. */
+/** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { ErrorKind, LonghaulError } from '../../operations/errors.js';
 import { ERROR_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
@@ -8,11 +8,11 @@ import type { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { asData } from './as-data.js';
 import { artifactLinks, linksIn, resourceLink, resultUri } from './resource-links.js';
 
-/** Results over this size are linked to and not inlined, in bytes of JSON: 1 MiB. */
+/** Larger results are linked, not inlined; in bytes of JSON: 1 MiB. */
 export const INLINE_RESULT_BYTES = 1024 * 1024;
-/** Most links to files in one result. */
+/** Maximum number of links to files in one result. */
 const MAX_LINKS = 50;
-/** How much of a partial result is shown beside an error, in characters. */
+/** Maximum length of a partial result in an error's text, in characters. */
 const PARTIAL_CHARACTERS = 4_000;
 
 /** The result of a completed operation, as structured content and as text. */
@@ -25,7 +25,7 @@ export function renderResult(record: OperationRecord, tool: Tool | undefined): C
   };
 }
 
-/** The result of an operation that did not complete: what went wrong, and what had been finished. */
+/** The result of an operation that did not complete: the failure and the partial result. */
 export function renderFailure(record: OperationRecord): CallToolResult {
   const { error } = record;
   const { why, data } = failureParts(record);
@@ -39,7 +39,7 @@ export function renderFailure(record: OperationRecord): CallToolResult {
   };
 }
 
-/** The result of a completed operation as its tool's author would have it read; of a large one only its size. */
+/** The result of a completed operation as the tool's `toText` renders it; for a large result, only its size. */
 export function resultText({ result }: OperationRecord, tool: Tool | undefined): string {
   const json = JSON.stringify(result) ?? 'null';
   const bytes = Buffer.byteLength(json);
@@ -49,12 +49,12 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
   try {
     return tool.toText(result);
   } catch {
-    // The text is a courtesy of the tool's author; the result itself stands.
+    // An error in the author's `toText` doesn't affect the result.
     return json;
   }
 }
 
-/** What went wrong in a line; what commands and failures have said, and what had been finished, as data. */
+/** The failure in one line, then the output of commands, causes and the partial result as data. */
 export function failureText(record: OperationRecord): string {
   const { why, data } = failureParts(record);
   return data ? `${why}\n${asData(data)}` : why;
@@ -75,7 +75,7 @@ function failureParts({ status, error, partial }: OperationRecord): { why: strin
  * A problem of the call itself, as a result that a model can read and act on (specs: 2026-07-28 server/tools, "Error
  * Handling").
  *
- * @param advice what to do next, by kind. Default: that of operations
+ * @param advice next steps by kind. Default: those for operations
  */
 export function renderRefusal(
   { kind, message, retryable }: LonghaulError,
@@ -83,25 +83,28 @@ export function renderRefusal(
 ): CallToolResult {
   const texts = [message, ...(advice[kind] === undefined ? [] : [advice[kind]])];
   return {
-    // Apart, so that programs can leave the advice out.
+    // A block of its own, so that programs can omit the advice.
     content: texts.map((text) => ({ type: 'text', text })),
     isError: true,
     _meta: errorMeta(kind, retryable),
   };
 }
 
-/** What to do next, where the message doesn't say it. */
+/** Advice for invalid arguments, shared with the mailbox's tools. */
+export const INVALID_ARGUMENTS_ADVICE = 'Nothing was done. Correct the call and try again.';
+
+/** Next steps for errors whose message has none. */
 const ADVICE: Partial<Record<ErrorKind, string>> = {
-  invalid_arguments: 'Nothing was done. Mend the call and try again.',
+  invalid_arguments: INVALID_ARGUMENTS_ADVICE,
   not_found: 'operation_list shows which operations there are.',
   expired: 'Results are kept for a limited time. Call the tool again if it is still needed.',
   wrong_state: 'operation_get shows where it stands.',
-  invalid_answer: 'The question is still open. Mend the answer and try again.',
+  invalid_answer: 'The question is still open. Correct the answer and try again.',
   unavailable:
-    'What runs goes on. Try again shortly; a start with the same idempotency_key, if it had one, else operation_list shows first whether it has begun.',
+    'Running work continues. Try again shortly; a start with the same idempotency_key, if it had one, else operation_list shows first whether it has begun.',
 };
 
-/** What programs are told of an error beside its text. */
+/** Machine-readable part of an error, for a result's `_meta`. */
 export function errorMeta(
   kind: ErrorKind | typeof SERVER_STOPPING,
   retryable: boolean,
@@ -109,13 +112,13 @@ export function errorMeta(
   return { [ERROR_META_KEY]: { kind, retryable } };
 }
 
-/** Link to a result that is too large to be inlined. */
+/** Link to a result that is too large to inline. */
 export function resultLink({ token, result }: OperationRecord): ResourceLink | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(result) ?? '');
   return bytes > INLINE_RESULT_BYTES ? resourceLink(resultUri(token), 'result.json', bytes) : undefined;
 }
 
-/** Links to a large result, and to the files that the operation has left, as far as its result or its jobs name them. */
+/** Links to a large result, and to the files that the result or the jobs name. */
 export function linksOf(record: OperationRecord): ContentBlock[] {
   const large = resultLink(record);
   const files = fileLinks(record);
@@ -125,8 +128,8 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
   return [...shown, { type: 'text', text: `${files.length - MAX_LINKS} more files: ${call}` }];
 }
 
-/** The links that structured content has to name because its result doesn't, at most {@link MAX_LINKS}. */
-export function linksBeside(record: OperationRecord, hasResult: boolean): ResourceLink[] {
+/** Links to resources that the structured content's result doesn't name, at most {@link MAX_LINKS}. */
+export function linksNotInResult(record: OperationRecord, hasResult: boolean): ResourceLink[] {
   const large = resultLink(record);
   const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);
   return [...(large ? [large] : []), ...files].slice(0, MAX_LINKS);

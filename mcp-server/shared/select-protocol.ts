@@ -1,45 +1,50 @@
-/** Who gets which: the one place that decides which face answers a call, and which one lists the tools. */
+/** Selects the protocol that answers a call, and the one that lists the tools. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
 import type { ExperimentalCapabilities } from './experimental-capabilities.js';
 
-/** `operation`: a token of SEP-1391. `task`: the tasks of the client's era. */
-export type Face = 'operation' | 'task' | 'two-stage' | 'plain';
+/** `operation`: SEP-1391. `task`: the tasks of the client's revision. */
+export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';
 
 export interface Client extends ExperimentalCapabilities {
-  /** Do its calls become tasks by themselves (2026-07-28), by a field of theirs (2025-11-25), or never? */
+  /** Whether its calls become tasks automatically (2026-07-28), by a field of the call (2025-11-25), or never. */
   tasks: 'extension' | 'field' | 'none';
-  /** How its version refuses a plain call of a tool that needs tasks; missing for versions that know no tasks. */
+  /** Creates its revision's error for a plain call of a tool that requires tasks; absent for versions without tasks. */
   needsTasks?: (tool: Tool) => ProtocolError;
 }
 
-/** Fields by which a call says itself what it wants. */
+/** Fields by which a call selects its protocol. */
 export interface CallFields {
   operation?: unknown;
   task?: unknown;
 }
 
 /**
- * In this order: the call's own field, the opt-ins, the tasks extension, the plain contract.
+ * Selects the protocol that answers a call, in this order: the call's own field, the opt-ins, the tasks extension, the plain
+ * contract.
  *
- * @param tool undefined for tools about operations, which answer at once on every face
- * @throws ProtocolError -32600, -32601, -32602, or what `needsTasks` gives, for a call that no face may answer
+ * @param tool undefined for Longhaul's own tools, which answer at once in every protocol
+ * @throws ProtocolError -32600, -32601, -32602, or that of `needsTasks`, for a call that no protocol may answer
  */
-export function faceOf(tool: Tool | undefined, { operation, task }: CallFields, client: Client): Face {
+export function selectProtocol(
+  tool: Tool | undefined,
+  { operation, task }: CallFields,
+  client: Client,
+): CallProtocol {
   const isTask = client.tasks === 'field' && task !== undefined;
   if (operation !== undefined) {
     assertOperation(tool, isTask, client);
     return 'operation';
   }
   if (isTask) {
-    if (isSync(tool))
+    if (alwaysWaits(tool))
       throw new ProtocolError(
         ProtocolErrorCode.MethodNotFound,
         `the tool${tool ? ` ${tool.name}` : ''} can't be called as a task`,
       );
     return 'task';
   }
-  if (!tool || isSync(tool)) return 'plain';
+  if (!tool || alwaysWaits(tool)) return 'plain';
   if (client.asyncTools) return 'operation';
   if (client.twoStage) return 'two-stage';
   if (client.tasks === 'extension') return 'task';
@@ -47,23 +52,23 @@ export function faceOf(tool: Tool | undefined, { operation, task }: CallFields, 
   return 'plain';
 }
 
-/** Which face lists the tools: the one that a call without fields would get. */
-export function listingFaceOf({ asyncTools, twoStage, tasks }: Client): Face {
+/** Selects the protocol that lists the tools: that of a call without fields. */
+export function selectListProtocol({ asyncTools, twoStage, tasks }: Client): CallProtocol {
   if (asyncTools) return 'operation';
   if (twoStage) return 'two-stage';
   return tasks === 'extension' ? 'task' : 'plain';
 }
 
-/** Is a tool listed for this client? One that it can't call is not. */
-export function isShown({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
-  if (listingFaceOf(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
+/** Whether a tool is listed for this client: unless the client can't call it. */
+export function isListed({ taskSupport, withoutTasks }: Tool, client: Client): boolean {
+  if (selectListProtocol(client) !== 'plain' || taskSupport !== 'required' || withoutTasks === 'plain')
     return true;
   if (withoutTasks === 'hidden') return false;
   return client.tasks === 'field' || client.needsTasks === undefined;
 }
 
-/** Does every call of it wait for the result? So do those of tools about operations. */
-function isSync(tool: Tool | undefined): boolean {
+/** Whether every call of the tool waits for the result, as those of Longhaul's own tools do. */
+function alwaysWaits(tool: Tool | undefined): boolean {
   return tool === undefined || tool.taskSupport === 'forbidden';
 }
 
@@ -74,7 +79,7 @@ function assertOperation(tool: Tool | undefined, isTask: boolean, client: Client
       'params.operation: for clients that declare the capability experimental.asyncTools; this one does not',
     );
   if (isTask) throw invalid('params.operation, params.task: expected one of the two; got both');
-  if (isSync(tool))
+  if (alwaysWaits(tool))
     throw invalid(`params.operation: the tool${tool ? ` ${tool.name}` : ''} is sync only; call it without`);
 }
 

@@ -1,4 +1,4 @@
-/** How a process serves MCP, the same for both revisions. */
+/** Settings of a process that serves MCP, the same for all revisions. */
 import type { ResourceLinksSetting } from './links-as-text.js';
 
 export interface Serving {

@@ -1,6 +1,6 @@
 /**
- * News of the operations that a session has started, on whatever stream it listens. Those that this process started are
- * followed at once; those of other processes are found in Temporal's lists.
+ * Notifications about the operations of a session, on the stream on which it listens. Operations that this process started are
+ * followed at once; those of other processes are found in Temporal's visibility store.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, WatchedRecord } from '../../engine/index.js';
@@ -8,43 +8,43 @@ import { isTerminal } from '../../operations/record.js';
 import type { Logger } from '../../platform/log.js';
 import { forEachChange } from './for-each-change.js';
 
-/** Lists are rate-limited: each listener's is read at most this often, and one after the other, in milliseconds. */
+/** Rate limits of lists, in milliseconds: per listener, and between two listeners. */
 const LIST_INTERVAL_MS = 3_000;
 const LIST_PAUSE_MS = 500;
-/** Most operations that one listener is told of at a time. */
+/** Maximum number of operations followed for one listener at a time. */
 const MAX_FOLLOWED = 100;
 
-/** Tells a listener of one operation. */
+/** Sends the notifications about one operation. */
 export interface Follower {
-  /** @returns has it ended, as far as this listener has to know? */
-  tell(record: WatchedRecord): Promise<boolean>;
-  /** It is followed no more. */
+  /** @returns whether the listener needs no further notification */
+  notify(record: WatchedRecord): Promise<boolean>;
+  /** Called when the operation is no longer followed. */
   close?(): void;
 }
 
 export interface Listener {
   principal: string;
-  /** What the operations are listed under. */
+  /** Session that the operations are listed under. */
   session: string;
-  /** Makes what tells of one operation. */
-  follow: () => Follower;
-  /** Fires when it listens no more. */
+  /** Creates the follower of one operation. */
+  createFollower: () => Follower;
+  /** Fires when the listener disconnects. */
   signal: AbortSignal;
-  /** From when on ends are news. Default: now. */
+  /** Operations that ended before this time are ignored. Default: now. */
   since?: Date;
 }
 
-interface Following extends Listener {
+interface ActiveListener extends Listener {
   since: Date;
-  /** Operations that it was told of. */
+  /** Operations that are or were followed. */
   tokens: Set<string>;
-  /** How many of them it still is. */
-  active: number;
+  /** Number of operations being followed. */
+  followedCount: number;
 }
 
-/** The sessions that listen to this process. */
+/** Notifies the sessions that listen to this process. */
 export class SessionNotifier {
-  readonly #listeners = new Map<string, Following>();
+  readonly #listeners = new Map<string, ActiveListener>();
   #isListing = false;
 
   constructor(
@@ -52,28 +52,28 @@ export class SessionNotifier {
     private readonly logger: Logger,
   ) {}
 
-  /** Tells a listener of its session's operations until its signal fires; the latest of a session is the one that is told. */
+  /** Notifies a listener until its signal fires. Of a session's listeners, only the latest is notified. */
   listen(listener: Listener): void {
-    const following = { since: new Date(), ...listener, tokens: new Set<string>(), active: 0 };
-    this.#listeners.set(listener.session, following);
+    const active = { since: new Date(), ...listener, tokens: new Set<string>(), followedCount: 0 };
+    this.#listeners.set(listener.session, active);
     listener.signal.addEventListener('abort', () => {
-      if (this.#listeners.get(listener.session) === following) this.#listeners.delete(listener.session);
+      if (this.#listeners.get(listener.session) === active) this.#listeners.delete(listener.session);
     });
     void this.#findStarted();
   }
 
-  /** Does a session listen to this process? */
+  /** Whether a session listens to this process. */
   isListening(session: string): boolean {
     return this.#listeners.has(session);
   }
 
-  /** An operation was started here. */
-  started(session: string | undefined, token: string): void {
+  /** Called when this process has started an operation. */
+  onStarted(session: string | undefined, token: string): void {
     const listener = session === undefined ? undefined : this.#listeners.get(session);
     if (listener) void this.#follow(listener, token);
   }
 
-  /** Looks for operations that other processes have started, as long as anybody listens. */
+  /** Finds operations started by other processes, while there are listeners. */
   async #findStarted(): Promise<void> {
     if (this.#isListing) return;
     this.#isListing = true;
@@ -92,36 +92,37 @@ export class SessionNotifier {
     }
   }
 
-  async #list(listener: Following): Promise<void> {
+  async #list(listener: ActiveListener): Promise<void> {
     try {
       const { operations } = await this.engine.list(listener.principal, {
         session: listener.session,
         limit: MAX_FOLLOWED,
       });
       for (const { token, status, closedAt } of operations) {
-        const isNews = !isTerminal(status) || (closedAt !== undefined && new Date(closedAt) > listener.since);
-        if (isNews) void this.#follow(listener, token);
+        const isRelevant =
+          !isTerminal(status) || (closedAt !== undefined && new Date(closedAt) > listener.since);
+        if (isRelevant) void this.#follow(listener, token);
       }
     } catch (error) {
       this.logger.debug({ reason: (error as Error).message }, "a session's operations could not be listed");
     }
   }
 
-  /** Tells of each change until the operation has ended. Each is followed once. */
-  async #follow(listener: Following, token: string): Promise<void> {
-    if (listener.tokens.has(token) || listener.active >= MAX_FOLLOWED) return;
+  /** Notifies the listener of each change until the operation has ended. Each operation is followed once. */
+  async #follow(listener: ActiveListener, token: string): Promise<void> {
+    if (listener.tokens.has(token) || listener.followedCount >= MAX_FOLLOWED) return;
     listener.tokens.add(token);
-    listener.active += 1;
+    listener.followedCount += 1;
     const { principal, signal } = listener;
-    const follower = listener.follow();
+    const follower = listener.createFollower();
     try {
       const records = this.engine.watch(principal, token, { signal, progress: true });
-      await forEachChange(records, (record) => follower.tell(record));
+      await forEachChange(records, (record) => follower.notify(record));
     } catch (error) {
       this.logger.error({ err: error }, 'following an operation failed');
     } finally {
       follower.close?.();
-      listener.active -= 1;
+      listener.followedCount -= 1;
     }
   }
 }

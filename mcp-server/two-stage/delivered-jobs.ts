@@ -1,6 +1,6 @@
 /**
- * What one stream has delivered of its session's jobs. It is stored in the stream's event IDs, so that any process can resume
- * the stream without repeating or omitting a result.
+ * Progress and results of a session's jobs that one stream has delivered. Stored in the stream's event IDs, so that any process
+ * can resume the stream without repeating or omitting a result.
  */
 import { createHash } from 'node:crypto';
 

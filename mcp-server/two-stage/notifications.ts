@@ -18,7 +18,7 @@ export interface JobNotification {
 export interface JobListener {
   engine: Engine;
   send: (notification: JobNotification) => Promise<void>;
-  /** What the stream has delivered already. Default: nothing. */
+  /** Progress and results that the stream has delivered already. Default: none. */
   delivered?: DeliveredJobs;
   /** Creates the object that shows a job's questions as forms; missing for a client without elicitation. */
   questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
@@ -86,7 +86,7 @@ export function followJob({
     }, pauseMs);
   };
   return {
-    async tell(record) {
+    async notify(record) {
       if (!isTerminal(record.status)) {
         await throttleProgress(record);
         if (isAsking(record)) await questions?.show(record);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { linksFor } from '../../mcp-server/shared/links-as-text.js';
+import { linkTransform } from '../../mcp-server/shared/links-as-text.js';
 import { LegacyClient, secondServer, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { TASKS } from '../support/mcp.js';
@@ -184,7 +184,7 @@ test('the structured content of plain tools names what their result does not', a
 
 test('an address that another one begins with is a different one', () => {
   const uri = 'longhaul://operations/t/artifacts/a';
-  const asText = linksFor('never', KNOWN);
+  const asText = linkTransform('never', KNOWN);
   const textFor = (text: string) =>
     textsOf(
       asText({

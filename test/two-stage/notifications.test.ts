@@ -36,7 +36,7 @@ describe('progress', () => {
   test('is delivered at most once a second, and the newest then', async () => {
     const { sent, follower, shares } = listener();
     for (let step = 0; step <= 50; step += 1) {
-      await follower.tell(record(step));
+      await follower.notify(record(step));
       await delay(50);
     }
     await delay(1_100);
@@ -51,7 +51,7 @@ describe('progress', () => {
   test('never goes back, and the same is not delivered again', async () => {
     const { sent, follower, shares } = listener();
     for (const step of [40, 20, 20]) {
-      await follower.tell(record(step, { statusMessage: `at ${step}` }));
+      await follower.notify(record(step, { statusMessage: `at ${step}` }));
       await delay(1_050);
     }
     expect(shares()).toEqual([0.4, 0.4]);
@@ -60,7 +60,7 @@ describe('progress', () => {
 
   test('is 0 while nobody knows how much there is', async () => {
     const { follower, shares } = listener();
-    await follower.tell(record(0, { progress: { progress: 12 } }));
+    await follower.notify(record(0, { progress: { progress: 12 } }));
     expect(shares()).toEqual([0]);
   });
 
@@ -78,7 +78,7 @@ describe('progress', () => {
         ),
       });
     for (const next of [asked('q1', 'q2'), asked('q1'), asked('q1'), record(0)]) {
-      await follower.tell(next);
+      await follower.notify(next);
       await delay(1_050);
     }
     const keys = sent.map(({ params }) => params.questions?.map(({ key }: any) => key));
@@ -99,8 +99,8 @@ describe('progress', () => {
 
   test('that waits for its time is not delivered once the result is', async () => {
     const { sent, follower } = listener();
-    for (const step of [1, 2]) await follower.tell(record(step));
-    expect(await follower.tell(closed())).toBe(true);
+    for (const step of [1, 2]) await follower.notify(record(step));
+    expect(await follower.notify(closed())).toBe(true);
     await delay(1_100);
     expect(sent.map(({ method }) => method)).toEqual(['notifications/progress', 'notifications/tool_result']);
   });
@@ -110,14 +110,14 @@ describe('what a stream has delivered', () => {
   test('is known to the stream that resumes it', async () => {
     const delivered = new DeliveredJobs();
     const first = listener(delivered);
-    await first.follower.tell(closed());
-    await first.follower.tell(record(70, { token: 'other' }));
+    await first.follower.notify(closed());
+    await first.follower.notify(record(70, { token: 'other' }));
     const position = JSON.parse(JSON.stringify(delivered.position));
     const second = listener(new DeliveredJobs(position));
-    expect(await second.follower.tell(closed())).toBe(true);
+    expect(await second.follower.notify(closed())).toBe(true);
     expect(second.sent).toEqual([]);
     const third = listener(new DeliveredJobs(position));
-    await third.follower.tell(record(10, { token: 'other' }));
+    await third.follower.notify(record(10, { token: 'other' }));
     expect(third.shares()).toEqual([0.7]);
   });
 
@@ -125,7 +125,7 @@ describe('what a stream has delivered', () => {
     const { sent, follower } = listener(
       new DeliveredJobs({ since: Date.parse('2026-11-21T12:00:42Z'), jobs: {} }),
     );
-    expect(await follower.tell(closed())).toBe(true);
+    expect(await follower.notify(closed())).toBe(true);
     expect(sent).toEqual([]);
   });
 
@@ -141,6 +141,6 @@ describe('what a stream has delivered', () => {
 
 test('an expired job has no result to deliver', async () => {
   const { sent, follower } = listener();
-  expect(await follower.tell(closed({ status: 'expired' }))).toBe(true);
+  expect(await follower.notify(closed({ status: 'expired' }))).toBe(true);
   expect(sent).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
 
-/** The least that an update-with-start can reach: for comparison with what an agent's registration costs. */
+/** Minimal workflow for an update-with-start, as a baseline for the registration of agents. */
 export async function updatable() {
   setHandler(defineUpdate<number, [number]>('echo'), (value) => value);
   await condition(() => false);

@@ -1,6 +1,6 @@
 /**
- * What plain tools say of an operation: one envelope for starting, looking, answering, cancelling and resuming, as
- * structured content under a published schema and as text that says the same, since most models see only that.
+ * The envelope: an operation as plain tools return it, the same for starting, reading, answering, cancelling and resuming.
+ * Structured content under a published schema, and text with the same facts, since most models see only the text.
  */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
@@ -14,68 +14,74 @@ import { nextActionOf, type NextAction } from './next-action.js';
 import type { Envelope, linkSchema } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
 import { envelopeText } from './text.js';
-import { failureText, INLINE_RESULT_BYTES, linksBeside, linksOf, resultText } from '../../shared/results.js';
-import type { Waited } from '../wait.js';
+import {
+  failureText,
+  INLINE_RESULT_BYTES,
+  linksNotInResult,
+  linksOf,
+  resultText,
+} from '../../shared/results.js';
+import type { WaitResult } from '../wait.js';
 
 export { envelopeSchema, envelopeSchemaOf, type Envelope } from './schema.js';
 
 export interface EnvelopeContext {
-  /** The definition of the operation's tool, if this server has it. */
+  /** Definition of the operation's tool; undefined if this server doesn't have it. */
   tool: Tool | undefined;
-  /** Why the call's wait has ended (`Waited.why`), if it waited. */
-  why?: Waited['why'] | undefined;
+  /** Why the call's wait has ended; absent if it didn't wait. */
+  reason?: WaitResult['reason'] | undefined;
   /**
-   * Does the answer stand for the work itself, so that work that failed is a call that failed? Default: false: the
-   * call was to look, or to change something, and it has.
+   * Whether the result stands for the work itself, so that failed work is a failed call (`isError`). Default: false, for
+   * calls that read or change an operation and succeed in that.
    */
   isOutcome?: boolean;
 }
 
-/** An operation as a tool's answer: structured, as text that says the same, and links. */
+/** An operation as a tool's answer: structured content, text with the same facts, and links. */
 export interface EnvelopeAnswer {
   output: Envelope;
   text: string;
-  beside: ContentBlock[];
+  extraContent: ContentBlock[];
 }
 
-/** The operation as an answer, before it becomes a result. */
+/** Renders the operation as an answer, before it becomes a tool result. */
 export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
   const { partial, ...envelope } = envelopeOf(record, context);
-  // Polls would get it each time; until the end the view partial of operation_get has it.
+  // While the operation is open, only the view `partial` of operation_get shows it, so that polls stay small.
   const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
   return {
     output: { ...envelope, ...(isPartialShown ? { partial } : {}) },
-    text: envelopeText(envelope, outcomeOf(record, context.tool)),
-    beside: linksOf(record),
+    text: envelopeText(envelope, outcomeText(record, context.tool)),
+    extraContent: linksOf(record),
   };
 }
 
-/** The operation as the result of a plain tool's call. */
+/** Renders the operation as the result of a plain tool call. */
 export function renderEnvelope(record: OperationRecord, context: EnvelopeContext): CallToolResult {
-  const { output, text, beside } = answerOf(record, context);
+  const { output, text, extraContent } = answerOf(record, context);
   const isFailure = ['failed', 'cancelled', 'errored', 'expired'].includes(output.status);
   return {
-    content: [{ type: 'text', text }, ...beside],
+    content: [{ type: 'text', text }, ...extraContent],
     structuredContent: { ...output },
     ...(context.isOutcome && isFailure ? { isError: true } : {}),
   };
 }
 
-/** What the work has come to, as text. */
-function outcomeOf(record: OperationRecord, tool: Tool | undefined): string | undefined {
+/** Result or failure as text; undefined while the operation is open. */
+function outcomeText(record: OperationRecord, tool: Tool | undefined): string | undefined {
   if (record.status === 'completed') return asData(resultText(record, tool));
   return record.error && failureText(record);
 }
 
-/** The operation as structured content. */
+/** Renders the operation as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
-  const next = nextOf(record, hasChildren, context);
-  const hasResult = fits(record, context.tool);
-  const links = linksBeside(record, hasResult);
+  const next = nextActionAfterWait(record, hasChildren, context);
+  const hasResult = isResultShown(record, context.tool);
+  const links = linksNotInResult(record, hasResult);
   return {
     token,
     tool,
@@ -97,25 +103,25 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
       : { error: { kind: error.kind, message: error.message, retryable: error.retryable } }),
     ...(partial === undefined || isLarge(partial) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
-    ...waitEndOf(context, next !== undefined),
+    ...errorKindOf(context, next !== undefined),
     ...(next === undefined ? {} : { next_action: next }),
   };
 }
 
-/** Why a wait has ended before the work. */
-function waitEndOf({ why }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
-  if (why === 'budget') return { error_kind: 'wait_timeout' };
-  return why === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
+/** Reason why the wait ended before the work. */
+function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
+  if (reason === 'budget') return { error_kind: 'wait_timeout' };
+  return reason === 'stopping' && isOpen ? { error_kind: SERVER_STOPPING } : {};
 }
 
-/** At a shutdown, not before a server is back. */
-function nextOf(
+/** After a shutdown, the next check is due once a server has restarted. */
+function nextActionAfterWait(
   record: OperationRecord,
   hasChildren: boolean,
-  { why }: EnvelopeContext,
+  { reason }: EnvelopeContext,
 ): NextAction | undefined {
   const next = nextActionOf(record, hasChildren);
-  if (!next || why !== 'stopping') return next;
+  if (!next || reason !== 'stopping') return next;
   return { ...next, check_after_seconds: Math.max(RETRY_AFTER_SECONDS, next.check_after_seconds) };
 }
 
@@ -138,10 +144,10 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
 }
 
 /**
- * May the result stand in the structured content? Clients refuse a whole answer that doesn't fit its schema, and hours
- * of work with it; the text has such a result all the same.
+ * Whether the result is included in the structured content. Clients refuse a whole answer that doesn't match its schema, and
+ * hours of work would be lost with it; such a result is still in the text.
  */
-function fits({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
+function isResultShown({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
   if (status !== 'completed' || result === undefined || isLarge(result)) return false;
   return !tool?.outputSchema || check(tool.outputSchema, result, 'result').length === 0;
 }
@@ -151,17 +157,18 @@ function isLarge(value: unknown): boolean {
 }
 
 /**
- * The record with the parts of the operation, which only its workflow knows while it is open; as it is if it has none.
+ * Adds the operation's parts to the record; while it is open only its workflow knows them. A record without parts is
+ * returned unchanged.
  *
- * @param why a wait has ended before: at a shutdown nothing more is asked, for the worker may be stopping too
+ * @param reason why a wait has just ended; at a shutdown the workflow isn't queried, since the worker may be stopping too
  */
 export async function withParts(
   engine: Engine,
   record: OperationRecord,
   tool: Tool | undefined,
-  why?: Waited['why'],
+  reason?: WaitResult['reason'],
 ): Promise<OperationRecord> {
-  if (why === 'stopping') return record;
+  if (reason === 'stopping') return record;
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
   return tool?.isPipeline && areUnknown ? engine.readLive(record.principal, record.token) : record;
 }

@@ -1,14 +1,14 @@
-/** What a caller of plain tools does next: which tool, with what, when, and how it tells that the work has ended. */
+/** `next_action` of the envelope: the tool to call next, its arguments, when, and how to recognize that the work has ended. */
 import { z } from 'zod';
 import type { OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { isOver, plainStatus } from './status.js';
 
-/** Shortest and longest time to the next look, and the longest one to the first, in seconds. */
+/** Bounds of `check_after_seconds`; the last one applies to the first check. In seconds. */
 const SHORTEST_SECONDS = 2;
 const LONGEST_SECONDS = 60;
 const LONGEST_FIRST_SECONDS = 30;
-/** What is supposed of work that has no estimate, in seconds. */
+/** Assumed duration of work without an estimate, in seconds. */
 const NO_ESTIMATE_SECONDS = 60;
 
 export const nextActionSchema = z.object({
@@ -31,9 +31,9 @@ export const nextActionSchema = z.object({
 export type NextAction = z.output<typeof nextActionSchema>;
 
 /**
- * The next action for an operation; none once it has ended.
+ * The next action for an operation; undefined once it has ended.
  *
- * @param hasChildren does it consist of parts that run for themselves?
+ * @param hasChildren whether it has parts, i.e. jobs of a pipeline or child workflows
  */
 export function nextActionOf(record: OperationRecord, hasChildren: boolean): NextAction | undefined {
   const { token, inputRequests } = record;
@@ -50,7 +50,7 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
   return { tool: 'operation_answer', args: { token, key }, question: { message, schema }, ...following };
 }
 
-/** Half of what is left, or half of what has passed if that is more: soon for short work, seldom for long. */
+/** Half of the remaining time, or half of the elapsed time if that is more: soon for short work, seldom for long work. */
 function checkAfterSeconds({ createdAt, estimateSeconds = NO_ESTIMATE_SECONDS }: OperationRecord): number {
   const passed = Math.max(0, (Date.now() - Date.parse(createdAt)) / 1000);
   const longest = passed < LONGEST_FIRST_SECONDS ? LONGEST_FIRST_SECONDS : LONGEST_SECONDS;

@@ -9,7 +9,7 @@ import { nextActionSchema } from './next-action.js';
 
 const time = z.string().describe('ISO 8601, UTC.');
 
-/** A resource of the operation, to be read with resources/read. */
+/** A resource of the operation, for resources/read. */
 export const linkSchema = z.object({
   name: z.string(),
   uri: z.string(),
@@ -37,7 +37,7 @@ export const envelopeSchema = z.object({
   created_at: time,
   closed_at: time.optional(),
   estimate_seconds: z.number().optional().describe('How long the work usually takes.'),
-  attempt: z.number().int().optional().describe('From 2 on when it goes on where an earlier one stopped.'),
+  attempt: z.number().int().optional().describe('From 2 on when it continues where an earlier one stopped.'),
   resumed_from: z.string().optional().describe('Token of that earlier one.'),
   result: z.unknown().optional().describe('What the tool gives, once the status is completed.'),
   links: z
@@ -74,7 +74,7 @@ export const envelopeSchema = z.object({
 
 export type Envelope = z.output<typeof envelopeSchema>;
 
-/** The published schema of the envelope, with the tool's own output schema under `result`. */
+/** Published schema of the envelope, with the tool's own output schema under `result`. */
 export function envelopeSchemaOf(tool?: Tool): JsonSchema {
   const schema = toJsonSchema(envelopeSchema, 'output');
   if (!tool?.outputSchema) return schema;

@@ -1,4 +1,4 @@
-/** The statuses of plain tools: of the operation, and of its parts. */
+/** Statuses of plain tools, for operations and for their parts. */
 import type { ChildRecord, ChildStatus, OperationRecord } from '../../../operations/record.js';
 import {
   PART_STATUS_NAMES,
@@ -8,7 +8,7 @@ import {
   type PlainStatus,
 } from '../../../operations/status-names.js';
 
-/** A part has one more way to end than an operation: it may never have had to run. */
+/** A part can also be skipped. */
 export type PlainChildStatus = PlainStatus | 'skipped';
 
 export interface PlainChild {
@@ -16,47 +16,47 @@ export interface PlainChild {
   status: PlainChildStatus;
 }
 
-/** How many parts are listed at most: those that are open first, then those that went wrong. */
+/** Maximum number of parts listed: open ones first, then failed ones. */
 const MAX_CHILDREN = 100;
 
 type StatusOfRecord = Pick<OperationRecord, 'status'>;
 
-/** The record's status in the words of plain tools. One that is being cancelled runs until it has ended. */
+/** The record's status by its plain name. An operation that is being cancelled is `running` until it has ended. */
 export function plainStatus({ status }: StatusOfRecord): PlainStatus {
   return STATUS_NAMES[status].plain;
 }
 
-/** Has the operation ended, as far as callers of plain tools are concerned? */
+/** Whether the status is terminal. */
 export function isOver(status: PlainChildStatus): boolean {
   return !(PLAIN_OPEN_STATUSES as readonly string[]).includes(status);
 }
 
 /**
- * The parts of an operation, such that it has ended when all of them have: while its parts aren't known yet, or all
- * have ended and the operation hasn't, it stands among them itself.
+ * The parts of an operation, listed so that the operation has ended once all of them have: the operation itself is added as
+ * a part while its parts aren't known yet, and while all parts have ended and the operation hasn't.
  */
 export function plainChildren(record: OperationRecord): PlainChild[] {
   const status = plainStatus(record);
-  const children = (record.children ?? []).map((child) => plainChild(child, record)).sort(byInterest);
+  const children = (record.children ?? []).map((child) => plainChild(child, record)).sort(byUrgency);
   const areAllOver = children.every((child) => isOver(child.status));
-  const isAmiss = children.length === 0 || (areAllOver && !isOver(status));
-  return [...(isAmiss ? [{ name: record.tool, status }] : []), ...children].slice(0, MAX_CHILDREN);
+  const includesOperation = children.length === 0 || (areAllOver && !isOver(status));
+  return [...(includesOperation ? [{ name: record.tool, status }] : []), ...children].slice(0, MAX_CHILDREN);
 }
 
 function plainChild({ name, status }: ChildRecord, record: OperationRecord): PlainChild {
   return { name, status: plainChildStatus(status, record) };
 }
 
-/** The status of a part of this operation, or of a step of one. */
+/** Plain status of a part of this operation, or of a part's step. */
 export function plainChildStatus(status: ChildStatus, ofOperation: StatusOfRecord): PlainChildStatus {
   return PART_STATUS_NAMES[partStatusIn(ofOperation.status, status)].plain;
 }
 
-function byInterest(one: PlainChild, other: PlainChild): number {
-  return interestOf(one) - interestOf(other);
+function byUrgency(one: PlainChild, other: PlainChild): number {
+  return urgencyRank(one) - urgencyRank(other);
 }
 
-function interestOf({ status }: PlainChild): number {
+function urgencyRank({ status }: PlainChild): number {
   if (!isOver(status)) return 0;
   return status === 'completed' || status === 'skipped' ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-/** What several of these tools take and give. */
+/** Arguments and helpers that several operation_* tools share. */
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationStatus } from '../../../operations/record.js';
@@ -8,7 +8,7 @@ export const token = z.string().min(1).max(1000).describe('Token of the operatio
 
 export const reference = z.string().min(1).max(1000);
 
-/** Statuses that lists tell apart, by their plain names. */
+/** Statuses that lists can filter by, keyed by their plain names. */
 const LISTED_STATUSES = new Map<string, OperationStatus>(
   (['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const).map((status) => [
     STATUS_NAMES[status].plain,
@@ -28,7 +28,7 @@ export function refuse(message: string): never {
   throw new LonghaulError('invalid_arguments', message);
 }
 
-/** A call for a model to copy. */
+/** A tool call as text that a model can copy. */
 export function callText(tool: string, args: object): string {
   return `${tool} ${JSON.stringify(args)}`;
 }

@@ -1,4 +1,4 @@
-/** The tools about operations, by name. */
+/** The operation_* tools, by name. */
 import { operationAnswer } from './operation_answer.js';
 import { operationCancel } from './operation_cancel.js';
 import { operationDelete } from './operation_delete.js';

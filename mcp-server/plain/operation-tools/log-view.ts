@@ -1,4 +1,4 @@
-/** The view `logs` of operation_get: a page of a log, of a step or of the operation itself. */
+/** View `logs` of operation_get: a page of the log of a step, or of the operation itself. */
 import { z } from 'zod';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
@@ -8,7 +8,7 @@ import { callText, reference } from './fields.js';
 
 const line = z.number().int().min(1);
 
-/** What only this view takes. */
+/** Arguments that only this view takes. */
 export const logArguments = {
   step: reference
     .optional()
@@ -34,7 +34,7 @@ export const logArguments = {
     .string()
     .max(4000)
     .optional()
-    .describe('Of an earlier page: goes on behind it, with its step, to_line and pattern.'),
+    .describe('Of an earlier page: continues behind it, with its step, to_line and pattern.'),
 };
 
 export const logPageSchema = z.object({
@@ -46,11 +46,11 @@ export const logPageSchema = z.object({
       number: line.describe('Number of the line.'),
       text: z.string(),
       is_continued: z.literal(true).optional().describe('Begins in the middle of the line.'),
-      is_unfinished: z.literal(true).optional().describe("The line goes on, or hasn't ended yet."),
+      is_unfinished: z.literal(true).optional().describe("The line continues, or hasn't ended yet."),
       line_bytes: z.number().int().optional().describe('Length of a line of which only a part is shown.'),
     }),
   ),
-  cursor: z.string().optional().describe('Goes on behind this page; missing when nothing more can come.'),
+  cursor: z.string().optional().describe('Continues behind this page; missing when nothing more can come.'),
   is_at_end: z.boolean().describe('All that the log has was read.'),
   is_complete: z.boolean().describe("The step, or the operation, has ended: its log doesn't grow any more."),
   total_bytes: z.number().int(),
@@ -59,7 +59,7 @@ export const logPageSchema = z.object({
 export type LogOutput = z.output<typeof logPageSchema>;
 type Line = LogOutput['lines'][number];
 
-/** @param record the operation that the step is part of */
+/** @param record the operation that the step belongs to */
 export function logOutput(
   { lines, status, isAtEnd, isComplete, totalBytes, ...rest }: LogPage,
   record: OperationRecord,
@@ -90,17 +90,17 @@ export function logText(token: string, page: LogOutput, tail: number | undefined
     ...(isShort ? [`(only the last ${countOf(lines)} of ${tail} lines fit a page)`] : []),
     ...(lines.length ? [asData(lines.map(lineText).join('\n'))] : []),
     '',
-    howToGoOn(token, page),
+    continuationText(token, page),
   ].join('\n');
 }
 
-/** `7: text`; `7+: ` goes on with line 7, `...` stands for what is left out or yet to come. */
+/** `7: text`; `7+: ` continues line 7, `...` stands for text that is omitted or not yet written. */
 function lineText({ number, text, is_continued, is_unfinished, line_bytes }: Line): string {
   const note = line_bytes === undefined ? '' : ` (a part of the line's ${line_bytes} bytes)`;
   return `${number}${is_continued ? '+' : ''}: ${text}${is_unfinished ? ' ...' : ''}${note}`;
 }
 
-function howToGoOn(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
+function continuationText(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
   const none = lines.length ? '' : 'No lines here. ';
   if (cursor === undefined)
     return is_complete && is_at_end ? `${none}This is the end of the log.` : `${none}That is all.`;

@@ -1,6 +1,6 @@
 /**
- * Tools about operations: short ones, that every face lists beside the long ones. What they take and give is the same
- * on each. Only operation_get can wait, if it is asked to.
+ * Definition of the operation_* tools: short tools that every protocol lists, with the same arguments and results. Only
+ * operation_get can wait, if requested.
  */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
@@ -14,7 +14,7 @@ import { withoutNulls } from '../../shared/null-arguments.js';
 import type { BuiltinTool } from '../builtin-tool.js';
 
 interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
-  /** Behind the prefix. */
+  /** Name without the prefix `operation_`. */
   name: string;
   title: string;
   description: string;
@@ -32,15 +32,15 @@ export interface ToolAnswer<Output> {
   output: Output;
   /** The output as text. */
   text: string;
-  /** What stands beside the text: links. */
-  beside?: ContentBlock[];
-  /** Is it the outcome of work that failed? Default: false. */
+  /** Content blocks after the text: links. */
+  extraContent?: ContentBlock[];
+  /** Whether the answer is the outcome of failed work. Default: false. */
   isError?: boolean;
   /** The result's `_meta`, for programs. */
   meta?: Record<string, unknown>;
 }
 
-/** Defines one. Its results are what its output schema says by their type. */
+/** Defines an operation_* tool. Types ensure that its results match its output schema. */
 export function defineOperationTool<Input extends z.ZodObject, Output extends z.ZodObject>({
   name,
   input,
@@ -64,7 +64,7 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
       const answer = await run(engine, caller, filled as z.output<Input>);
       if ('question' in answer) return answer;
       return {
-        content: [{ type: 'text', text: answer.text }, ...(answer.beside ?? [])],
+        content: [{ type: 'text', text: answer.text }, ...(answer.extraContent ?? [])],
         structuredContent: answer.output,
         ...(answer.isError ? { isError: true } : {}),
         ...(answer.meta ? { _meta: answer.meta } : {}),

@@ -18,11 +18,11 @@ const input = z.strictObject({
     .enum(['accept', 'decline', 'cancel'])
     .default('accept')
     .describe(
-      'accept: with content. decline: the work is told that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+      'accept: with content. decline: the work learns that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
     ),
   content: z
     .record(z.string(), z.unknown())
-    // By default it is {}, which means the same, but LlamaIndex shows that to its model as text values only.
+    // By default it is {}, which means the same, but LlamaIndex presents that to its model as string values only.
     .meta({ additionalProperties: true })
     .optional()
     .describe("The answer, as the question's schema says. Only with accept."),
@@ -32,7 +32,7 @@ export const operationAnswer = defineOperationTool({
   name: 'answer',
   title: 'Answer what an operation asks',
   description: [
-    'Answers a question of an operation whose status is input_required, and lets it go on.',
+    'Answers a question of an operation whose status is input_required, and lets it continue.',
     'Ask the person unless you may decide it yourself: an answer is final and may approve what can not be undone.',
     'An answer that does not fit is refused, and the question stays open.',
   ].join('\n'),
@@ -59,7 +59,7 @@ export const operationAnswer = defineOperationTool({
       state = await engine.answer(principal, token, key, answer);
     } catch (error) {
       throw error instanceof LonghaulError && error.kind === 'invalid_answer'
-        ? doesNotFit(error, before, key)
+        ? invalidAnswer(error, before, key)
         : error;
     }
     const record = await engine.read(principal, token);
@@ -75,7 +75,7 @@ export const operationAnswer = defineOperationTool({
   },
 });
 
-/** @throws LonghaulError `wrong_state` when nothing is asked, or not that; `invalid_arguments` when it isn't clear what */
+/** @throws LonghaulError `wrong_state` if no question, or not this one, is open; `invalid_arguments` if the key is missing */
 function keyOf(record: OperationRecord, given: string | undefined): string {
   const open = Object.keys(record.inputRequests);
   if (given !== undefined && open.includes(given)) return given;
@@ -94,8 +94,8 @@ function keyOf(record: OperationRecord, given: string | undefined): string {
   return open[0]!;
 }
 
-/** What is wrong, with what was asked once more. */
-function doesNotFit({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
+/** The error together with the question and its schema. */
+function invalidAnswer({ message }: LonghaulError, { inputRequests }: OperationRecord, key: string) {
   const { message: question, schema } = inputRequests[key]!;
   return new LonghaulError(
     'invalid_answer',

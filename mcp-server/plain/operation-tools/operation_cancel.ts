@@ -4,9 +4,9 @@ import { answerOf, envelopeSchema } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
-/** Most operations that one call cancels. */
+/** Maximum number of operations that one call cancels. */
 const MAX_CANCELLED = 100;
-/** How many cancels are on their way at once. */
+/** Maximum number of concurrent cancel requests. */
 const AT_ONCE = 10;
 
 const input = z.strictObject({
@@ -90,7 +90,7 @@ async function cancelAll(
   return { output: { cancelled, has_more: hasMore }, text: text.filter(Boolean).join('\n') };
 }
 
-/** @returns those that were still open */
+/** @returns tokens of the operations that were still open */
 async function cancelEach(
   engine: Engine,
   principal: string,

@@ -7,7 +7,7 @@ export const operationDelete = defineOperationTool({
   title: 'Delete an operation',
   description: [
     'Removes an operation that has ended, with its result, partial result, files and logs, for good. Afterwards its token is unknown, and its idempotency_key is free for new work.',
-    'An open operation is refused: operation_cancel first. So is one that was resumed, while the operation that goes on from it is there: delete that one first.',
+    'An open operation is refused: operation_cancel first. So is one that was resumed, while the operation that continues from it is there: delete that one first.',
     'Lists lag by seconds and may show it for that long. Call it again if it fails half-way.',
   ].join('\n'),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },

@@ -10,17 +10,17 @@ import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../shared/resource-links.js';
 import { INLINE_RESULT_BYTES, renderFailure, renderResult } from '../../shared/results.js';
-import { LONGEST_WAIT_SECONDS, waitFor, type Waited } from '../wait.js';
+import { LONGEST_WAIT_SECONDS, waitFor, type WaitResult } from '../wait.js';
 import { logArguments, logOutput, logPageSchema, logText } from './log-view.js';
 import { refuse, token } from './fields.js';
 import { defineOperationTool, type ToolAnswer } from './operation-tool.js';
 import { childrenOutput, childSchema, partStatuses, stepsText } from './steps-view.js';
 
-/** How long it waits unless the caller says otherwise, in seconds. */
+/** Default of `timeout`, in seconds. */
 const DEFAULT_WAIT_SECONDS = 60;
-/** How much of a partial result the text shows, in characters. */
+/** Maximum length of a partial result in the text, in characters. */
 const PARTIAL_CHARACTERS = 16_000;
-/** Most links beside the text of a view. */
+/** Maximum number of links in a view's result. */
 const MAX_LINKS = 50;
 
 const input = z.strictObject({
@@ -68,14 +68,14 @@ const output = envelopeSchema.extend({
 type Input = z.output<typeof input>;
 type Answer = ToolAnswer<z.output<typeof output>>;
 
-interface Look {
+interface ViewContext {
   engine: Engine;
   caller: Caller;
   args: Input;
   record: OperationRecord;
   tool: Tool | undefined;
-  /** Why the wait has ended; missing when there was none. */
-  why: Waited['why'] | undefined;
+  /** Why the wait has ended; undefined if there was no wait. */
+  reason: WaitResult['reason'] | undefined;
 }
 
 export const operationGet = defineOperationTool({
@@ -87,29 +87,29 @@ export const operationGet = defineOperationTool({
     'steps: the jobs and steps of a pipeline, their outputs and the files that they left.',
     `logs: what a step of a pipeline has printed, or what another tool has logged, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
     'result: the result alone, as the tool gives it. partial: what is finished so far.',
-    'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work goes on in any case.',
+    'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work continues in any case.',
     'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
   ].join('\n'),
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,
   output,
   async run(engine, caller, args) {
-    assertFitting(args);
-    const { record, why } = await readOrWait(engine, caller, args);
-    if (why === 'question' && caller.questions?.kind === 'result') return { question: record };
+    assertArgumentsOfView(args);
+    const { record, reason } = await readOrWait(engine, caller, args);
+    if (reason === 'question' && caller.questions?.kind === 'result') return { question: record };
     return VIEWS[args.view]({
       engine,
       caller,
       args,
       record,
       tool: engine.tools.get(record.tool),
-      why,
+      reason,
     });
   },
 });
 
-/** @throws LonghaulError `invalid_arguments` for what belongs to another view */
-function assertFitting({ view, ...args }: Input): void {
+/** @throws LonghaulError `invalid_arguments` for arguments of another view */
+function assertArgumentsOfView({ view, ...args }: Input): void {
   if (view === 'logs') return;
   for (const name of Object.keys(logArguments) as (keyof typeof logArguments)[]) {
     if (args[name] !== undefined)
@@ -123,7 +123,7 @@ async function readOrWait(
   engine: Engine,
   caller: Caller,
   args: Input,
-): Promise<{ record: OperationRecord; why?: Waited['why'] }> {
+): Promise<{ record: OperationRecord; reason?: WaitResult['reason'] }> {
   const { token, wait, timeout } = args;
   if (wait)
     caller.onContinuation?.({
@@ -136,10 +136,10 @@ async function readOrWait(
   return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, caller) : { record };
 }
 
-const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
-  async summary(look) {
-    const { engine, record, tool, why } = look;
-    const answer: Answer = answerOf(await withParts(engine, record, tool, why), { tool, why });
+const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = {
+  async summary(context) {
+    const { engine, record, tool, reason } = context;
+    const answer: Answer = answerOf(await withParts(engine, record, tool, reason), { tool, reason });
     return record.answers ? withAnswers(answer, record.answers) : answer;
   },
 
@@ -147,11 +147,11 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
     const live = await engine.readLive(caller.principal, record.token);
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
-    const { children: _children, ...envelope } = lean(envelopeOf(live, context));
+    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));
     return {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
-      beside: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
+      extraContent: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
       meta: { [STATUS_META_KEY]: live.status, [PARTS_META_KEY]: partStatuses(live) },
     };
   },
@@ -166,7 +166,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
       fromLine: from_line,
       toLine: to_line,
     });
-    const { children: _children, ...envelope } = lean(envelopeOf(record, context));
+    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(record, context));
     const log = logOutput(page, record);
     return { output: { ...envelope, log }, text: logText(token, log, tail) };
   },
@@ -175,11 +175,11 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
     if (!isOver(plainStatus(record))) return answerOf(record, context);
     const { content, isError } =
       record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record);
-    const [first, ...beside] = content;
+    const [first, ...extraContent] = content;
     return {
       output: envelopeOf(record, context),
       text: first?.type === 'text' ? first.text : '',
-      beside,
+      extraContent,
       isError: isError ?? false,
     };
   },
@@ -191,7 +191,7 @@ const VIEWS: Record<Input['view'], (look: Look) => Promise<Answer>> = {
   },
 };
 
-/** With the answered questions; models are told of those that nobody has answered. */
+/** Adds the answered questions; the text mentions only those that took their default. */
 function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredRequest[]): Answer {
   const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
   return {
@@ -209,8 +209,13 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
   };
 }
 
-/** Without what other views are for. */
-function lean({ result: _result, links: _links, partial: _partial, ...envelope }: Envelope): Envelope {
+/** Omits fields that other views show. */
+function withoutOtherViews({
+  result: _result,
+  links: _links,
+  partial: _partial,
+  ...envelope
+}: Envelope): Envelope {
   return envelope;
 }
 

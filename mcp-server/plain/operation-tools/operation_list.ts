@@ -30,7 +30,7 @@ const input = z.strictObject({
     .string()
     .max(8192)
     .optional()
-    .describe('Of the page before: goes on behind it, with its filters.'),
+    .describe('Of the page before: continues behind it, with its filters.'),
 });
 
 export const operationList = defineOperationTool({
@@ -97,7 +97,7 @@ export const operationList = defineOperationTool({
   },
 });
 
-/** @throws LonghaulError `invalid_arguments` */
+/** Start of the period. @throws LonghaulError `invalid_arguments` */
 function timeOf(since: number | string): Date {
   const time = typeof since === 'number' ? Date.now() - since * 1000 : Date.parse(since);
   const date = new Date(time);
@@ -108,7 +108,7 @@ function timeOf(since: number | string): Date {
   return date;
 }
 
-/** Date.parse takes 30 February for 2 March. */
+/** Whether it is a valid ISO 8601 time: Date.parse accepts 30 February as 2 March. */
 function isTime(text: string): boolean {
   const day = text.slice(0, 10);
   return ISO_TIME.test(text) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);

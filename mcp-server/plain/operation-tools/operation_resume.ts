@@ -7,17 +7,19 @@ export const operationResume = defineOperationTool({
   name: 'resume',
   title: 'Resume an operation',
   description: [
-    'Goes on with a pipeline that failed, was cancelled or timed out, as a new operation with a token of its own.',
+    'Continues a pipeline that failed, was cancelled or timed out, as a new operation with a token of its own.',
     'One that is still being cancelled is waited for, for up to 30 seconds.',
     'Finished steps are not run again, unless from says so. Asking twice gives the same operation.',
   ].join('\n'),
-  // What it does to the world is what the pipeline's steps do.
+  // The effects are those of the pipeline's steps.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     token,
     from: reference
       .optional()
-      .describe('Step to go on from: job/2, job/Step name, or a job. Default: after the last finished step.'),
+      .describe(
+        'Step to continue from: job/2, job/Step name, or a job. Default: after the last finished step.',
+      ),
     changes: z
       .record(z.string(), z.unknown())
       .optional()
@@ -26,14 +28,14 @@ export const operationResume = defineOperationTool({
       ),
   }),
   output: envelopeSchema,
-  async run(engine, { principal, signal, closing }, { token, from, changes }) {
+  async run(engine, { principal, signal, shutdown }, { token, from, changes }) {
     const record = await engine.resume(principal, token, {
       ...(from === undefined ? {} : { from }),
       ...(changes === undefined ? {} : { changes }),
-      signal: AbortSignal.any([signal, closing.signal]),
+      signal: AbortSignal.any([signal, shutdown.signal]),
     });
     const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
-    const done = `Goes on as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
+    const done = `Continues as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
     return {
       output,
       text: [done, '', text].join('\n'),

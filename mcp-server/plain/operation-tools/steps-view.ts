@@ -1,4 +1,4 @@
-/** The view `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
+/** View `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
 import { z } from 'zod';
 import type { PartStatuses } from '../../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../../operations/record.js';
@@ -11,9 +11,9 @@ import { plainChildStatus, plainStatus } from '../envelope/status.js';
 import { artifactUri, mimeTypeOf } from '../../shared/resource-links.js';
 import { callText } from './fields.js';
 
-/** Most lines of the text: the structured content has all. */
+/** Maximum number of lines of the text; the structured content has all. */
 const MAX_LINES = 300;
-/** Longest output that the text shows, in characters. */
+/** Maximum length of an output in the text, in characters. */
 const MAX_OUTPUT_CHARACTERS = 200;
 
 const step = z.object({
@@ -26,7 +26,7 @@ const step = z.object({
   logs_of: z.string().optional().describe('Token of the earlier operation that it ran in.'),
 });
 
-/** A part as the summary has it, and what only this view adds. */
+/** A part as in the summary, with fields that only this view adds. */
 export const childSchema = z.object({
   name: z.string(),
   status: z.string(),

@@ -93,10 +93,10 @@ export async function taskResult(
   context: RenderContext,
   resultOf: (record: OperationRecord) => CallToolResult,
 ): Promise<CallToolResult | undefined> {
-  const { principal, signal, closing, onProgress, questions } = caller;
+  const { principal, signal, shutdown, onProgress, questions } = caller;
   let last: OperationRecord | undefined;
   for await (const record of engine.watch(principal, taskId, {
-    signal: AbortSignal.any([signal, closing.signal]),
+    signal: AbortSignal.any([signal, shutdown.signal]),
     progress: onProgress !== undefined,
   })) {
     last = record;
@@ -106,7 +106,7 @@ export async function taskResult(
     if (questions?.kind === 'stream') await questions.show(record);
   }
   if (signal.aborted) return undefined;
-  if (closing.hasBegun && !isTerminal(last?.status ?? 'working')) throw stillOpen(taskId, last, context);
+  if (shutdown.hasBegun && !isTerminal(last?.status ?? 'working')) throw stillOpen(taskId, last, context);
   if (!last) return undefined;
   if (last.error?.kind === 'protocol' && last.cancelRequestedAt === undefined)
     throw new ProtocolError(last.error.code ?? ProtocolErrorCode.InternalError, last.error.message);

@@ -18,7 +18,7 @@ export function followTask(listener: TaskListener): Follower {
   const questions = listener.questions?.();
   let sent = '';
   return {
-    async tell(record) {
+    async notify(record) {
       const task = renderTask(record, listener);
       const { progress, progressToken, hasProgressed } = record;
       const isOver = isTerminalTask(task);

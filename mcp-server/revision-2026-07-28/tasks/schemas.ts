@@ -39,11 +39,11 @@ export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities 
 
 /** `clientInfo.name` of the request being handled. */
 export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
-  return nameIn(mcpReq.envelope);
+  return clientNameIn(mcpReq.envelope);
 }
 
 /** @param meta a request's `_meta` */
-export function nameIn(meta: Record<string, unknown> | undefined): string | undefined {
+export function clientNameIn(meta: Record<string, unknown> | undefined): string | undefined {
   const { name } = (meta?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown };
   return typeof name === 'string' ? name : undefined;
 }

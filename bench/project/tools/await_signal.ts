@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
 export default defineTool({
-  name: 'told',
-  description: { does: 'Waits until it is told to end.' },
+  name: 'await_signal',
+  description: { does: 'Waits for a signal and ends.' },
   input: z.object({}),
   wait: true,
   timeoutSeconds: 600,
