@@ -89,7 +89,7 @@ describe('a definition is refused, naming tool and field, when', () => {
       'retryableErrors[1]: expected text; got 3',
     ],
     [
-      'several options are wrong: all are told',
+      'several options are wrong: all are reported',
       { retries: 3, estimate: { seconds: 1, attempts: 2 } },
       /estimate\.attempts: unknown option.*\n.*retries: unknown option/,
     ],
@@ -190,12 +190,12 @@ describe('a definition is refused, naming tool and field, when', () => {
 
 describe('a definition', () => {
   test('says what its time depends on', () => {
-    const told = (per: object) => define({ estimate: { seconds: 1, per } })().description;
-    expect(told({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
-    expect(told({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
+    const descriptionWith = (per: object) => define({ estimate: { seconds: 1, per } })().description;
+    expect(descriptionWith({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
+    expect(descriptionWith({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
       'about 1 s + 30 s per GB of n,',
     );
-    expect(told({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
+    expect(descriptionWith({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
   });
 
   test('fills in defaults, and describes its times', () => {

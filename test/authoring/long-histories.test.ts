@@ -73,7 +73,7 @@ test('the page has the example, with what Temporal suggests', () => {
   expect(EXAMPLE).toContain(SUGGESTED);
 });
 
-test('goes on in a new run with what it passes along and what goes along by itself', async () => {
+test('continues as new with the arguments that it passes, and keeps the record of the operation', async () => {
   const feed = join(folder, 'orders');
   const operation = await environment.start('import_orders', { feed });
   const { token } = operation;

@@ -8,7 +8,7 @@ import { PackedProject, run } from './packed.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-packed-'));
 const ENTRIES = ['longhaul', 'longhaul/workflow', 'longhaul/activity', 'longhaul/server', 'longhaul/testing'];
-/** What a user imports from each. */
+/** A name that users import from each. */
 const NAMES = ['defineTool', 'requestInput', 'saveArtifact', 'startServer', 'TestToolEnvironment'];
 
 let packed: PackedProject;

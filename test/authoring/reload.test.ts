@@ -53,7 +53,7 @@ export async function ${name}({ ledger }: { ledger: string }) {
   ${steps
     .map((step, index) =>
       asks && index === steps.length - 1
-        ? `await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Go on?');
+        ? `await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Continue?');
   words.push(await ${step}(ledger));`
         : `words.push(await ${step}(ledger));`,
     )
@@ -145,10 +145,10 @@ describe('at the start', () => {
 
   test('once it is corrected it is served', async () => {
     const before = takenUpSoFar();
-    writeTool('broken_at_start', 'mended');
+    writeTool('broken_at_start', 'fixed');
     await takenUp(before);
     await eventually('it is listed', async () => (await names()).includes('broken_at_start'));
-    expect(await wordsOf(await start('broken_at_start', 'mended'))).toEqual(['mended']);
+    expect(await wordsOf(await start('broken_at_start', 'fixed'))).toEqual(['fixed']);
     await eventually('no problem is left', async () => (await problems()).length === 0);
   });
 });
@@ -201,7 +201,7 @@ describe('without a restart', () => {
     expect(linesOf('held')).toEqual(['held_step old']);
   });
 
-  test('a changed workflow is taken up while its operations are open: they go on, and nothing runs twice', async () => {
+  test('a changed workflow is taken up while its operations are open: they continue, and nothing runs twice', async () => {
     write(
       'activities/asking.ts',
       activity('before', 'b', true) + activity('after', 'a').split('\n').slice(3).join('\n'),
@@ -215,7 +215,7 @@ describe('without a restart', () => {
     await parts.client.until(asked, 'input_required');
     await eventually('it runs', () => linesOf('running').length === 1);
     before = takenUpSoFar();
-    // What is past stays as it was; what is to come is more than it was.
+    // The history so far still replays; a step is added after it.
     write(
       'workflows/asking.ts',
       workflow('asking', ['before', 'after'], true).replace('return {', "words.push('x');\n  return {"),

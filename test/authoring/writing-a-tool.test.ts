@@ -121,7 +121,7 @@ describe('the tool of the page', () => {
   });
 });
 
-/** What the workflow keeps in its memo, as Temporal's UI shows it. */
+/** The workflow's memo, as Temporal's UI shows it. */
 async function memoOf(taskId: string): Promise<unknown> {
   const { Client, Connection } = await import('@temporalio/client');
   const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });

@@ -25,7 +25,7 @@ type Victim = (typeof VICTIMS)[number];
 export interface ChaosOptions {
   operations: number;
   kills: number;
-  /** Takes what happens, a line at a time. Default: nobody. */
+  /** Receives a line for each event. Default: none. */
   say?: (line: string) => void;
 }
 
@@ -134,7 +134,7 @@ async function isBack(victim: Victim, home: TestHome, { jobs }: Clients, key: st
   );
 }
 
-/** Operations that nobody started, or twice. Lists lag by up to seconds. */
+/** Violations when more or fewer operations are listed than were started. Lists lag by up to seconds. */
 async function doubled({ jobs }: Clients, operations: number): Promise<string[]> {
   let found = new Set<string>();
   const isComplete = async () => {

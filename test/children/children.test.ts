@@ -173,7 +173,7 @@ test('activities of parts hear of a cancel, leave their artifacts with the opera
   await eventually('its activity has heard of it', () => existsSync(`${again}.canceled`));
 }, 120_000);
 
-test('an attempt in a part goes on from what the one before reported', async () => {
+test('an attempt in a part continues from the last report of the attempt before', async () => {
   const gate = newGate();
   writeFileSync(gate, 'again');
   const token = await start({ name: 'north', gate });

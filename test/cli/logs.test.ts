@@ -20,11 +20,11 @@ jobs:
       - name: Compile
         run: |
           echo compiling
-          test -e "$INPUT_LEDGER.mended"
+          test -e "$INPUT_LEDGER.fixed"
           echo compiled
   report:
     needs: build
-    steps: [{ name: Tell, run: printf told }]
+    steps: [{ name: Announce, run: printf announced }]
 `,
   /** More than is sent at once, a line among it that alone is more, and an end without a line end. */
   long: `
@@ -166,12 +166,12 @@ describe('logs --follow', () => {
     const [server] = project.parts.parts;
     await server!.end('SIGKILL');
     await eventually('it says so', () => running.stderr.includes('retrying'));
-    touch('followed.mended');
+    touch('followed.fixed');
     touch('followed.go');
     project.parts.server();
     const ended = await running.ended;
     expect(ended.stdout).toBe(
-      `== build/1 Install\n${installs(1, 300)}installed\n== build/2 Compile\ncompiling\ncompiled\n== report/1 Tell\ntold`,
+      `== build/1 Install\n${installs(1, 300)}installed\n== build/2 Compile\ncompiling\ncompiled\n== report/1 Announce\nannounced`,
     );
     expect(ended.stderr).toMatch(/the server is back\nthe operation is completed\n$/);
     expect(ended.code).toBe(0);
@@ -189,7 +189,7 @@ describe('logs --follow', () => {
     expect(await run('logs', token, 'report/1', '--follow')).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('ends with Ctrl-C, and the work goes on', async () => {
+  test('ends with Ctrl-C, and the work continues', async () => {
     const token = await project.startOn('talk', 'left');
     await eventually('it has printed', async () =>
       (await run('logs', token)).stdout.includes('install 300\n'),
@@ -200,7 +200,7 @@ describe('logs --follow', () => {
     const ended = await running.ended;
     expect(ended.stderr).toMatch(new RegExp(`Come back with: \\S*longhaul logs ${token} --follow`));
     expect(ended).toMatchObject({ code: 130, stdout: '== build/1 Install\ninstall 300\n' });
-    touch('left.mended');
+    touch('left.fixed');
     touch('left.go');
     await project.client.until(token, (task) => task.status === 'completed' && !task.result.isError);
   });
@@ -218,9 +218,9 @@ test('at a terminal, colors are shown and whatever else a terminal would act upo
 });
 
 describe('resume', () => {
-  test('goes on after the last finished step and waits for the result', async () => {
-    const token = await failed('mended');
-    touch('mended.mended');
+  test('continues after the last finished step and waits for the result', async () => {
+    const token = await failed('fixed');
+    touch('fixed.fixed');
     const ended = await run('resume', token);
     expect(ended.stderr).toMatch(/^talk runs as \S+$/m);
     expect(ended.code).toBe(0);

@@ -50,7 +50,7 @@ test.each(['logs TOKEN', 'logs TOKEN --follow', 'logs TOKEN --json', 'get TOKEN 
   },
 );
 
-test('watch without a reader ends with the next line that it would print; the work goes on', async () => {
+test('watch without a reader ends with the next line that it would print; the work continues', async () => {
   const running = await project.client.start('slow_compute', { seconds: 8, label: '' });
   const { stdout } = await bash(`watch ${running} --json`, '| head -1');
   expect(stdout).toMatch(/"status":"(submitted|working)".*\ncodes 141 0\n$/);

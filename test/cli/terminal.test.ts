@@ -20,7 +20,7 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test('Ctrl-C detaches, and the work goes on', async () => {
+  test('Ctrl-C detaches, and the work continues', async () => {
     const terminal = open('call', 'slow_compute', '--seconds', '5');
     await terminal.at('count primes', KEYS.interrupt);
     const [, token] = /longhaul watch (\S+)/.exec(await terminal.shows('detached'))!;

@@ -88,7 +88,7 @@ describe('the endpoint refuses', () => {
     expect(response.status).toBe(415);
   });
 
-  test.each([5, 50])('a body over 4 MiB with 413, and goes on serving: %d MiB', async (mebibytes) => {
+  test.each([5, 50])('a body over 4 MiB with 413, and keeps serving: %d MiB', async (mebibytes) => {
     const huge = JSON.stringify(
       parts.client.envelope('tools/list', { padding: 'x'.repeat(mebibytes * 1024 * 1024) }),
     );
@@ -135,7 +135,7 @@ describe('the endpoint refuses', () => {
     }
   });
 
-  test('GET and DELETE with 405, and methods that the era lacks with -32601', async () => {
+  test('GET and DELETE with 405, and methods that the revision lacks with -32601', async () => {
     for (const method of ['GET', 'DELETE']) {
       expect((await fetch(parts.client.url, { method })).status).toBe(405);
     }

@@ -51,7 +51,7 @@ async function expectGoesOn(taskId: string, name: string): Promise<void> {
 }
 
 describe('kill -9 in the middle of a job', () => {
-  test('of the MCP server: the job does not notice, and the same token goes on', async () => {
+  test('of the MCP server: the job does not notice, and its token stays valid', async () => {
     const taskId = await startAndReachThird('server');
     const { server } = home.parts();
     kill(server);
@@ -67,13 +67,13 @@ describe('kill -9 in the middle of a job', () => {
     expect(ledgerOf('worker').started).toEqual([1, 2, 3, 3, 4, 5]);
   }, 180_000);
 
-  test('of Temporal: the job goes on where it was', async () => {
+  test('of Temporal: the job continues where it was', async () => {
     const taskId = await startAndReachThird('temporal');
     kill(home.parts().temporal);
     await expectGoesOn(taskId, 'temporal');
   }, 180_000);
 
-  test('of everything at once: after the next start the same token goes on', async () => {
+  test('of everything at once: after the next start the job continues under its token', async () => {
     const taskId = await startAndReachThird('all');
     const { temporal, worker, server } = home.parts();
     const supervisor = home.state().supervisorPid!;

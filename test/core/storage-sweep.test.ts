@@ -31,7 +31,7 @@ async function keysOf(storage: Storage, prefix?: string): Promise<string[]> {
   return keys.sort();
 }
 
-/** What an operation may have in storage. */
+/** Values that an operation may have in storage. */
 const valuesOf = (workflowId: string) => [
   artifactKey(workflowId, 'site/index.html'),
   artifactKey(workflowId, 'report.csv'),

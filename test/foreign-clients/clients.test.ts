@@ -29,7 +29,7 @@ interface Report {
   versions: Record<string, string>;
   protocol: string;
   tools: string[];
-  /** What the callback for questions was asked. */
+  /** Questions that the callback was asked. */
   questions?: string[];
   /** `id`: the task's; `calls`: the tools that were called; `result`: what the client made of the result. */
   runs: { way: Way; id?: string; calls?: string[]; result: unknown }[];

@@ -149,7 +149,7 @@ export class Line {
   }
 
   /** New connections get through again; those from before are lost. */
-  mend(): void {
+  restore(): void {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 /** How a host loses Temporal, and finds it again. */
 const FAULTS: Record<string, { begin(host: TestHost): void; end(host: TestHost): void }> = {
-  'is cut off': { begin: () => line.cut(), end: () => line.mend() },
+  'is cut off': { begin: () => line.cut(), end: () => line.restore() },
   hangs: {
     begin: ({ worker }) => void worker.process.kill('SIGSTOP'),
     end: ({ worker }) => void worker.process.kill('SIGCONT'),

@@ -41,8 +41,8 @@ test('of a part with most steps among most parts: it still opens', async () => {
     const telling = tellLogs(storage, 'w', children, position.logs, false);
     let next = await telling.next();
     for (; !next.done; next = await telling.next()) lines += next.value.lines.length;
-    const told = position.logs.at[4_800]?.length === 400;
-    if (told && !next.value.isBehind) break;
+    const isDelivered = position.logs.at[4_800]?.length === 400;
+    if (isDelivered && !next.value.isBehind) break;
   }
   expect(lines).toBe(200 * 500);
   // The largest numbers that a log can have.
@@ -60,14 +60,14 @@ test('the logs of many parts are streamed in turn, each line once', async () => 
   for (const { name } of children)
     for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));
   const { logs } = beginningOf('run');
-  const told: string[] = [];
+  const texts: string[] = [];
   for (let rounds = 0; rounds < 10; rounds += 1) {
     const telling = tellLogs(storage, 'v', children, logs, true);
     let next = await telling.next();
-    for (; !next.done; next = await telling.next()) told.push(...next.value.lines.map(({ text }) => text));
+    for (; !next.done; next = await telling.next()) texts.push(...next.value.lines.map(({ text }) => text));
     if (next.value.isDone) break;
     expect(rounds).toBeLessThan(9);
   }
-  expect(told).toEqual(children.flatMap(({ name }) => [`${name} 1`, `${name} 2`]));
+  expect(texts).toEqual(children.flatMap(({ name }) => [`${name} 1`, `${name} 2`]));
   expect(logs.at).toEqual({});
 });

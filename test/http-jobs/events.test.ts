@@ -103,7 +103,7 @@ describe('the events of a pipeline', () => {
 
   test('have every line of every step once, whole', () => {
     const lines = Object.fromEntries(
-      Object.entries(loggedLines(all)).map(([step, told]) => [step, told.map(({ text }) => text)]),
+      Object.entries(loggedLines(all)).map(([step, logged]) => [step, logged.map(({ text }) => text)]),
     );
     const ofItem = (item: string, index: number) => ({
       [`each[${index}]/1`]: [1, 2, 3].map((number) => `${item} ${number}`),

@@ -193,7 +193,7 @@ describe('the lines of a worker', () => {
     expect((await textOf()).endsWith('written\nafter\n')).toBe(true);
   });
 
-  test('fill a log to its limit, of which it tells once, whoever writes', async () => {
+  test('of several writers fill a log to its limit, which it reports once', async () => {
     const limitBytes = 40 * 1024;
     const workers = [logs({ limitBytes }), logs({ limitBytes })];
     for (let line = 0; line < 2_000; line += 1) {

@@ -244,17 +244,17 @@ describe('the log of an operation', () => {
     expect(found.log.lines).toHaveLength(2);
   });
 
-  test('tells a reader of events each line once, also one that comes back', async () => {
+  test('sends a reader of events each line once, also one that reconnects', async () => {
     const gate = newGate();
     const token = await caller.start('chatter', { lines: 300, gate });
     const first = await openEvents(parts.base, token);
-    await eventually('some are told', () => loggedLines(first.events)['operation']);
+    await eventually('some are sent', () => loggedLines(first.events)['operation']);
     first.close();
     const second = await openEvents(parts.base, token, first.lastId());
     open(gate);
     await second.ended;
-    const told = [...first.events, ...second.events];
-    expect(loggedLines(told)['operation']!.map(({ number }) => number)).toEqual(
+    const sent = [...first.events, ...second.events];
+    expect(loggedLines(sent)['operation']!.map(({ number }) => number)).toEqual(
       Array.from({ length: 304 }, (_, index) => index + 1),
     );
   });
@@ -336,7 +336,7 @@ describe('several workers', () => {
     }
   }, 120_000);
 
-  test('of which one is killed leave whole lines, and the next one goes on', async () => {
+  test('of which one is killed leave whole lines, and the next one continues', async () => {
     const token = await caller.start('chatter', { lines: 200, speakers: 4, pauseMs: 20 });
     await eventually('some lines are there', async () => (await logOf(token)).length > 50);
     const [killed] = workers();

@@ -210,7 +210,7 @@ describe('refuses', () => {
     expect(await isKnown(foreign)).toBe(true);
   });
 
-  test('one that was resumed, until the operation that goes on from it is deleted', async () => {
+  test('one that was resumed, until the operation that resumes it is deleted', async () => {
     const token = await ended('ledger', { word: 'wrong' });
     const { token: resumed } = await caller.get('operation_resume', {
       token,

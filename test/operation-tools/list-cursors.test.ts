@@ -36,7 +36,7 @@ afterAll(async () => {
   await parts?.stop();
 });
 
-test("a list's cursor goes on for its principal and filters only", async () => {
+test("a list's cursor is valid for its principal and filters only", async () => {
   const anna = `anna-${randomUUID()}`;
   const tokens = new Set<string>();
   for (let count = 0; count < 3; count += 1)

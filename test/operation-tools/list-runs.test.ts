@@ -134,7 +134,7 @@ test('since is about the start of the operation, not of its current run', async 
   const since = new Date().toISOString();
   const stage = async () => (await parts.client.get(token))._meta['longhaul/progress']?.stage as string;
   const before = await stage();
-  await eventually('it goes on', async () => (await stage()) !== before);
+  await eventually('its stage changes', async () => (await stage()) !== before);
   const list = async (filter: object) => {
     const { result } = await parts.client.request('tools/call', {
       name: 'operation_list',

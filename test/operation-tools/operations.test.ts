@@ -75,7 +75,7 @@ describe('operation_get', () => {
     expect(done).not.toHaveProperty('next_action');
   });
 
-  test('waits no longer than it is told to, and says that the work goes on', async () => {
+  test('waits no longer than its timeout, and says that the work continues', async () => {
     const token = await caller.start('slow_compute', { seconds: 60 });
     const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
     expect(waited).not.toHaveProperty('isError');

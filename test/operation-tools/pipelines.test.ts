@@ -184,7 +184,7 @@ describe('resources', () => {
     ['an unknown file', '{}/artifacts/nope.txt'],
     ['a way out of the storage', '{}/artifacts/..%2F..%2F..%2Fsecret'],
     ['an unknown step', '{}/logs/make%2F9'],
-    ['lines that are none', '{}/logs/make%2F1?from=x'],
+    ['a range that is no number', '{}/logs/make%2F1?from=x'],
     ['too long a tail', '{}/logs/make%2F1?tail=100000'],
     ['an unknown parameter', '{}/logs/make%2F1?line=1'],
     ['a parameter of a file', '{}/artifacts/make%2Fout%2Ftable.csv?from=1'],
@@ -197,7 +197,7 @@ describe('resources', () => {
 });
 
 describe('operation_resume', () => {
-  test('goes on with other arguments for what still runs; what has finished keeps what it did', async () => {
+  test('runs the open steps with other arguments; finished steps keep their results', async () => {
     await caller.refused(
       'operation_resume',
       { token: failed, changes: { word: 7 } },

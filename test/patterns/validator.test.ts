@@ -126,7 +126,7 @@ describe('a value of 1 MiB takes a moment', () => {
   });
 });
 
-test('a problem behind a reference is told as any other', () => {
+test('a problem behind a reference is reported as any other', () => {
   const schema = { properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'integer', minimum: 3 } } };
   expect(check(schema, { a: 'x' }, 'value')).toEqual(['value.a: expected integer; got "x"']);
   expect(check(schema, { a: 1 }, 'value')).toEqual(['value.a: expected minimum 3; got 1']);

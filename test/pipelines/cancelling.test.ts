@@ -16,7 +16,7 @@ jobs:
     steps:
       - name: hold on
         run: |
-          if [ -e "$INPUT_LEDGER.mended" ]; then exit 0; fi
+          if [ -e "$INPUT_LEDGER.fixed" ]; then exit 0; fi
           trap '' TERM
           echo started >> "$INPUT_LEDGER"
           while :; do sleep 0.1; done
@@ -43,7 +43,7 @@ async function running(name: string): Promise<void> {
   await eventually('the step runs', () => project.lines(name).includes('started'));
 }
 
-const mend = (name: string) => writeFileSync(join(project.ledgers, `${name}.mended`), '');
+const fix = (name: string) => writeFileSync(join(project.ledgers, `${name}.fixed`), '');
 const tool = async (name: string, args: object) =>
   (await plain.request('tools/call', { name, arguments: args })).result;
 const job = async (path: string, init: RequestInit = {}) => {
@@ -114,11 +114,11 @@ describe('plain tools', () => {
     expect(result.structuredContent.closed_at).toBeDefined();
   }, 180_000);
 
-  test('operation_resume waits for the end, and goes on then', async () => {
+  test('operation_resume waits for the end, and then continues', async () => {
     const token = await stubborn('resumed');
     await tool('operation_cancel', { token });
     await expectOpen(token);
-    mend('resumed');
+    fix('resumed');
     const resumed = await tool('operation_resume', { token });
     await expectEnded(token);
     expect(resumed.isError).toBeUndefined();
@@ -154,7 +154,7 @@ test('HTTP jobs: running with cancel_requested; wait and resume last until the e
     cancel_requested: true,
     status_message: STILL_RUNNING,
   });
-  mend('jobs');
+  fix('jobs');
   const waiting = job(`${token}?wait=60`);
   const resumed = await job(`${token}:resume`, post({}));
   await expectEnded(token);
@@ -213,7 +213,7 @@ test('the command line says that it is being cancelled; its watch and resume wai
   expect((await run(project.parts, ['cancel', token])).stdout).toContain('cancel requested');
   expect((await run(project.parts, ['status', token])).stdout).toContain(STILL_RUNNING);
   const watched = run(project.parts, ['watch', token]);
-  mend('cli');
+  fix('cli');
   expect(await run(project.parts, ['resume', token])).toMatchObject({ code: 0 });
   await expectEnded(token);
   expect((await watched).code).toBe(5);

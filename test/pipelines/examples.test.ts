@@ -15,7 +15,7 @@ const SIGNING_KEY = 'correct horse battery staple';
 const anything = z.looseObject({});
 /** A package without dependencies. */
 const SMALL = { package: 'is-number', version: '7.0.0' };
-/** What is known of minimist 1.2.5: CVE-2021-44906. */
+/** Advisory on minimist 1.2.5: CVE-2021-44906. */
 const POLLUTION = {
   id: 1097678,
   url: 'https://github.com/advisories/GHSA-xvch-5gv4-984h',
@@ -125,7 +125,7 @@ async function readArtifact(client: Client, token: string, name: string): Promis
   return text === undefined ? Buffer.from(blob!, 'base64') : Buffer.from(text);
 }
 
-/** What a result of the audit must be, from the registry itself and its file. */
+/** Expects the audit's result to be that of the registry itself and the package's file. */
 async function expectSmallAudit(audit: Audit): Promise<void> {
   const { license, file } = await published(SMALL.package, SMALL.version);
   expect(audit).toMatchObject({
@@ -202,7 +202,7 @@ describe('audit_npm_package', () => {
     });
   });
 
-  test('a registry without audits is a finding, and whoever declines gets the report all the same', async () => {
+  test('a registry without audits is a finding, and a person who declines gets the report all the same', async () => {
     registry.advisories = 'none';
     const token = await detached('audit_npm_package', '--package', SMALL.package, '--version', SMALL.version);
     await reached(token, 'input_required');

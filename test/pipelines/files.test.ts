@@ -55,11 +55,11 @@ test('an edit, a new name and a deletion reach new operations only', async () =>
   const first = await start('first');
   project.write('waits', waits('second'));
   const second = await start('second');
-  renameSync(join(project.folder, 'waits.yml'), join(project.folder, 'waits-anew.yml'));
-  expect(await names()).toContain('waits_anew');
+  renameSync(join(project.folder, 'waits.yml'), join(project.folder, 'waits-renamed.yml'));
+  expect(await names()).toContain('waits_renamed');
   expect(await names()).not.toContain('waits');
-  rmSync(join(project.folder, 'waits-anew.yml'));
-  expect(await names()).not.toContain('waits_anew');
+  rmSync(join(project.folder, 'waits-renamed.yml'));
+  expect(await names()).not.toContain('waits_renamed');
   for (const ledger of ['first', 'second']) letGo(ledger);
   expect([await wordOf(first), await wordOf(second)]).toEqual(['first', 'second']);
 }, 120_000);

@@ -129,7 +129,7 @@ describe('kill -9 while a step runs', () => {
     300_000,
   );
 
-  test('of everything at once: the same token goes on, and asks', async () => {
+  test('of everything at once: the operation continues under its token, and asks', async () => {
     const taskId = await startAndReachSecond('careful', 'all');
     const { temporal, worker, server } = home.parts();
     const supervisor = home.state().supervisorPid!;

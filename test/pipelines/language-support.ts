@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { parsePipeline, type Problem } from '../../pipelines/parse.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 
-/** What the problems of a text have to be: `line:column: message`. */
+/** Problems of a text, as `line:column: message`. */
 export function problemsOf(text: string, path = 'demo.yml'): string[] {
   return parsePipeline(text, path).problems.map(
     ({ line, column, message }) => `${line}:${column}: ${message}`,

@@ -69,7 +69,7 @@ jobs:
     steps:
       - { name: fails and is forgiven, run: 'echo forgiven >> "$INPUT_LEDGER"; exit 3', continue-on-error: true }
       - { name: sees the failure, if: failure, run: 'echo after forgiven >> "$INPUT_LEDGER"' }
-      - { name: goes on, run: 'echo goes on >> "$INPUT_LEDGER"' }
+      - { name: continues, run: 'echo continues >> "$INPUT_LEDGER"' }
       - { name: fails, run: 'for i in $(seq 1 80); do echo "line $i"; done; exit 7' }
       - { name: not run, run: 'echo never >> "$INPUT_LEDGER"' }
       - { name: on failure, if: failure, run: 'echo on failure >> "$INPUT_LEDGER"' }
@@ -110,7 +110,7 @@ jobs:
       - run: echo "found=three problems" >> "$LONGHAUL_OUTPUT"
       - name: Gate
         approval:
-          message: Go on with these?
+          message: Continue with these?
           fields:
             properties:
               ticket: { type: string }
@@ -250,7 +250,7 @@ test('conditions: what runs after a failure, and what the result says of it', as
   const token = await project.startOn('conditions', 'conditions');
   const result = await finish(token);
   expect(project.lines('conditions').sort()).toEqual(
-    ['forgiven', 'after forgiven', 'goes on', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
+    ['forgiven', 'after forgiven', 'continues', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
   );
   expect(result.isError).toBe(true);
   const text = textOf(result);
@@ -288,7 +288,7 @@ describe('approval', () => {
   test('shows what the job found, and hands the answers to the steps', async () => {
     const token = await project.startOn('approved', 'approved');
     const first = await openQuestion(token);
-    expect(first.question.params.message).toContain('Go on with these?');
+    expect(first.question.params.message).toContain('Continue with these?');
     expect(first.question.params.message).toContain('found: three problems');
     expect(first.question.params.requestedSchema.required).toEqual(['ticket']);
     expect((await project.children(token))[0]).toMatchObject({ status: 'input_required' });

@@ -49,7 +49,7 @@ describe('the end of a step', () => {
     kill(await pidIn('stranger'));
   });
 
-  test('is told apart: an exit code of 137 from a SIGKILL', async () => {
+  test('distinguishes an exit code of 137 from a SIGKILL', async () => {
     expect((await home.failed('exit 137')).trouble).toMatchObject({ exitCode: 137 });
     const killed = await home.failed('kill -KILL $$', { step: 2 });
     expect(killed.trouble).toEqual({ signal: 'SIGKILL', outputs: {}, lastLines: [] });

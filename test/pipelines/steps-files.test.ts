@@ -270,7 +270,7 @@ describe('a workspace', () => {
     await home.run('cat kept.txt; echo " $INPUT_NAME"', {}, { workflowId: other });
     const log = await home.storage.read(`logs/${other}/build/1`);
     expect(String(log)).toBe('kept y\n');
-    // What is gone can't be taken over: there is a new workspace.
+    // A workspace that is gone can't be taken over: there is a new one.
     expect(await home.openWorkspace(takeOver, 'operation-3')).toBe(false);
     await home.run('ls -A; echo empty', {}, { workflowId: 'operation-3' });
     expect(String(await home.storage.read('logs/operation-3/build/1'))).toBe('empty\n');

@@ -67,7 +67,7 @@ async function killedWorker(
 
 /** Outcomes that would be reported to Temporal for steps of dead workers. */
 async function recovered(): Promise<any[]> {
-  const told: any[] = [];
+  const outcomes: any[] = [];
   await recoverSteps({
     settings: { home: home.home },
     storage: home.storage,
@@ -75,15 +75,15 @@ async function recovered(): Promise<any[]> {
     environment: { LONGHAUL_SECRET_KEY: 'top-secret-value' },
     reportOutcome: async ({ taskToken }, outcome) => {
       const token = String(taskToken);
-      if (outcome.status === 'completed') told.push({ token, done: outcome.result });
+      if (outcome.status === 'completed') outcomes.push({ token, done: outcome.result });
       if (outcome.status === 'failed') {
         const { type, details } = outcome.error as any;
-        told.push({ token, type, trouble: details?.[0] });
+        outcomes.push({ token, type, trouble: details?.[0] });
       }
       return true;
     },
   });
-  return told;
+  return outcomes;
 }
 
 const COUNT = 'echo run >>count; ';
@@ -136,7 +136,7 @@ describe('a step that is run once more', () => {
 });
 
 describe('kill -9 of a worker', () => {
-  test('ends its step; the next worker tells Temporal that it is in doubt, and so does the journal', async () => {
+  test('ends its step; the next worker reports to Temporal that it is in doubt, and so does the journal', async () => {
     await killedWorker(
       `${COUNT} echo half; setsid sleep 600 & sleep 600 & echo $$ >ready; sleep 600`,
       {},
@@ -155,7 +155,7 @@ describe('kill -9 of a worker', () => {
     expect(runs()).toBe(1);
   }, 120_000);
 
-  test('does not make a step fail that goes on printing: it is ended, and in doubt', async () => {
+  test('does not make a step fail that keeps printing: it is ended, and in doubt', async () => {
     await killedWorker(`echo x >ready; while :; do echo more || echo broken >>trouble; done`);
     expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
     expect(existsSync(file('trouble'))).toBe(false);

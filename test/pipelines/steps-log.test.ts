@@ -35,7 +35,7 @@ describe('the log of a step', () => {
     expect(peak - before).toBeLessThan(80_000_000);
   }, 120_000);
 
-  test('ends at its limit with a line that says so, and the step goes on', async () => {
+  test('ends at its limit with a line that says so, and the step continues', async () => {
     const done = await home.run(
       'yes | head -c 5000000 || true; echo done=yes >>"$LONGHAUL_OUTPUT"',
       {},
@@ -142,7 +142,7 @@ describe('the log of a step', () => {
     });
   });
 
-  test('goes on for the next attempt after a line that tells them apart', async () => {
+  test('continues with the next attempt after a line that separates them', async () => {
     await home.failed('printf "first, no end of line"; exit 1');
     await home.failed('echo second; exit 2', {}, { attempt: 2 });
     expect(home.log()).toMatch(

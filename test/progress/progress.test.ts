@@ -18,7 +18,7 @@ const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
 let parts: TestStack;
-/** What another server process would be: it has seen nothing before. */
+/** Engines as in new server processes: without a cached record. */
 const fresh: Engine[] = [];
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
@@ -77,7 +77,7 @@ async function activityOf(token: string) {
   return { workflowId: token, activityId: raw.pendingActivities![0]!.activityId! };
 }
 
-/** What the worker gives back for an activity that has reported. */
+/** Result that the worker returns for an activity that has reported. */
 const RESULT = {
   longhaul: 'result',
   progress: { progress: 40, total: 100, message: '40 reported' },
@@ -87,7 +87,7 @@ const RESULT = {
 const worker = (): Part => parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
 
 describe('progress that an activity has reported stays', () => {
-  test('when it completes and no worker is there to go on', async () => {
+  test('when it completes and no worker runs', async () => {
     const run = await start(await newEngine());
     const before = await reported(run);
     await worker().end('SIGKILL');
@@ -107,7 +107,7 @@ describe('progress that an activity has reported stays', () => {
     const before = await reported(run);
     await worker().end('SIGKILL');
     const temporal = await parts.temporal();
-    // What a worker that was killed in the middle of a workflow task has done: taken it, and nothing after that.
+    // As a worker that was killed in the middle of a workflow task: the task is taken and never completed.
     await temporal.workflow.getHandle(run.token).signal('nothing_that_matters');
     await temporal.connection.withDeadline(Date.now() + 30_000, () =>
       temporal.workflowService.pollWorkflowTaskQueue({
@@ -129,7 +129,7 @@ describe('progress that an activity has reported stays', () => {
     const run = await start(await newEngine(), { thenWaitSeconds: 3600 });
     await reported(run);
     run.open('fail');
-    const after = await eventually('the workflow goes on', async () => {
+    const after = await eventually('the workflow continues', async () => {
       const now = await (await newEngine()).read(ANONYMOUS, run.token);
       return now.stage === 'after the gate: kept detail' ? now : undefined;
     });
@@ -153,7 +153,7 @@ describe('progress that an activity has reported stays', () => {
     const before = await reported(run);
     await worker().end('SIGKILL');
     parts.worker();
-    const after = await eventually('the workflow goes on', async () => {
+    const after = await eventually('the workflow continues', async () => {
       const now = await run.record();
       expect(now.progress!.progress).toBe(40);
       expect(now.updatedAt >= before.updatedAt).toBe(true);

@@ -114,11 +114,11 @@ test('the server ends in good order', () => {
 });
 
 describe.each(['2026-07-28', ...VERSIONS])('a plain wait of %s', (version) => {
-  test.each(['tool', 'operation_get'])('by %s is answered with where it stands and how to go on', (kind) => {
+  test.each(['tool', 'operation_get'])('by %s is answered with its status and how to continue', (kind) => {
     expectStopping(answers[`${version} ${kind}`].result, token);
   });
 
-  test('by a short tool is answered with its token and how to go on', () => {
+  test('by a short tool is answered with its token and how to continue', () => {
     expectShortStopping(answers[`${version} short tool`].result);
   });
 });
@@ -127,7 +127,7 @@ test('a plain wait with progress is answered on its stream', () => {
   expectStopping(answers['2026-07-28 tool with progress'].result, token);
 });
 
-test('tasks/result is answered with an error that says that the task goes on', () => {
+test('tasks/result is answered with an error that says that the task continues', () => {
   expectTaskStopping(answers['tasks/result'].error, answers['task']);
 });
 

@@ -61,7 +61,7 @@ function state(): string[] {
 }
 
 describe('while the stack runs', () => {
-  test('it is intact, also while operations are written, and every one goes on', async () => {
+  test('it is intact, also while operations are written, and every one continues', async () => {
     const calls = Array.from({ length: 6 }, (_, index) =>
       home.run(['call', 'slow_compute', '--seconds', '3', '--label', String(index)]),
     );
@@ -112,7 +112,7 @@ describe('after its end', () => {
       /got "no database at a": the header/,
     ],
     [
-      'a page size that is none',
+      'an impossible page size',
       (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
       /expected a page size .*got 7/,
     ],

@@ -66,7 +66,7 @@ test('without a chosen port it takes the next free ones', async () => {
   expect(second.uiUrl).not.toBe(first.uiUrl);
 });
 
-test('a database that another server version made is refused, with a word on how to go on', async () => {
+test('a database that another server version made is refused, saying what to do', async () => {
   await (await start()).stop();
   const file = join(home, 'temporal.version');
   const made = JSON.parse(readFileSync(file, 'utf8')) as { server: string };

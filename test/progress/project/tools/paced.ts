@@ -11,7 +11,7 @@ export default defineTool({
     heartbeatSeconds: z.number().default(60),
     attempts: z.number().int().default(100),
     continuesOn: z.string().default('').describe('Task queue on which it continues as new at once.'),
-    thenWaitSeconds: z.number().default(0).describe('How long the workflow goes on after that.'),
+    thenWaitSeconds: z.number().default(0).describe('How long the workflow waits after that.'),
   }),
   output: z.object({ ended: z.string() }),
   deadlineSeconds: 3600,
