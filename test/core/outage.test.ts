@@ -8,7 +8,7 @@ import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 
 /** How long Temporal stays away. */
-const OUTAGE_MS = 30_000;
+const TEMPORAL_DOWN_MS = 30_000;
 
 let home: TestHome;
 let client: WireClient;
@@ -69,7 +69,7 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-')), 'ledger');
   const patient = await client.start('step_ledger', { ledger, steps: 2, secondsPerStep: 3, ask: true });
   await client.until(patient, 'input_required');
-  const busy = await client.start('slow_compute', { seconds: OUTAGE_MS / 1000 + 10 });
+  const busy = await client.start('slow_compute', { seconds: TEMPORAL_DOWN_MS / 1000 + 10 });
   await client.until(busy, (task) => task._meta?.['longhaul/progress']?.progress > 0);
 
   first.process.kill('SIGTERM');
@@ -80,7 +80,7 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   expect(Date.now() - outage).toBeLessThan(10_000);
   expect((await readiness())?.status).toBe(503);
   await saidByAllFaces(busy);
-  await delay(Math.max(0, OUTAGE_MS - (Date.now() - outage)));
+  await delay(Math.max(0, TEMPORAL_DOWN_MS - (Date.now() - outage)));
 
   await startTemporal();
   const task = await client.until(patient, 'input_required');

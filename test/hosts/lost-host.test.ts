@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, type TestHost } from './hosts-support.js';
+import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 /** Heartbeats that stay away are noticed after two minutes; the least absence is as long. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, type TestHost } from './hosts-support.js';
+import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, Line, type TestHost } from './hosts-support.js';
+import { Hosts, Line, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;

@@ -10,7 +10,7 @@ import { FIXTURES } from '../support/test-stack.js';
 import { linesOf, textOf, writePipelines } from './support.js';
 
 /** How long Temporal stays away: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */
-const OUTAGE_MS = 30_000;
+const TEMPORAL_DOWN_MS = 30_000;
 
 /** A step that ends once the test lets it, or a moment after SIGTERM. */
 const step = (end: string) => `
@@ -113,7 +113,7 @@ test('steps and activities that end while Temporal is away for 30 s are reported
       linesOf(ledger(['succeeds', 'fails', 'canceled'][at]!)).includes(line),
     ),
   );
-  await delay(Math.max(0, OUTAGE_MS - (Date.now() - away)));
+  await delay(Math.max(0, TEMPORAL_DOWN_MS - (Date.now() - away)));
   await startTemporal();
   await client.until(tokens.succeeds, 'completed', 240_000);
   const fails = await client.until(tokens.fails, 'completed', 240_000);
