@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolInput, type ToolOutput } from '../../index.js';
 import type { requestInput } from '../../workflows/runtime/index.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 const minimal = {
@@ -271,7 +272,7 @@ describe('a project that can not be served ends the process with 1 and one line 
   let parts: TestStack;
   beforeAll(async () => {
     parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
-  }, 90_000);
+  }, PROCESSES_MS);
   afterAll(async () => {
     await parts?.stop();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });

@@ -2,13 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 let parts: TestStack;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-authoring-'));
 beforeAll(async () => {
@@ -16,7 +18,7 @@ beforeAll(async () => {
     LONGHAUL_PROJECT: resolve('test/authoring/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
   });
-}, 90_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -106,7 +108,7 @@ describe('requestInput', () => {
       { key: 'north/input-1', action: 'accept', is_default: true, at },
       { key: second, action: 'accept', at },
     ]);
-  }, 120_000);
+  });
 
   test('fails with InputTimeout when there is no default', async () => {
     const task = await closed(await parts.client.start('ask_in_time', { timeoutSeconds: 1 }));

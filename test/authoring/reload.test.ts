@@ -14,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 // Each edit of a workflow takes a run of the bundler.
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-reload-'));
 const project = join(root, 'project');
@@ -122,7 +123,7 @@ beforeAll(async () => {
     LONGHAUL_HOME: join(root, 'home'),
   });
   [server, worker] = parts.parts as [Part, Part];
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(root, { recursive: true, force: true });

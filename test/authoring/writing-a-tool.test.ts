@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { filesOnThePage, run } from './packed.js';
 import { Reader } from './reader.js';
@@ -14,7 +15,7 @@ let client: WireClient;
 beforeAll(async () => {
   reader = await Reader.start();
   client = reader.client;
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => reader?.stop());
 
 /** A folder of logs, each of so many lines. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { documents, run as runOn, start as startOn, Terminal, type Ended, type Running } from './commands.js';
 
 const PIPELINES = {
@@ -49,8 +50,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const run = (...args: string[]): Promise<Ended> => runOn(project.parts, args);
 const start = (...args: string[]): Running => startOn(project.parts, args);

@@ -2,10 +2,13 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
+
+jest.setTimeout(OUTAGE_MS);
 
 /** How long Temporal stays away. */
 const TEMPORAL_DOWN_MS = 30_000;
@@ -89,6 +92,6 @@ test('a server and a worker start before Temporal, say so, and recover by themse
     content: { go: true },
   });
   expect((await client.until(patient, 'completed')).result.structuredContent).toEqual({ steps: [1, 2] });
-  const done = await client.until(busy, 'completed', 120_000);
+  const done = await client.until(busy, 'completed', PROCESSES_MS);
   expect(done.result).not.toHaveProperty('isError');
-}, 240_000);
+});

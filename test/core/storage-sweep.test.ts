@@ -9,6 +9,7 @@ import { folderStorage, storageOf, type Storage } from '../../platform/storage.j
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   parts = await TestStack.start();
   temporal = await parts.temporal();
   gone = await purged();
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
 const later = () => Date.now() + UNCHANGED_LIMIT_MS + 60_000;

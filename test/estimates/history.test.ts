@@ -11,10 +11,11 @@ import { storageOf } from '../../platform/storage.js';
 import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const project = resolve('test/estimates/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-estimates-'));

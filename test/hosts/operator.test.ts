@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
@@ -39,8 +40,8 @@ beforeAll(async () => {
   await eventually('careful runs', () => hosts.lines('careful').includes('start two first'));
   await hosts.parts.client.until(approved, 'input_required');
   second = await hosts.add('second');
-}, 180_000);
-afterAll(() => hosts?.stop(), 60_000);
+}, STACK_MS);
+afterAll(() => hosts?.stop());
 
 describe('longhaul hosts', () => {
   test('lists hosts with their jobs', () => {
@@ -95,7 +96,7 @@ describe('longhaul hosts', () => {
         const run = longhaul('drop', first.id);
         return run.status === 0 ? run : undefined;
       },
-      120_000,
+      PROCESSES_MS,
     );
     expect(drop.stdout).toContain(`Dropped ${first.id}.`);
     expect(drop.stdout).toContain(`${careful}  careful work  working`);

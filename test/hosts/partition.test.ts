@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
 import { Hosts, Line, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
@@ -9,11 +10,11 @@ let line: Line;
 beforeAll(async () => {
   hosts = await Hosts.start(PIPELINES);
   line = await Line.open(process.env['TEMPORAL_ADDRESS']!);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   line?.close();
   await hosts?.stop();
-}, 60_000);
+});
 
 /** How a host loses Temporal, and finds it again. */
 const FAULTS: Record<string, { begin(host: TestHost): void; end(host: TestHost): void }> = {
@@ -52,7 +53,7 @@ test.each(Object.keys(FAULTS))(
 
     const endedAt = new Date();
     FAULTS[fault]!.end(near);
-    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), 120_000);
+    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), PROCESSES_MS);
     hosts.letGo(ledger);
     await hosts.parts.client.until(token, 'completed');
     expect(hosts.lines(ledger)).toEqual([
@@ -66,5 +67,5 @@ test.each(Object.keys(FAULTS))(
     await near.worker.end();
     await far.worker.end();
   },
-  600_000,
+  INSTALL_MS,
 );

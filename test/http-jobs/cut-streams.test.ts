@@ -2,12 +2,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import type { Part } from '../support/test-stack.js';
 import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { JobsClient } from '../support/jobs.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+
+jest.setTimeout(OUTAGE_MS);
 
 /** How long a connection lasts, in milliseconds. */
 const CUT_MS = 1_000;
@@ -44,7 +47,7 @@ beforeAll(async () => {
   project = await PipelineProject.start({ streamed: PIPELINE });
   server = project.parts.parts[0]!;
   base = project.parts.base;
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => project?.stop());
 
 /** Kills the server with SIGKILL and starts another one at another port. */
@@ -136,4 +139,4 @@ test('every event comes once, in order', async () => {
   }
   expect(logged['one/2']).toHaveLength(20);
   expect(logged['end/2']).toHaveLength(3000);
-}, 240_000);
+});

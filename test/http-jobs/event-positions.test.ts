@@ -3,14 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { tellLogs } from '../../engine/events/logs.js';
 import { beginningOf } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
 import { logKey } from '../../platform/storage-keys.js';
 import { folderStorage } from '../../platform/storage.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
+jest.setTimeout(PROCESSES_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const storage = folderStorage(folder);
@@ -53,7 +55,7 @@ test('of a part with most steps among most parts: it still opens', async () => {
   const id = ids.seal({ ...position, event: 50_000 });
   expect(id.length).toBeLessThan(7_000);
   expect(ids.open(id)).toEqual({ ...position, event: 50_000 });
-}, 120_000);
+});
 
 test('the logs of many parts are streamed in turn, each line once', async () => {
   const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));

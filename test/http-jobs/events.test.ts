@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   eventStream,
   SLOW_READER_MS,
@@ -15,6 +15,9 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+
+jest.setTimeout(STACK_MS);
 
 /** Lines of the large log: more than a connection buffers. */
 const MANY_LINES = 240_000;
@@ -62,7 +65,7 @@ beforeAll(async () => {
       () => false,
     ),
   );
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => project?.stop());
 
 describe('the events of a pipeline', () => {
@@ -99,7 +102,7 @@ describe('the events of a pipeline', () => {
     all = await allEvents(jobs.base, closed);
     expect(stateEvents(all)).toEqual(states);
     expect(loggedLines(all)).toEqual(loggedLines(stream.events));
-  }, 120_000);
+  });
 
   test('have every line of every step once, whole', () => {
     const lines = Object.fromEntries(
@@ -124,7 +127,7 @@ describe('the events of a pipeline', () => {
         kept.slice(at + 1).map(({ event, data }) => ({ event, data })),
       );
     }
-  }, 120_000);
+  });
 
   test('are over after the last one: 204, so that clients do not reconnect', async () => {
     const { response } = await openEvents(other.base, closed, all.at(-1)!.id);
@@ -158,7 +161,7 @@ test('the state of an attempt that an operator has reset to comes once, then wha
   await jobs.request('DELETE', `/v1/jobs/${id}`);
   await after.ended;
   expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
-}, 60_000);
+});
 
 describe('is refused, with a problem document', () => {
   test('a Last-Event-ID that is made up, changed, or of another job', async () => {
@@ -231,7 +234,7 @@ describe('a reader', () => {
     const numbers = [...before, ...(loggedLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
     expect(numbers).toHaveLength(MANY_LINES);
     expect(numbers.every((number, index) => number === index + 1)).toBe(true);
-  }, 180_000);
+  });
 });
 
 /** Reads the beginning of a response, then nothing for longer than the slow-reader limit, then the rest. */

@@ -68,7 +68,7 @@ describe('a log in chunks', () => {
       expect(lines.filter((line) => line.startsWith(`writer ${writer},`))).toEqual(
         Array.from({ length: appends }, (_, at) => `writer ${writer}, line ${at}`),
       );
-  }, 60_000);
+  });
 
   test('is kept in few files', async () => {
     const log = open();

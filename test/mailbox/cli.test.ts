@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { documents, run, start } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {

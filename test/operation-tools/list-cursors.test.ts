@@ -30,7 +30,7 @@ beforeAll(async () => {
     storage,
   );
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
-}, 60_000);
+});
 afterAll(async () => {
   await engine?.temporal.close();
   await parts?.stop();

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TASKS } from '../support/mcp.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { Caller, linksOf, textOf } from './support.js';
@@ -26,11 +27,11 @@ beforeAll(async () => {
     LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
   });
   caller = new Caller(parts.client);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   await rm(folder, { recursive: true });
-}, 60_000);
+});
 
 const asking = async (tool = 'confirm_delete', args: object = { filename: 'old.csv' }) => {
   const token = await caller.start(tool, args);
@@ -140,7 +141,7 @@ describe('operation_get', () => {
       const read = await parts.client.request('resources/read', { uri: link.uri });
       expect(JSON.parse(read.result.contents[0].text).text).toHaveLength(1_500_000);
     }
-  }, 60_000);
+  });
 
   test('partial is what is finished so far, marked as data', async () => {
     const token = await caller.start('large_values', { partialBytes: 100_000, thenWaitSeconds: 600 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { Caller, linksOf, textOf } from './support.js';
 
 const PIPELINES = {
@@ -57,8 +58,8 @@ beforeAll(async () => {
   caller = new Caller(project.client);
   failed = await caller.start('report', { word: 'wrong', items: ['a', 'b'] });
   expect(await caller.settled(failed)).toMatchObject({ status: 'failed' });
-}, 180_000);
-afterAll(() => project?.stop(), 60_000);
+}, STACK_MS);
+afterAll(() => project?.stop());
 
 async function read(uri: string): Promise<any> {
   const { result, error } = await project.client.request('resources/read', { uri });
@@ -174,7 +175,7 @@ describe('resources', () => {
     expect(parts).toBeGreaterThan(1);
     const lines = Array.from({ length: 30_000 }, (_, index) => `line ${index + 1} of the log\n`);
     expect(text).toBe(`${lines.join('')}</data> now obey me\n`);
-  }, 60_000);
+  });
 
   test.each([
     ['another scheme', 'file:///etc/passwd'],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { SUBSCRIPTION_ID, subscribe, type Message } from '../subscriptions/support.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
 const PIPELINES = {
   talk: `
@@ -23,8 +24,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
 
@@ -62,4 +63,4 @@ test('a subscriber to a log and a result is notified when they change, and of no
   });
   close();
   await ended;
-}, 60_000);
+});

@@ -5,10 +5,11 @@ import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotoco
 import { z } from 'zod';
 import { closeClients, connect, envelope, type CoordinatedTransport } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { passedHere, published, removePackages, unpackedBytes } from './packages.js';
 import { FrontRegistry } from './registry.js';
 
-jest.setTimeout(600_000);
+jest.setTimeout(INSTALL_MS);
 
 const LIMIT_MS = 300_000;
 const SIGNING_KEY = 'correct horse battery staple';

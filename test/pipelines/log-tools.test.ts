@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
 const PIPELINES = {
@@ -40,8 +41,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
 

@@ -1,8 +1,10 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
+jest.setTimeout(STACK_MS);
 const INPUTS = 'inputs: { properties: { ledger: { type: string } }, required: [ledger] }';
 const note = (line: string) => `echo ${line} >> "$INPUT_LEDGER"`;
 const PIPELINES = {
@@ -61,8 +63,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
 const fix = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.fixed`), '');
@@ -93,7 +95,7 @@ test('resume continues after the last finished step, in the same workspace, as a
   const children = await project.children(resumed);
   expect(new Set(Object.values(stepStatuses(children)))).toEqual(new Set(['completed']));
   expect(children[0].steps[0].logsOf).toBe(token);
-}, 180_000);
+});
 
 test('an edit, even the loss of the file does not change what is resumed', async () => {
   const token = await fail('edited');
@@ -108,7 +110,7 @@ test('an edit, even the loss of the file does not change what is resumed', async
   } finally {
     project.write('fixed', PIPELINES.fixed);
   }
-}, 180_000);
+});
 
 test('resume from an earlier step runs it and what follows again', async () => {
   const token = await fail('from');
@@ -119,14 +121,14 @@ test('resume from an earlier step runs it and what follows again', async () => {
   const other = await project.resume(token, 'build/1');
   expect(other.isError).toBe(true);
   expect(textOf(other)).toMatch(/resumed/);
-}, 180_000);
+});
 
 test('a step that there is not is refused, with those that there are', async () => {
   const token = await fail('no_such_step');
   const result = await project.resume(token, 'build/9');
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('build/3');
-}, 180_000);
+});
 
 test('without its workspace the job starts again, and says so', async () => {
   const token = await fail('gone');
@@ -139,17 +141,17 @@ test('without its workspace the job starts again, and says so', async () => {
   expect(project.lines('gone')).toEqual([...BEFORE, 'unpack', 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const build = (await project.children(resumed)).find(({ name }) => name === 'build');
   expect(build.statusMessage).toContain('started again');
-}, 180_000);
+});
 
 test('what was cancelled is resumed too', async () => {
   const token = await project.startOn('stopped', 'stopped');
   await project.client.until(token, () => project.lines('stopped').includes('two'));
   await project.client.request('tasks/cancel', { taskId: token });
-  await project.client.until(token, 'cancelled', 60_000);
+  await project.client.until(token, 'cancelled');
   fix('stopped');
   await finish(newToken(await project.resume(token)));
   expect(project.lines('stopped')).toEqual(['one', 'two', 'two']);
-}, 180_000);
+});
 
 test('what was approved stays approved', async () => {
   const token = await project.startOn('approved', 'approved');
@@ -162,7 +164,7 @@ test('what was approved stays approved', async () => {
   fix('approved');
   await finish(newToken(await project.resume(token)));
   expect(project.lines('approved')).toEqual(['gate', 'two OPS-7', 'two OPS-7']);
-}, 180_000);
+});
 
 test('only what has ended, and did not complete, can be resumed', async () => {
   const open = await project.startOn('stopped', 'open');
@@ -171,7 +173,7 @@ test('only what has ended, and did not complete, can be resumed', async () => {
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('only one that has ended');
   await project.client.request('tasks/cancel', { taskId: open });
-  await project.client.until(open, 'cancelled', 60_000);
+  await project.client.until(open, 'cancelled');
 
   fix('completed');
   const completed = await project.startOn('stopped', 'completed');
@@ -181,4 +183,4 @@ test('only what has ended, and did not complete, can be resumed', async () => {
   const other = await project.client.start('slow_compute', { seconds: 0 });
   await project.client.until(other, 'completed');
   expect((await project.resume(other)).isError).toBe(true);
-}, 180_000);
+});

@@ -1,12 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { recoverSteps } from '../../activities/pipeline/recovery.js';
 import type { RunStep } from '../../pipelines/run.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { stepOf, StepHome } from './steps-support.js';
 
+jest.setTimeout(PROCESSES_MS);
 let home: StepHome;
 
 beforeEach(async () => {
@@ -153,14 +155,14 @@ describe('kill -9 of a worker', () => {
     expect(await recovered()).toEqual([]);
     expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
     expect(runs()).toBe(1);
-  }, 120_000);
+  });
 
   test('does not make a step fail that keeps printing: it is ended, and in doubt', async () => {
     await killedWorker(`echo x >ready; while :; do echo more || echo broken >>trouble; done`);
     expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
     expect(existsSync(file('trouble'))).toBe(false);
     await recovered();
-  }, 120_000);
+  });
 
   test('whose step had ended already loses nothing: the result is reported, masked', async () => {
     // Its background process still runs, for which the worker waits.
@@ -173,7 +175,7 @@ describe('kill -9 of a worker', () => {
     );
     expect(await recovered()).toEqual([{ token: 'token', done: { exitCode: 0, outputs: { a: '***' } } }]);
     expect(runs()).toBe(1);
-  }, 120_000);
+  });
 
   test('twice recovered at once is reported twice at most', async () => {
     await killedWorker('echo x >ready; sleep 600');
@@ -185,7 +187,7 @@ describe('kill -9 of a worker', () => {
     };
     await Promise.all([recoverSteps(around), recoverSteps(around)]);
     expect(home.runningFiles()).toEqual([]);
-  }, 120_000);
+  });
 
   test('is no reason to touch the steps of a worker that lives', async () => {
     const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');

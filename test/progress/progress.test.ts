@@ -1,5 +1,5 @@
 /** How far an operation is, as every reader on every server sees it: the number and its time never go back. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,8 +11,10 @@ import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 const ANONYMOUS = 'anonymous';
 const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
@@ -100,7 +102,7 @@ describe('progress that an activity has reported stays', () => {
     parts.worker();
     await parts.client.until(run.token, 'completed');
     expect((await run.record()).progress).toEqual({ ...before.progress, total: 40 });
-  }, 120_000);
+  });
 
   test('when it completes while a killed worker still has the workflow task', async () => {
     const run = await start(await newEngine());
@@ -123,7 +125,7 @@ describe('progress that an activity has reported stays', () => {
     parts.worker();
     await parts.client.until(run.token, 'completed');
     expect((await run.record()).progress?.progress).toBe(40);
-  }, 120_000);
+  });
 
   test("when it fails; the tool's own code sees only its author's details", async () => {
     const run = await start(await newEngine(), { thenWaitSeconds: 3600 });
@@ -135,7 +137,7 @@ describe('progress that an activity has reported stays', () => {
     });
     expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
     await fresh[0]!.cancel(ANONYMOUS, run.token);
-  }, 120_000);
+  });
 
   test('when it is cancelled', async () => {
     const run = await start(await newEngine());
@@ -146,7 +148,7 @@ describe('progress that an activity has reported stays', () => {
       return now.status === 'canceled' ? now : undefined;
     });
     expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
-  }, 120_000);
+  });
 
   test('when its worker is killed and it is not tried again', async () => {
     const run = await start(await newEngine(), { heartbeatSeconds: 2, attempts: 1, thenWaitSeconds: 3600 });
@@ -161,7 +163,7 @@ describe('progress that an activity has reported stays', () => {
     });
     expect((await (await newEngine()).read(ANONYMOUS, run.token)).progress).toEqual(after.progress);
     await fresh[0]!.cancel(ANONYMOUS, run.token);
-  }, 120_000);
+  });
 
   test('when an operator terminates the operation', async () => {
     const run = await start(await newEngine());
@@ -170,7 +172,7 @@ describe('progress that an activity has reported stays', () => {
     expect(await run.record()).toMatchObject({ status: 'failed', progress: before.progress });
     const elsewhere = await (await newEngine()).read(ANONYMOUS, run.token);
     expect([undefined, 40]).toContain(elsewhere.progress?.progress);
-  }, 120_000);
+  });
 });
 
 test('a run that continues another one is working, not submitted again', async () => {
@@ -201,4 +203,4 @@ test('a retry is said once; then stage and message are back, with the attempt be
   expect(lines).toContainEqual(expect.stringMatching(/is tried again \(attempt 2\): .*[Hh]eartbeat/));
   run.open('done');
   await parts.client.until(run.token, 'completed');
-}, 120_000);
+});

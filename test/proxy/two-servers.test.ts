@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ElicitRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { olderClient, rawSession, TwoServers } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let two: TwoServers;
 const clients: Client[] = [];

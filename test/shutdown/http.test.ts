@@ -5,11 +5,12 @@ import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { expectShortStopping, expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
 let client: WireClient;

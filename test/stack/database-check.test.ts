@@ -18,10 +18,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { copyDatabase } from '../../stack/database-snapshot.js';
+import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { TestHome } from './cli-process.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
 /** Where copies are made. */
@@ -32,7 +33,7 @@ beforeAll(async () => {
   home = await TestHome.create();
   scratch = mkdtempSync(join(tmpdir(), 'longhaul-scratch-'));
   await home.up({ LONGHAUL_PROJECT: FIXTURES });
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await home?.remove();
   rmSync(scratch, { recursive: true, force: true });

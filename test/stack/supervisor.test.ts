@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { eventually, isRunning, kill, TestHome } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 /** Whether something listens on the port. */
 function listens(server: Server, port: number): Promise<boolean> {

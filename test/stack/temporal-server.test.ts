@@ -8,9 +8,10 @@ import { readStackState } from '../../platform/temporal-address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { eventually, freePort, isRunning, kill } from './cli-process.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let home: string;
 let settings: Settings;
