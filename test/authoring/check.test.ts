@@ -191,7 +191,7 @@ test('programs get JSON', async () => {
   expect(code).toBe(1);
 });
 
-test('where there is nothing to check, and of a file of code alone, that is wrong usage', async () => {
+test('nothing to check, or a file of code alone, is wrong usage', async () => {
   expect(await check({})).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to check') });
   expect(await check({ 'tools/brew.ts': tool('brew') }, 'tools/brew.ts')).toMatchObject({
     code: 2,

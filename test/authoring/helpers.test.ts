@@ -29,7 +29,7 @@ const closed = (taskId: string) =>
 const textOf = (task: { result: { content: { text: string }[] } }) => task.result.content[0]!.text;
 
 describe('requestInput', () => {
-  test('gives the default once the time is up, and says that it is one', async () => {
+  test('gives the default once the time is up, marked as such', async () => {
     const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: false });
     const { result } = await closed(taskId);
     expect(result.structuredContent).toEqual({
@@ -167,7 +167,7 @@ describe('cleanup', () => {
 });
 
 describe('the maximum duration', () => {
-  test('stands still while only people are awaited, and runs on afterwards', async () => {
+  test('pauses while only people are awaited, and resumes afterwards', async () => {
     const taskId = await parts.client.start('patient', { seconds: 30 });
     await parts.client.until(taskId, 'input_required');
     await sleep(4_500);
@@ -179,7 +179,7 @@ describe('the maximum duration', () => {
     expect(textOf(task)).toContain('"answered": true');
   });
 
-  test('counts on when the workflow continues as new', async () => {
+  test('is counted over all runs when the workflow continues as new', async () => {
     const task = await closed(await parts.client.start('restless'));
     expect(task.result._meta?.['longhaul/error']?.kind).toBe('timed_out');
   });

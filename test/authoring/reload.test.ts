@@ -234,7 +234,7 @@ describe('without a restart', () => {
 });
 
 describe('a broken edit', () => {
-  test('of a definition keeps the last good one, is said at once, and is gone once it is corrected', async () => {
+  test('of a definition keeps the last good one, is reported at once, and is cleared once it is corrected', async () => {
     write('tools/first.ts', tool('first').replace('name:', 'nmae:'));
     await said(server, /tools\/first\.ts:\d.*"first" is served as it was before/);
     expect(await wordsOf(await start('first', 'kept'))).toEqual(['one']);
@@ -277,7 +277,7 @@ describe('a broken edit', () => {
     await eventually('it is corrected', async () => (await problems()).length === 0);
   });
 
-  test('is not said of a file that is being written', async () => {
+  test('is not reported for a file that is being written', async () => {
     const text = tool('slowly');
     write('tools/slowly.ts', text.slice(0, 40));
     appendFileSync(join(project, 'tools/slowly.ts'), text.slice(40));

@@ -153,7 +153,7 @@ test('parts are shown on every protocol, with what they do, and never as operati
   ]);
 });
 
-test('activities of parts hear of a cancel, leave their artifacts with the operation, and are tried again', async () => {
+test('activities of parts are canceled, leave their artifacts with the operation, and are retried', async () => {
   const [done, again] = [newGate(), newGate()];
   writeFileSync(done, 'done');
   writeFileSync(again, 'again');
@@ -185,7 +185,7 @@ test('an attempt in a part continues from the last report of the attempt before'
 });
 
 describe('questions of parts', () => {
-  test('are the operation’s, under keys that say whose', async () => {
+  test('are questions of the operation, under keys that name the part', async () => {
     const token = await start({ name: 'north', asks: true }, { name: 'south', inner: 'coast', asks: true });
     const asked = await until(
       token,

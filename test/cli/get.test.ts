@@ -40,7 +40,7 @@ test('with a name it prints the file, or writes it where -o says', async () => {
   expect(readFileSync(path, 'utf8')).toBe('south');
 });
 
-test('a file or an operation that is not there is said, and nothing is written', async () => {
+test('a missing file or operation is reported, and nothing is written', async () => {
   const path = join(folder, 'none.txt');
   const missing = await run(parts, ['get', token, 'west.txt', '-o', path]);
   expect(missing).toMatchObject({ code: 4, stdout: '' });

@@ -27,7 +27,7 @@ jobs:
     needs: build
     steps: [{ name: Announce, run: printf announced }]
 `,
-  /** More than is sent at once, a line among it that alone is more, and an end without a line end. */
+  /** More than is sent at once, with a line that alone is more, and no newline at the end. */
   long: `
 jobs:
   print:
@@ -241,7 +241,7 @@ describe('resume', () => {
     expect((await run('status', resumed)).stdout).toMatch(/^ {4}1 Install +completed +\d+s$/m);
   });
 
-  test('refuses what still runs, and a step that there is not', async () => {
+  test('refuses an operation that is running, and an unknown step', async () => {
     const token = await project.startOn('talk', 'running');
     expect((await run('resume', token)).stderr).toMatch(/only one that has ended can be resumed\n$/);
     touch('running.go');

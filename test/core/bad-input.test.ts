@@ -40,7 +40,7 @@ describe('a call', () => {
     expect(result.content[0].text).toContain('expected at most 1048576 bytes; got 1048577');
   });
 
-  test('of an unknown tool names those that there are', async () => {
+  test('of an unknown tool names the available ones', async () => {
     const { error } = await parts.client.request('tools/call', { name: 'nonesuch', arguments: {} });
     expect(error).toMatchObject({
       code: -32602,
@@ -60,7 +60,7 @@ test('an unknown token is not found, on every method', async () => {
   }
 });
 
-test("a workflow that is none of Longhaul's is not found either", async () => {
+test("a workflow that is not Longhaul's is not found either", async () => {
   const temporal = await parts.temporal();
   const workflowId = `foreign-${parts.taskQueue}`;
   const handle = await temporal.workflow.start('greet', {

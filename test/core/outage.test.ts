@@ -10,7 +10,7 @@ import { FIXTURES } from '../support/test-stack.js';
 
 jest.setTimeout(OUTAGE_MS);
 
-/** How long Temporal stays away. */
+/** Duration of the outage, in milliseconds. */
 const TEMPORAL_DOWN_MS = 30_000;
 
 let home: TestHome;
@@ -28,7 +28,7 @@ const startTemporal = async (): Promise<CommandRun> => {
 };
 
 /** No protocol reports an operation as lost or failed while Temporal is away. */
-async function saidByAllFaces(token: string): Promise<void> {
+async function expectUnavailableOnEveryProtocol(token: string): Promise<void> {
   const away = { code: -32603, data: { kind: 'unavailable', retryable: true } };
   const opted = client.with({ experimental: { asyncTools: {}, twoStage: {} } });
   const asks: [string, object][] = [
@@ -82,7 +82,7 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   expect(during.error).toMatchObject({ code: -32603, data: { kind: 'unavailable', retryable: true } });
   expect(Date.now() - outage).toBeLessThan(10_000);
   expect((await readiness())?.status).toBe(503);
-  await saidByAllFaces(busy);
+  await expectUnavailableOnEveryProtocol(busy);
   await delay(Math.max(0, TEMPORAL_DOWN_MS - (Date.now() - outage)));
 
   await startTemporal();

@@ -57,7 +57,7 @@ async function purged(): Promise<string> {
   return workflowId;
 }
 
-test('what Temporal has purged goes, once nothing was added for long; all else stays', async () => {
+test('values of purged workflows are removed once nothing was added for long; all others stay', async () => {
   const storage = newStorage();
   const alsoGone = `never~known/${randomUUID()}`;
   const closed = await parts.client.start('slow_compute', { seconds: 0 });
@@ -103,7 +103,7 @@ test('a folder in storage whose name no code of Longhaul made is left alone', as
   expect(await storage.size('artifacts/%zz/x')).toBe(1);
 });
 
-test('texts of messages go once no message can be so old', async () => {
+test('texts of messages are removed once no message can be so old', async () => {
   expect(UNCHANGED_LIMIT_MS).toBeGreaterThan(
     (TTL_LIMIT_SECONDS + LEASE_RANGE_SECONDS[1]) * 1000 + REPLIES_KEPT_MS,
   );

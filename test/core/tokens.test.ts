@@ -10,7 +10,7 @@ import { TestStack } from '../support/test-stack.js';
 
 jest.setTimeout(STACK_MS);
 const TOKENS = { experimental: { asyncTools: {} } };
-/** Ends like an address with a verb, and like a path of a job. */
+/** Token that ends like an address with a verb and like a path of a job. */
 const tokens = () => {
   const own = randomUUID();
   return [
@@ -70,7 +70,7 @@ describe('an address with a verb', () => {
     await start(plain, 'slow_compute', { seconds: 600 });
     await start(verb, 'slow_compute', { seconds: 600 });
     const stateOf = async (token: string) => (await jobs.get(`/v1/jobs/${encodeURIComponent(token)}`)).body;
-    // As it is: a look at the ARN, and its cancel.
+    // Unencoded: the ARN is read, and canceled.
     expect((await jobs.get(`/v1/jobs/${plain}`)).body.job_id).toBe(plain);
     const cancelled = await jobs.post(`/v1/jobs/${plain}:cancel`, {});
     expect([202, 200]).toContain(cancelled.status);

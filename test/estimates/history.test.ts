@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const items = (count: number) => ({ items: Array.from({ length: count }, () => 'x') });
 
-/** Starts again and again, until the estimate is as wanted: past runs are looked up behind the scenes. */
+/** Starts again and again, until the estimate is as wanted: past runs are looked up in the background. */
 async function estimateOf(name: string, args: object, wanted: (seconds: number) => boolean): Promise<number> {
   let last = NaN;
   return eventually(
@@ -115,7 +115,7 @@ test('variants of a tool are estimated each for itself; a burst of small calls d
   await estimateOf('counted', { ...items(2), deep: true }, (estimate) => estimate < 500);
 });
 
-test('time in queue is no work', async () => {
+test('time in queue is not counted as work', async () => {
   const worker = parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
   await worker.end();
   const { token } = await start(client, 'counted', items(1));

@@ -67,7 +67,7 @@ describe('a host that is killed for good', () => {
     );
   });
 
-  test('loses its idempotent job to another host, which nobody is asked about', async () => {
+  test('loses its idempotent job to another host without a question', async () => {
     await eventually(
       'it runs there',
       () => hosts.lines('repeatable').includes('start two second'),

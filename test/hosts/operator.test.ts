@@ -72,7 +72,7 @@ describe('longhaul hosts', () => {
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${second.id} +now +0$`)));
   });
 
-  test('drops no host that is there, and none that nobody knows', () => {
+  test('refuses to drop a live or an unknown host', () => {
     expect(longhaul('drop', first.id)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
@@ -112,7 +112,7 @@ describe('longhaul hosts', () => {
     await client.until(approved, 'completed');
     expect(hosts.lines('approved')).toEqual(['one first', 'one second', 'deploy second']);
 
-    // Its step may have run on until its heartbeats had stayed away for long enough.
+    // Its step may have kept running until its heartbeats were missing for long enough.
     const { inputRequests } = await client.until(careful, 'input_required', 240_000);
     const [[question, { params }]] = Object.entries<any>(inputRequests) as [[string, any]];
     expect(params.message).toContain(

@@ -16,7 +16,7 @@ afterAll(async () => {
   await hosts?.stop();
 });
 
-/** How a host loses Temporal, and finds it again. */
+/** Ways in which a host loses its connection to Temporal and gets it back. */
 const FAULTS: Record<string, { begin(host: TestHost): void; end(host: TestHost): void }> = {
   'is cut off': { begin: () => line.cut(), end: () => line.restore() },
   hangs: {
@@ -48,7 +48,7 @@ test.each(Object.keys(FAULTS))(
     await eventually('it is at work there', () => beatsOf('far').length > 0);
     const ofNear = beatsOf('near');
     expect(ofNear.at(-1)!.at).toBeLessThan(beatsOf('far')[0]!.at);
-    // It worked on for a while: an outage that is short ends nothing.
+    // It kept working for a while: a short outage ends nothing.
     expect(ofNear.at(-1)!.at - ofNear[0]!.at).toBeGreaterThan(60_000);
 
     const endedAt = new Date();

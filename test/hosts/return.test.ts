@@ -23,7 +23,7 @@ test('a host that comes back while a question about it is open withdraws the que
   await client.until(token, asked(`The host ${first.id}, which has the workspace of work`), OUTAGE_MS);
 
   await hosts.again(first, 'first');
-  // Its journal knows that the step was begun, and not how it ended.
+  // Its journal has the start of the step, but not its end.
   const { inputRequests } = await client.until(token, asked('Is work / two done?'), 420_000);
   const [key, ...others] = Object.keys(inputRequests) as [string];
   expect(others).toEqual([]);

@@ -107,7 +107,7 @@ function newHome(root: string, name: string): string {
   return home;
 }
 
-/** The way to Temporal of one host; it can be cut. */
+/** Connection of one host to Temporal, which can be cut. */
 export class Line {
   readonly #sockets = new Set<Socket>();
   #isCut = false;

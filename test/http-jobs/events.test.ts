@@ -163,7 +163,7 @@ test('the state of an attempt that an operator has reset to comes once, then wha
   expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
 });
 
-describe('is refused, with a problem document', () => {
+describe('a request is refused with a problem document for', () => {
   test('a Last-Event-ID that is made up, changed, or of another job', async () => {
     const id = all[0]!.id!;
     const another = await jobs.start('waits');
@@ -180,7 +180,7 @@ describe('is refused, with a problem document', () => {
     await jobs.request('DELETE', `/v1/jobs/${another}`);
   });
 
-  test('a job that there is not', async () => {
+  test('an unknown job', async () => {
     expectProblem(await jobs.get('/v1/jobs/nothing/events'), 'job-not-found', 404);
   });
 
@@ -198,7 +198,7 @@ describe('is refused, with a problem document', () => {
 });
 
 describe('a reader', () => {
-  test('hears a comment while nothing happens', async () => {
+  test('gets a comment while nothing happens', async () => {
     expect(HEARTBEAT_MS).toBe(15_000);
     async function* quiet(): AsyncGenerator<ServerSentEvent> {
       yield await new Promise<never>(() => undefined);

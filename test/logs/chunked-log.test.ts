@@ -211,7 +211,7 @@ describe('the lines of a worker', () => {
     expect(lines.at(-1)).toMatch(/^---/);
   });
 
-  test('that storage never takes hold nobody up', async () => {
+  test('that storage never takes do not block their writers', async () => {
     const hanging: Storage = { ...storage, create: () => new Promise(() => undefined) };
     const own = logs({ storage: hanging });
     own.add(id, 'one');

@@ -171,7 +171,7 @@ describe('refused, with what was expected and what came', () => {
     expect(await other.wait(SOON)).toEqual({ bye: true });
   });
 
-  test('a dead letter that another agent wants to drop, or nobody says who does', async () => {
+  test('a dead letter that another agent, or a caller without an ID, wants to drop', async () => {
     const [one, other] = [await agent(), await agent()];
     const poison = { to: one.name, content: 'poison', max_deliveries: 1 };
     const { id } = await other.call('send_message', { ...poison, agent_id: other.agentId });

@@ -23,7 +23,7 @@ async function agent(args: object = {}): Promise<Agent> {
   return one;
 }
 
-test('agents lists who waits', async () => {
+test('agents lists the waiting agents', async () => {
   const one = await agent({ capabilities: ['review', 'test'], parent: 'lead' });
   const { code, stdout } = await run(parts, ['agents']);
   expect(code).toBe(0);
@@ -122,7 +122,7 @@ test('send --wait shows what the agent reports meanwhile', async () => {
   expect(await sending.ended).toMatchObject({ code: 0, stdout: `${one.name}: done\n` });
 });
 
-test('what is wrong is said in a line', async () => {
+test('an error is one line', async () => {
   const one = await agent();
   for (const [args, code, message] of [
     [['send', 'x', '--to', 'two words'], 2, 'to: expected 1 to 64 letters'],

@@ -101,7 +101,7 @@ describe('an idle agent', () => {
     );
   });
 
-  test('hears progress twice in 32 s if it asks for it, else comments, in both revisions', async () => {
+  test('gets progress twice in 32 s if it asks for it, else comments, in both revisions', async () => {
     const { withProgress, without } = await heard;
     for (const stream of withProgress) {
       const progress = stream

@@ -267,7 +267,7 @@ test('a cancelled wait ends at once, and the message that comes then is for the 
   expect(again.delivery).toBe(1);
 });
 
-test('a message that nobody took in its time is given to nobody, and its sender sees that', async () => {
+test('a message that nobody took in its time expires, which its sender sees', async () => {
   const who = newPrincipal();
   const { messageId } = await server.mailbox.send(who, { ...toOne('late', 'stale'), ttlSeconds: 1 });
   const { messageId: fresh } = await server.mailbox.send(who, toOne('late', 'fresh'));
@@ -315,7 +315,7 @@ test('a full inbox refuses its senders, and takes more once a message is done', 
   });
 });
 
-test('a response goes to whom its sender named, as a message too', async () => {
+test('a response also goes to the agent that the sender named, as a message', async () => {
   const who = newPrincipal();
   const worker = await join(server, who, 'worker');
   const boss = await join(server, who, 'boss');

@@ -152,7 +152,7 @@ test('a wait outlasts its workers, and delivers once there is one again', async 
   }
 });
 
-test('inboxes and directories are no operations, whatever one asks for', async () => {
+test('inboxes and directories are not operations, for any request', async () => {
   const name = 'hidden';
   await join(server, 'anonymous', name);
   for (const what of ['directory', `inbox:${name}`]) {

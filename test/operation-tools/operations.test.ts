@@ -160,7 +160,7 @@ describe('operation_get', () => {
     );
   });
 
-  test('steps of a tool that is no pipeline: there are none', async () => {
+  test('a tool that is no pipeline has no steps', async () => {
     const token = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(token);
     const result = await caller.call('operation_get', { token, view: 'steps' });
@@ -264,7 +264,7 @@ describe('operation_answer', () => {
     await caller.get('operation_answer', { token, key: again, action: 'decline' });
   });
 
-  test('where nothing is asked, and of nobody that is known, it is refused', async () => {
+  test('without an open question, and for an unknown token, it is refused', async () => {
     const token = await caller.start('slow_compute', { seconds: 60 });
     await caller.refused('operation_answer', { token, content: {} }, 'wrong_state', 'no question is open');
     await caller.refused('operation_answer', { token: randomUUID() }, 'not_found', 'operation not found');

@@ -230,7 +230,7 @@ describe('operation_resume', () => {
     await caller.refused('operation_resume', { token }, 'wrong_state', 'has completed');
   });
 
-  test('of what still runs, and of what is no pipeline, is refused', async () => {
+  test('of a running operation, and of a tool that is no pipeline, is refused', async () => {
     const token = await caller.start('waits', { ledger: join(project.ledgers, 'open'), items: ['a'] });
     await caller.refused('operation_resume', { token }, 'wrong_state', 'only one that has ended');
     await caller.get('operation_cancel', { token });

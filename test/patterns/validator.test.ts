@@ -1,4 +1,4 @@
-/** The validator says of each value what @cfworker/json-schema says, of which it is a fork. */
+/** The validator gives the same verdict on each value as @cfworker/json-schema, of which it is a fork. */
 import { Validator as LibraryValidator } from '@cfworker/json-schema';
 import { describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';

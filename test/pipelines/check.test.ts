@@ -63,7 +63,7 @@ test("without files, the project's pipelines are checked", async () => {
   );
 });
 
-test('where there is nothing to check, that is wrong usage', async () => {
+test('nothing to check is wrong usage', async () => {
   mkdirSync(join(folder, 'empty'));
   const { code, stderr } = await longhaul('check', 'empty');
   expect(stderr).toBe('longhaul: no .yml or .yaml file in empty; name the files to check\n');
@@ -105,7 +105,7 @@ test.each([
   expect(code).toBe(1);
 });
 
-test('what is no file is not read', async () => {
+test('only files are read', async () => {
   expect((await longhaul('check', '/dev/zero')).stdout).toBe(
     '/dev/zero:1:1: expected a file; got something else\n',
   );

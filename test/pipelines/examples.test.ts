@@ -92,7 +92,7 @@ async function mcpClient() {
   return connect(new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`)));
 }
 
-/** Calls a tool as its client has it; gives the task's ID. */
+/** Calls a tool as a task; gives the task's ID. */
 async function start(transport: CoordinatedTransport, name: string, args: object): Promise<string> {
   const answer = await transport.dispatch({
     method: 'tools/call',

@@ -41,7 +41,7 @@ describe('not YAML', () => {
   ])('%s', (_, text, message) => only(text, message));
 });
 
-describe('keys that there are not', () => {
+describe('unknown keys', () => {
   const action = 'there are no actions: write commands under `run`';
   test.each([
     [

@@ -26,7 +26,7 @@ export function marked(text: string): { text: string; place: string } {
   return { text: text.replace('▸', ''), place: `${before.split('\n').length}:${column}` };
 }
 
-/** One job with one step: what the other parts of a text can be tried with. */
+/** One job with one step, to complete the texts of tests. */
 export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
 
 /** A step in a job. */

@@ -7,7 +7,7 @@ import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
 const PIPELINES = {
-  /** Stands still in its first step until a file is there, and fails in its second until another one is. */
+  /** Waits in its first step until a file exists, and fails in its second until another one does. */
   talk: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:

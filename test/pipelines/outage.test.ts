@@ -9,7 +9,7 @@ import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { linesOf, textOf, writePipelines } from './support.js';
 
-/** How long Temporal stays away: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */
+/** Duration of the outage: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */
 const TEMPORAL_DOWN_MS = 30_000;
 
 /** A step that ends once the test lets it, or a moment after SIGTERM. */
@@ -51,7 +51,7 @@ async function startTemporal(): Promise<void> {
   await eventually('Temporal has left its address', () => home.state().temporalAddress);
 }
 
-/** kill -9, and all that is left to be done is done while it is away. */
+/** Kills Temporal with signal 9, and waits for its end. */
 async function killTemporal(): Promise<void> {
   kill(home.parts().temporal);
   await temporal.ended;

@@ -123,7 +123,7 @@ test('resume from an earlier step runs it and what follows again', async () => {
   expect(textOf(other)).toMatch(/resumed/);
 });
 
-test('a step that there is not is refused, with those that there are', async () => {
+test('an unknown step is refused, with the existing ones', async () => {
   const token = await fail('no_such_step');
   const result = await project.resume(token, 'build/9');
   expect(result.isError).toBe(true);
@@ -143,7 +143,7 @@ test('without its workspace the job starts again, and says so', async () => {
   expect(build.statusMessage).toContain('started again');
 });
 
-test('what was cancelled is resumed too', async () => {
+test('a canceled operation is resumed too', async () => {
   const token = await project.startOn('stopped', 'stopped');
   await project.client.until(token, () => project.lines('stopped').includes('two'));
   await project.client.request('tasks/cancel', { taskId: token });
@@ -153,7 +153,7 @@ test('what was cancelled is resumed too', async () => {
   expect(project.lines('stopped')).toEqual(['one', 'two', 'two']);
 });
 
-test('what was approved stays approved', async () => {
+test('an approved step stays approved', async () => {
   const token = await project.startOn('approved', 'approved');
   const task = await project.client.until(token, 'input_required');
   await project.client.answer(token, Object.keys(task.inputRequests)[0]!, {
@@ -166,7 +166,7 @@ test('what was approved stays approved', async () => {
   expect(project.lines('approved')).toEqual(['gate', 'two OPS-7', 'two OPS-7']);
 });
 
-test('only what has ended, and did not complete, can be resumed', async () => {
+test('only an operation that has ended, and did not complete, can be resumed', async () => {
   const open = await project.startOn('stopped', 'open');
   await project.client.until(open, () => project.lines('open').includes('two'));
   const result = await project.resume(open);

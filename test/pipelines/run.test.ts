@@ -336,7 +336,7 @@ test('cancel ends the running step in good order, then runs what runs always', a
   expect(children[0].artifacts).toMatchObject([{ name: 'work/kept.txt', bytes: 9 }]);
 });
 
-test('the end of the time does the same', async () => {
+test('the maximum duration does the same', async () => {
   const token = await project.startOn('short_of_time', 'late');
   const result = await finish(token);
   expect(result.isError).toBe(true);
@@ -344,7 +344,7 @@ test('the end of the time does the same', async () => {
   expect(project.lines('late')).toEqual(['started', 'always']);
 });
 
-test('a step has a time of its own', async () => {
+test('a step has a time-out of its own', async () => {
   const result = await finish(await project.client.start('step_short_of_time'));
   expect(textOf(result)).toMatch(/work: step "Long" took longer|work: step "Long" .*time/);
   expect(result._meta['longhaul/error']).toMatchObject({ kind: 'failed' });

@@ -69,7 +69,7 @@ describe('the end of a step', () => {
     expect(home.log()).not.toContain('never');
   });
 
-  test('by cancel is SIGKILL for who ignores SIGTERM', async () => {
+  test('by cancel is SIGKILL for processes that ignore SIGTERM', async () => {
     const stop = new AbortController();
     const script = `trap '' TERM; echo $$ >ready; while :; do sleep 0.2; done`;
     const running = home.failed(script, {}, { stop: stop.signal, graceMs: 500 });

@@ -59,7 +59,7 @@ describe('what a step needs', () => {
       nonRetryable: true,
       message: `step "compile" couldn't be started: there is no bash on the worker's PATH (/nonexistent): install it`,
     });
-    // A PATH of its own concerns what it runs, not how it is run.
+    // Its own PATH applies to the commands that it runs, not to the bash that runs it.
     expect((await home.run('echo ok', { env: { PATH: '/nonexistent' } })).exitCode).toBe(0);
   });
 

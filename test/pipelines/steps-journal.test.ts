@@ -99,7 +99,7 @@ describe('a step that is run once more', () => {
     expect(await home.run(script)).toEqual(done);
     expect(await home.run(script, {}, { attempt: 2, runId: 'run-2' })).toEqual(done);
     expect(runs()).toBe(1);
-    // A further round is another matter.
+    // A further round runs the step.
     expect(await home.run(script, { round: 2 })).toEqual(done);
     expect(runs()).toBe(2);
   });
@@ -189,7 +189,7 @@ describe('kill -9 of a worker', () => {
     expect(home.runningFiles()).toEqual([]);
   });
 
-  test('is no reason to touch the steps of a worker that lives', async () => {
+  test('leaves the steps of a live worker alone', async () => {
     const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');
     await eventually('the step runs', () => readText(file('ready')));
     expect(await recovered()).toEqual([]);

@@ -1,4 +1,4 @@
-/** How far an operation is, as every reader on every server sees it: the number and its time never go back. */
+/** Progress of an operation, as every reader on every server sees it: the number and its time never decrease. */
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ async function newEngine(): Promise<Engine> {
 
 interface Run {
   token: string;
-  /** Opens the gate: how the activity ends. */
+  /** Opens the gate with the way in which the activity ends. */
   open: (how: 'done' | 'fail') => void;
   record: () => Promise<OperationRecord>;
 }
@@ -120,7 +120,7 @@ describe('progress that an activity has reported stays', () => {
     );
     await temporal.activity.complete(await activityOf(run.token), RESULT);
     expect((await run.record()).progress).toEqual(before.progress);
-    // Nothing that can be read says how far it is: another server says nothing rather than a lower number.
+    // No source has the latest progress: another server reports none rather than a lower number.
     expect(await (await newEngine()).read(ANONYMOUS, run.token)).not.toHaveProperty('progress');
     parts.worker();
     await parts.client.until(run.token, 'completed');

@@ -33,7 +33,7 @@ let late: string;
 
 const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
 
-/** A request whose end the server still lacks when the shutdown begins. */
+/** A request whose headers are incomplete when the shutdown begins. */
 async function halfRequest(): Promise<{ finish(): void; answer: Promise<string> }> {
   const socket = connect(parts.port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.once('connect', resolve));

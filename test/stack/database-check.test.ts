@@ -25,7 +25,7 @@ import { TestHome } from './cli-process.js';
 jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
-/** Where copies are made. */
+/** Folder of the copies. */
 let scratch: string;
 /** An intact database, without a log. */
 let intact: string;

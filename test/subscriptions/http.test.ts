@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-test('a subscription is acknowledged first, without the tasks that are not there', async () => {
+test('a subscription is acknowledged first, without unknown tasks', async () => {
   const taskId = await parts.client.start('confirm_delete', { filename: 'a' });
   const { messages, response, subscriptionId, close } = await subscribe(parts.client, {
     taskIds: ['no-such-task', taskId, taskId],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** Work that goes as far as it is let: an activity that reports and then waits for a file, and what comes after it. */
+/** An activity that reports and then waits for a file, and the steps of the workflow after it. */
 export default defineTool({
   name: 'paced',
   description: { does: 'Reports progress and waits for a file.' },
