@@ -9,7 +9,7 @@ export const FAST = [
   'http-jobs/event-positions',
   'mailbox/slots',
   'patterns/{formats,literals,syntax,validator}',
-  'pipelines/{choose-step,language,language-foreign,language-outputs,language-problems,language-reference,language-tool}',
+  'pipelines/{choose-step,language,language-outputs,language-problems,language-reference,language-tool,language-unsupported}',
   'pipelines/{logs,steps,steps-files,steps-mask}',
   'repository/{documents,fast,words}',
   'two-stage/notifications',

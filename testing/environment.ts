@@ -82,7 +82,7 @@ export class TestToolEnvironment implements AsyncDisposable {
     const folder = resolve(project ?? '.');
     const own = await loadSettings({ ...given, ...(project && { project: folder }) }, process.env, folder);
     assertProject(own);
-    const home = mkdtempSync(join(tmpdir(), 'longhaul-testing-'));
+    const home = mkdtempSync(join(tmpdir(), `longhaul-testing-${process.pid}-`));
     const undo: (() => Promise<unknown>)[] = [() => rm(home, { recursive: true, force: true })];
     try {
       const settings = await environmentSettings(own, home);

@@ -45,7 +45,7 @@ export async function sandbox(): Promise<Sandbox> {
   };
 }
 
-/** What DuckDB itself says, without any code of ours in between. */
+/** Rows that DuckDB gives for a query, without any code of Longhaul's in between. */
 export async function plainSql(sql: string): Promise<unknown[][]> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
   const connection = await instance.connect();

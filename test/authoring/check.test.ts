@@ -63,7 +63,7 @@ const TSCONFIG = JSON.stringify({
   include: ['tools', 'workflows', 'activities'],
 });
 
-test('a project without a mistake: each file is told with what it gives, and the exit code is 0', async () => {
+test('a project without a mistake: each file is listed with what it defines, and the exit code is 0', async () => {
   const { code, lines } = await check({
     'tools/brew.ts': tool('brew'),
     'workflows/brew.ts': workflow('brew'),
@@ -81,7 +81,7 @@ test('a project without a mistake: each file is told with what it gives, and the
   expect(code).toBe(0);
 });
 
-test('all problems of all files are told in one run, and the exit code is 1', async () => {
+test('all problems of all files are reported in one run, and the exit code is 1', async () => {
   const { code, lines } = await check({
     'tools/options.ts': tool('options', 'inputs: {},\n  deadline: 3,\n  annotations: { readOnly: true }'),
     'tools/throws.ts': "import { key } from '../lib/key.js';\n\nexport default key();\n",
@@ -102,26 +102,26 @@ export type Work = typeof activities;
     'activities/twice.ts': '\nexport async function work() {}\n',
     'pipelines/bad.yml': 'jobs: { a: { steps: [{ rnu: a }] } }',
   });
-  const told = (pattern: RegExp) => expect(lines).toContainEqual(expect.stringMatching(pattern));
-  told(/^tools\/options\.ts:9:3: tool "options": inputs: unknown option; did you mean "input"\?$/);
-  told(
+  const expectLine = (pattern: RegExp) => expect(lines).toContainEqual(expect.stringMatching(pattern));
+  expectLine(/^tools\/options\.ts:9:3: tool "options": inputs: unknown option; did you mean "input"\?$/);
+  expectLine(
     /^tools\/options\.ts:10:3: tool "options": deadline: unknown option; known are name, title, .*deadlineSeconds/,
   );
-  told(
+  expectLine(
     /^tools\/options\.ts:11:18: tool "options": annotations\.readOnly: unknown option; known are readOnlyHint, /,
   );
-  told(/^tools\/throws\.ts:3: no key \(thrown at lib\/key\.ts:4\)$/);
-  told(
+  expectLine(/^tools\/throws\.ts:3: no key \(thrown at lib\/key\.ts:4\)$/);
+  expectLine(
     /^tools\/misspelt\.ts:6:9: tool "misspelt": no file in workflows\/ exports a workflow "misspelt"; did you mean "mispelt"\?/,
   );
-  told(/^workflows\/options\.ts:\d+:\d+: /);
-  told(
+  expectLine(/^workflows\/options\.ts:\d+:\d+: /);
+  expectLine(
     /^workflows\/values\.ts:2:\d+: a workflow can't import values of activities .* write import type \* as activities .*proxyActivities/,
   );
-  told(/^workflows\/builtin\.ts:1:\d+: a workflow can't import "fs"; do that work in an activity/);
-  told(/^workflows\/unresolved\.ts:2:\d+: .*Can't resolve '\.\.\/lib\/nothing\.js'/);
-  told(/^activities\/work\.ts:2:23: there is an activity "work" already, in activities\/twice\.ts$/);
-  told(/^pipelines\/bad\.yml:1:\d+: .*rnu/);
+  expectLine(/^workflows\/builtin\.ts:1:\d+: a workflow can't import "fs"; do that work in an activity/);
+  expectLine(/^workflows\/unresolved\.ts:2:\d+: .*Can't resolve '\.\.\/lib\/nothing\.js'/);
+  expectLine(/^activities\/work\.ts:2:23: there is an activity "work" already, in activities\/twice\.ts$/);
+  expectLine(/^pipelines\/bad\.yml:1:\d+: .*rnu/);
   expect(code).toBe(1);
 });
 
@@ -191,7 +191,7 @@ test('programs get JSON', async () => {
   expect(code).toBe(1);
 });
 
-test('where there is nothing to check, and of a file of code alone, that is wrong usage', async () => {
+test('nothing to check, or a file of code alone, is wrong usage', async () => {
   expect(await check({})).toMatchObject({ code: 2, stderr: expect.stringContaining('nothing to check') });
   expect(await check({ 'tools/brew.ts': tool('brew') }, 'tools/brew.ts')).toMatchObject({
     code: 2,

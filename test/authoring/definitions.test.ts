@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolInput, type ToolOutput } from '../../index.js';
 import type { requestInput } from '../../workflows/runtime/index.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 const minimal = {
@@ -89,7 +90,7 @@ describe('a definition is refused, naming tool and field, when', () => {
       'retryableErrors[1]: expected text; got 3',
     ],
     [
-      'several options are wrong: all are told',
+      'several options are wrong: all are reported',
       { retries: 3, estimate: { seconds: 1, attempts: 2 } },
       /estimate\.attempts: unknown option.*\n.*retries: unknown option/,
     ],
@@ -190,12 +191,12 @@ describe('a definition is refused, naming tool and field, when', () => {
 
 describe('a definition', () => {
   test('says what its time depends on', () => {
-    const told = (per: object) => define({ estimate: { seconds: 1, per } })().description;
-    expect(told({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
-    expect(told({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
+    const descriptionWith = (per: object) => define({ estimate: { seconds: 1, per } })().description;
+    expect(descriptionWith({ argument: 'n', seconds: 2 })).toContain('about 1 s + 2 s per unit of n,');
+    expect(descriptionWith({ argument: 'n', of: 'file_bytes', seconds: 30e-9 })).toContain(
       'about 1 s + 30 s per GB of n,',
     );
-    expect(told({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
+    expect(descriptionWith({ argument: 'n', seconds: 0 })).toContain('about 1 s, at most');
   });
 
   test('fills in defaults, and describes its times', () => {
@@ -271,7 +272,7 @@ describe('a project that can not be served ends the process with 1 and one line 
   let parts: TestStack;
   beforeAll(async () => {
     parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/authoring/project') });
-  }, 90_000);
+  }, PROCESSES_MS);
   afterAll(async () => {
     await parts?.stop();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });

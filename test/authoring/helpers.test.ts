@@ -2,13 +2,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 let parts: TestStack;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-authoring-'));
 beforeAll(async () => {
@@ -16,7 +18,7 @@ beforeAll(async () => {
     LONGHAUL_PROJECT: resolve('test/authoring/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
   });
-}, 90_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -27,7 +29,7 @@ const closed = (taskId: string) =>
 const textOf = (task: { result: { content: { text: string }[] } }) => task.result.content[0]!.text;
 
 describe('requestInput', () => {
-  test('gives the default once the time is up, and says that it is one', async () => {
+  test('gives the default once the time is up, marked as such', async () => {
     const taskId = await parts.client.start('ask_in_time', { timeoutSeconds: 1, otherwise: false });
     const { result } = await closed(taskId);
     expect(result.structuredContent).toEqual({
@@ -106,7 +108,7 @@ describe('requestInput', () => {
       { key: 'north/input-1', action: 'accept', is_default: true, at },
       { key: second, action: 'accept', at },
     ]);
-  }, 120_000);
+  });
 
   test('fails with InputTimeout when there is no default', async () => {
     const task = await closed(await parts.client.start('ask_in_time', { timeoutSeconds: 1 }));
@@ -165,7 +167,7 @@ describe('cleanup', () => {
 });
 
 describe('the maximum duration', () => {
-  test('stands still while only people are awaited, and runs on afterwards', async () => {
+  test('pauses while only people are awaited, and resumes afterwards', async () => {
     const taskId = await parts.client.start('patient', { seconds: 30 });
     await parts.client.until(taskId, 'input_required');
     await sleep(4_500);
@@ -177,7 +179,7 @@ describe('the maximum duration', () => {
     expect(textOf(task)).toContain('"answered": true');
   });
 
-  test('counts on when the workflow continues as new', async () => {
+  test('is counted over all runs when the workflow continues as new', async () => {
     const task = await closed(await parts.client.start('restless'));
     expect(task.result._meta?.['longhaul/error']?.kind).toBe('timed_out');
   });

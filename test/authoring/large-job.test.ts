@@ -4,10 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { Reader } from './reader.js';
 
+jest.setTimeout(INSTALL_MS);
 const ROWS = 10_000;
 /** Rows without an ID, both in the third batch. */
 const WRONG = [1_234, 1_300];
@@ -31,7 +33,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await once(service, 'listening');
   reader = await Reader.start();
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await reader?.stop();
   service.closeAllConnections();
@@ -69,16 +71,16 @@ test('a job of ten thousand rows runs through kill -9 of its worker, and shows i
   expect(asking.inputRequests['rows-1001-1500/input-1'].params.message).toBe(
     'Rows 1234, 1300 have no ID. Leave them out?',
   );
-  await client.until(token, (task) => task._meta['longhaul/progress'].progress === 1_500, 120_000);
+  await client.until(token, (task) => task._meta['longhaul/progress'].progress === 1_500, PROCESSES_MS);
   await client.answer(token, 'rows-1001-1500/input-1', { action: 'accept', content: { skip: true } });
 
-  await eventually('it is in its second run', () => count() > 5_000, 180_000);
+  await eventually('it is in its second run', () => count() > 5_000, STACK_MS);
   reader.worker.kill('SIGKILL');
   await once(reader.worker, 'close');
   const atKill = count();
   reader.spawn('worker');
 
-  const done = await client.until(token, 'completed', 300_000);
+  const done = await client.until(token, 'completed', OUTAGE_MS);
   isOver = true;
   await watching;
   expect(atKill).toBeLessThan(ROWS - WRONG.length);
@@ -99,4 +101,4 @@ test('a job of ten thousand rows runs through kill -9 of its worker, and shows i
   const log = (await reader.longhaul('logs', token)).split('\n');
   expect(log.filter((line) => line.includes('batch sent'))).toHaveLength(ROWS / 500);
   expect(log.some((line) => line.includes('continues after an earlier attempt'))).toBe(true);
-}, 600_000);
+});

@@ -2,10 +2,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
 
+jest.setTimeout(PROCESSES_MS);
 const [, EXAMPLE = ''] =
   /\n### Long histories\n[^]*?```ts\n([^]*?)```/.exec(readFileSync('docs/writing-a-tool.md', 'utf8')) ?? [];
 const SUGGESTED = 'workflowInfo().continueAsNewSuggested';
@@ -48,7 +50,7 @@ beforeAll(async () => {
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   environment = await TestToolEnvironment.create({ project: folder, settings: { shippedTools: false } });
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await environment?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -73,7 +75,7 @@ test('the page has the example, with what Temporal suggests', () => {
   expect(EXAMPLE).toContain(SUGGESTED);
 });
 
-test('goes on in a new run with what it passes along and what goes along by itself', async () => {
+test('continues as new with the arguments that it passes, and keeps the record of the operation', async () => {
   const feed = join(folder, 'orders');
   const operation = await environment.start('import_orders', { feed });
   const { token } = operation;
@@ -86,7 +88,7 @@ test('goes on in a new run with what it passes along and what goes along by itse
   expect(await countRuns(token)).toBeGreaterThan(2);
   // The log is the operation's, and not a run's.
   expect((await operation.logs()).join('\n').match(/imported/g)).toHaveLength(20);
-}, 120_000);
+});
 
 test('cleans up in a later run', async () => {
   const feed = join(folder, 'canceled');
@@ -95,7 +97,7 @@ test('cleans up in a later run', async () => {
   await operation.cancel();
   expect((await operation.closed()).status).toBe('canceled');
   expect(existsSync(`${feed}.dropped`)).toBe(true);
-}, 120_000);
+});
 
 const lines = (path: string) => readFileSync(path, 'utf8').trim().split('\n');
 

@@ -4,17 +4,18 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PackedProject, run } from './packed.js';
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-packed-'));
 const ENTRIES = ['longhaul', 'longhaul/workflow', 'longhaul/activity', 'longhaul/server', 'longhaul/testing'];
-/** What a user imports from each. */
+/** A name that users import from each. */
 const NAMES = ['defineTool', 'requestInput', 'saveArtifact', 'startServer', 'TestToolEnvironment'];
 
 let packed: PackedProject;
 beforeAll(async () => {
   packed = await PackedProject.create(root);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const environment = () => {
@@ -99,7 +100,7 @@ describe('its types', () => {
       }).catch((error) => error);
       expect(stdout).toBe('');
     },
-    120_000,
+    PROCESSES_MS,
   );
 });
 

@@ -47,7 +47,7 @@ export class PackedProject {
 
   /**
    * Installs the packed package the way pnpm lays it out: beside it only what it depends on, and nothing of that within
-   * the project's own reach. What works here works with npm, which hides less.
+   * the project's own reach. Code that works here works with npm too, which hides less.
    */
   async #install(): Promise<void> {
     const { dependencies, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {

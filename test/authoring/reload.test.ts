@@ -14,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 // Each edit of a workflow takes a run of the bundler.
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-reload-'));
 const project = join(root, 'project');
@@ -53,7 +54,7 @@ export async function ${name}({ ledger }: { ledger: string }) {
   ${steps
     .map((step, index) =>
       asks && index === steps.length - 1
-        ? `await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Go on?');
+        ? `await requestInput({ type: 'object', properties: { ok: { type: 'boolean' } } }, 'Continue?');
   words.push(await ${step}(ledger));`
         : `words.push(await ${step}(ledger));`,
     )
@@ -122,7 +123,7 @@ beforeAll(async () => {
     LONGHAUL_HOME: join(root, 'home'),
   });
   [server, worker] = parts.parts as [Part, Part];
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(root, { recursive: true, force: true });
@@ -145,10 +146,10 @@ describe('at the start', () => {
 
   test('once it is corrected it is served', async () => {
     const before = takenUpSoFar();
-    writeTool('broken_at_start', 'mended');
+    writeTool('broken_at_start', 'fixed');
     await takenUp(before);
     await eventually('it is listed', async () => (await names()).includes('broken_at_start'));
-    expect(await wordsOf(await start('broken_at_start', 'mended'))).toEqual(['mended']);
+    expect(await wordsOf(await start('broken_at_start', 'fixed'))).toEqual(['fixed']);
     await eventually('no problem is left', async () => (await problems()).length === 0);
   });
 });
@@ -201,7 +202,7 @@ describe('without a restart', () => {
     expect(linesOf('held')).toEqual(['held_step old']);
   });
 
-  test('a changed workflow is taken up while its operations are open: they go on, and nothing runs twice', async () => {
+  test('a changed workflow is taken up while its operations are open: they continue, and nothing runs twice', async () => {
     write(
       'activities/asking.ts',
       activity('before', 'b', true) + activity('after', 'a').split('\n').slice(3).join('\n'),
@@ -215,7 +216,7 @@ describe('without a restart', () => {
     await parts.client.until(asked, 'input_required');
     await eventually('it runs', () => linesOf('running').length === 1);
     before = takenUpSoFar();
-    // What is past stays as it was; what is to come is more than it was.
+    // The history so far still replays; a step is added after it.
     write(
       'workflows/asking.ts',
       workflow('asking', ['before', 'after'], true).replace('return {', "words.push('x');\n  return {"),
@@ -233,7 +234,7 @@ describe('without a restart', () => {
 });
 
 describe('a broken edit', () => {
-  test('of a definition keeps the last good one, is said at once, and is gone once it is corrected', async () => {
+  test('of a definition keeps the last good one, is reported at once, and is cleared once it is corrected', async () => {
     write('tools/first.ts', tool('first').replace('name:', 'nmae:'));
     await said(server, /tools\/first\.ts:\d.*"first" is served as it was before/);
     expect(await wordsOf(await start('first', 'kept'))).toEqual(['one']);
@@ -276,7 +277,7 @@ describe('a broken edit', () => {
     await eventually('it is corrected', async () => (await problems()).length === 0);
   });
 
-  test('is not said of a file that is being written', async () => {
+  test('is not reported for a file that is being written', async () => {
     const text = tool('slowly');
     write('tools/slowly.ts', text.slice(0, 40));
     appendFileSync(join(project, 'tools/slowly.ts'), text.slice(40));

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { filesOnThePage, run } from './packed.js';
 import { Reader } from './reader.js';
@@ -14,7 +15,7 @@ let client: WireClient;
 beforeAll(async () => {
   reader = await Reader.start();
   client = reader.client;
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => reader?.stop());
 
 /** A folder of logs, each of so many lines. */
@@ -121,7 +122,7 @@ describe('the tool of the page', () => {
   });
 });
 
-/** What the workflow keeps in its memo, as Temporal's UI shows it. */
+/** The workflow's memo, as Temporal's UI shows it. */
 async function memoOf(taskId: string): Promise<unknown> {
   const { Client, Connection } = await import('@temporalio/client');
   const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });

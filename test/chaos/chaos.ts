@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { JobsClient } from '../support/jobs.js';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { Ledger } from './ledger.js';
 import { runOperation, type Outcome } from './operations.js';
@@ -25,7 +26,7 @@ type Victim = (typeof VICTIMS)[number];
 export interface ChaosOptions {
   operations: number;
   kills: number;
-  /** Takes what happens, a line at a time. Default: nobody. */
+  /** Receives a line for each event. Default: none. */
   say?: (line: string) => void;
 }
 
@@ -119,22 +120,22 @@ function gapsOf(outcomes: Outcome[], ledger: Ledger, areSteps: boolean): number[
 /** A server is back when it is ready, everything else when an operation that was started after the kill has completed. */
 async function isBack(victim: Victim, home: TestHome, { jobs }: Clients, key: string): Promise<void> {
   if (victim === 'server') {
-    await eventually('the server is back', () => home.isReady(), 120_000);
+    await eventually('the server is back', () => home.isReady(), PROCESSES_MS);
     return;
   }
   const id = await eventually(
     'a probe is started',
     () => jobs.start('probe', {}, { 'idempotency-key': key }).catch(() => undefined),
-    120_000,
+    PROCESSES_MS,
   );
   await eventually(
     'the probe is completed',
     async () => (await jobs.job(id).catch(() => undefined))?.status === 'succeeded',
-    120_000,
+    PROCESSES_MS,
   );
 }
 
-/** Operations that nobody started, or twice. Lists lag by up to seconds. */
+/** Violations when more or fewer operations are listed than were started. Lists lag by up to seconds. */
 async function doubled({ jobs }: Clients, operations: number): Promise<string[]> {
   let found = new Set<string>();
   const isComplete = async () => {

@@ -1,8 +1,8 @@
-/** Polls of one operation over several protocols, and what none of them may ever show. */
+/** Polls of one operation over several protocols, and the violations that they show. */
 import type { JobsClient } from '../support/jobs.js';
 import type { WireClient } from '../support/mcp.js';
 
-/** One look at an operation, in the words that all protocols share. */
+/** One poll of an operation, in terms that all protocols share. */
 interface Sight {
   protocol: string;
   status: 'queued' | 'open' | 'over';
@@ -60,7 +60,7 @@ const LOOKS: ((clients: Clients, token: string) => Promise<Sight | undefined>)[]
   },
 ];
 
-/** Tasks have no status for what no worker has taken yet. */
+/** Tasks have no status for an operation that no worker has taken yet. */
 function statusOf(status: string): Sight['status'] {
   if (TERMINAL.has(status)) return 'over';
   return status === 'queued' ? 'queued' : 'open';
@@ -83,7 +83,7 @@ export class Polls {
   /**
    * Looks once, over the protocol whose turn it is.
    *
-   * @returns is it over? Undefined when it could not be read just now
+   * @returns undefined when it could not be read just now
    */
   async look(): Promise<{ isOver: boolean; progress: number } | undefined> {
     const look = LOOKS[this.count % LOOKS.length]!;
@@ -113,8 +113,8 @@ export class Polls {
       went('progress', JSON.stringify(last.progress), JSON.stringify(progress));
     if (updatedAt && last.updatedAt && updatedAt < last.updatedAt)
       went('its time', last.updatedAt, updatedAt);
-    const told = progress && numberIn(progress.message);
-    if (told !== undefined && told !== progress?.progress)
+    const inMessage = progress && numberIn(progress.message);
+    if (inMessage !== undefined && inMessage !== progress?.progress)
       this.#violate(`says ${JSON.stringify(progress)}: message and number are of different moments`);
     this.#last = {
       ...last,
@@ -128,10 +128,10 @@ export class Polls {
   }
 }
 
-/** How far the work is by the message of its activity (project/activities/chores.ts). */
+/** How far the work is by the message of its activity (`project/activities/chores.ts`). */
 function numberIn(message: string | undefined): number | undefined {
-  const unit = /^unit (\d+) of chore (\d+)$/.exec(message ?? '');
+  const unit = /^unit (\d+) of part (\d+)$/.exec(message ?? '');
   if (unit) return Number(unit[1]) + (Number(unit[2]) - 1) * 10;
-  const done = /^chore (\d+) is done$/.exec(message ?? '');
+  const done = /^part (\d+) is done$/.exec(message ?? '');
   return done ? Number(done[1]) * 10 : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Runs chaos and prints what came of it. Exits with 1 if anything was lost, doubled or went back.
+ * Runs chaos and prints its report. Exits with 1 if anything was lost, doubled or decreased.
  *
  *     npm run chaos -- --operations 200 --kills 60
  */

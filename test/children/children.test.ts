@@ -1,5 +1,5 @@
 /** Child workflows of an operation are its parts: what authors call in them works as in the operation's own workflow. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,10 @@ import { run } from '../cli/commands.js';
 import { Caller, textOf } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(OUTAGE_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-children-'));
 
 let parts: TestStack;
@@ -18,7 +20,7 @@ let caller: Caller;
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
   caller = new Caller(parts.client);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -56,7 +58,7 @@ describe('progress', () => {
     const end = await caller.settled(token);
     expect(end).toMatchObject({ status: 'completed', progress: { progress: 40 } });
     expect(end.result).toEqual({ done: ['north from 0', 'coast from 0'] });
-  }, 120_000);
+  });
 
   test.each(['fail', 'terminated', 'canceled'])(
     'stays when a part ends as %s',
@@ -86,7 +88,7 @@ describe('progress', () => {
       await caller.get('operation_cancel', { token });
       await caller.settled(token);
     },
-    120_000,
+    PROCESSES_MS,
   );
 
   test('of a local activity counts as it ends', async () => {
@@ -143,15 +145,15 @@ test('parts are shown on every protocol, with what they do, and never as operati
   for (const one of [gate, other]) writeFileSync(one, 'done');
   // The activities are tried again once the killed worker's heartbeat is missing.
   const hasCompleted = async () => (await caller.settled(token)).status === 'completed';
-  await eventually('it is completed', hasCompleted, 180_000);
+  await eventually('it is completed', hasCompleted, STACK_MS);
   const closed = await caller.get('operation_get', { token, view: 'steps' });
   expect(closed.children).toMatchObject([
     { name: 'north', status: 'completed' },
     { name: 'south', status: 'completed' },
   ]);
-}, 300_000);
+});
 
-test('activities of parts hear of a cancel, leave their artifacts with the operation, and are tried again', async () => {
+test('activities of parts are canceled, leave their artifacts with the operation, and are retried', async () => {
   const [done, again] = [newGate(), newGate()];
   writeFileSync(done, 'done');
   writeFileSync(again, 'again');
@@ -171,19 +173,19 @@ test('activities of parts hear of a cancel, leave their artifacts with the opera
   const coast = await handleOf(token, 'south.coast');
   await eventually('the part is canceled', async () => (await coast.describe()).status.name === 'CANCELLED');
   await eventually('its activity has heard of it', () => existsSync(`${again}.canceled`));
-}, 120_000);
+});
 
-test('an attempt in a part goes on from what the one before reported', async () => {
+test('an attempt in a part continues from the last report of the attempt before', async () => {
   const gate = newGate();
   writeFileSync(gate, 'again');
   const token = await start({ name: 'north', gate });
   await until(token, 'it is tried again', ({ status_message }) => /attempt/.test(status_message ?? ''));
   writeFileSync(gate, 'done');
   expect((await caller.settled(token)).result).toEqual({ done: ['north from 10'] });
-}, 60_000);
+});
 
 describe('questions of parts', () => {
-  test('are the operation’s, under keys that say whose', async () => {
+  test('are questions of the operation, under keys that name the part', async () => {
     const token = await start({ name: 'north', asks: true }, { name: 'south', inner: 'coast', asks: true });
     const asked = await until(
       token,
@@ -207,7 +209,7 @@ describe('questions of parts', () => {
     await until(token, 'one is left', ({ input_required }) => Object.keys(input_required ?? {}).length === 1);
     expect(await run(parts, ['answer', token, '--content', '{"sure":true}'])).toMatchObject({ code: 0 });
     expect((await caller.settled(token)).result).toEqual({ done: ['north: true', 'coast: true'] });
-  }, 120_000);
+  });
 
   test('stop the clock while nothing else is awaited', async () => {
     const gate = newGate();
@@ -223,7 +225,7 @@ describe('questions of parts', () => {
     await eventually('the deadline is paused', async () => (await timersCanceled()) === 1);
     await caller.get('operation_answer', { token, key: 'north/input-1', content: { sure: false } });
     expect((await caller.settled(token)).status).toBe('completed');
-  }, 120_000);
+  });
 
   test('are withdrawn when the part ends', async () => {
     const token = await caller.start('survey', {
@@ -238,7 +240,7 @@ describe('questions of parts', () => {
     await until(token, 'nothing is asked', ({ status }) => status === 'running');
     await caller.get('operation_cancel', { token });
     await caller.settled(token);
-  }, 60_000);
+  });
 });
 
 test('the events that a part costs are as documented', async () => {

@@ -106,7 +106,7 @@ describe('call', () => {
     expect(stderr).toContain('"Who is there?" (name)');
   });
 
-  test('SIGINT detaches: the work goes on, and the command says how to come back', async () => {
+  test('SIGINT detaches: the work continues, and the command says how to come back', async () => {
     const running = start(parts, ['call', 'slow_compute', '--seconds', '4']);
     await eventually('it runs', () => running.stderr.includes('count primes'));
     running.signal('SIGINT');
@@ -118,7 +118,7 @@ describe('call', () => {
 });
 
 describe('questions', () => {
-  test('are told with how to answer them, and watch goes on once one is answered', async () => {
+  test('are shown with the command that answers them, and watch continues once one is answered', async () => {
     const token = await detached('confirm_delete', '--filename', 'a b.txt');
     const running = start(parts, ['watch', token]);
     await eventually('it asks', () => running.stderr.includes('decline:'));
@@ -171,7 +171,7 @@ describe('questions', () => {
   });
 });
 
-test('status tells where an operation stands', async () => {
+test('status shows the state of an operation', async () => {
   const token = await detached('confirm_delete', '--filename', 'a');
   await asking(token);
   const { code, stdout } = await run(parts, ['status', token]);

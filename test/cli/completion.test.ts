@@ -184,7 +184,7 @@ describe('bash', () => {
     expect(inBash(['status', ''], { LONGHAUL_HOME: join(folder, 'file') })).toEqual([]);
   });
 
-  test('a server that does not answer holds nobody up', async () => {
+  test('a server that does not answer does not block completion', async () => {
     const server = createServer(() => undefined);
     await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
     const { port } = server.address() as { port: number };

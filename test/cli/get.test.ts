@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { documents, run } from './commands.js';
 
@@ -13,7 +14,7 @@ beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/children/project') });
   token = await parts.client.start('survey', { parts: [{ name: 'north' }, { name: 'south' }] });
   await parts.client.until(token, 'completed');
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
 test('without a name it lists them, also those that the result does not name', async () => {
@@ -39,7 +40,7 @@ test('with a name it prints the file, or writes it where -o says', async () => {
   expect(readFileSync(path, 'utf8')).toBe('south');
 });
 
-test('a file or an operation that is not there is said, and nothing is written', async () => {
+test('a missing file or operation is reported, and nothing is written', async () => {
   const path = join(folder, 'none.txt');
   const missing = await run(parts, ['get', token, 'west.txt', '-o', path]);
   expect(missing).toMatchObject({ code: 4, stdout: '' });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { documents, run as runOn, start as startOn, Terminal, type Ended, type Running } from './commands.js';
 
 const PIPELINES = {
@@ -20,13 +21,13 @@ jobs:
       - name: Compile
         run: |
           echo compiling
-          test -e "$INPUT_LEDGER.mended"
+          test -e "$INPUT_LEDGER.fixed"
           echo compiled
   report:
     needs: build
-    steps: [{ name: Tell, run: printf told }]
+    steps: [{ name: Announce, run: printf announced }]
 `,
-  /** More than is sent at once, a line among it that alone is more, and an end without a line end. */
+  /** More than is sent at once, with a line that alone is more, and no newline at the end. */
   long: `
 jobs:
   print:
@@ -49,8 +50,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const run = (...args: string[]): Promise<Ended> => runOn(project.parts, args);
 const start = (...args: string[]): Running => startOn(project.parts, args);
@@ -166,12 +167,12 @@ describe('logs --follow', () => {
     const [server] = project.parts.parts;
     await server!.end('SIGKILL');
     await eventually('it says so', () => running.stderr.includes('retrying'));
-    touch('followed.mended');
+    touch('followed.fixed');
     touch('followed.go');
     project.parts.server();
     const ended = await running.ended;
     expect(ended.stdout).toBe(
-      `== build/1 Install\n${installs(1, 300)}installed\n== build/2 Compile\ncompiling\ncompiled\n== report/1 Tell\ntold`,
+      `== build/1 Install\n${installs(1, 300)}installed\n== build/2 Compile\ncompiling\ncompiled\n== report/1 Announce\nannounced`,
     );
     expect(ended.stderr).toMatch(/the server is back\nthe operation is completed\n$/);
     expect(ended.code).toBe(0);
@@ -189,7 +190,7 @@ describe('logs --follow', () => {
     expect(await run('logs', token, 'report/1', '--follow')).toMatchObject({ code: 0, stdout: '' });
   });
 
-  test('ends with Ctrl-C, and the work goes on', async () => {
+  test('ends with Ctrl-C, and the work continues', async () => {
     const token = await project.startOn('talk', 'left');
     await eventually('it has printed', async () =>
       (await run('logs', token)).stdout.includes('install 300\n'),
@@ -200,7 +201,7 @@ describe('logs --follow', () => {
     const ended = await running.ended;
     expect(ended.stderr).toMatch(new RegExp(`Come back with: \\S*longhaul logs ${token} --follow`));
     expect(ended).toMatchObject({ code: 130, stdout: '== build/1 Install\ninstall 300\n' });
-    touch('left.mended');
+    touch('left.fixed');
     touch('left.go');
     await project.client.until(token, (task) => task.status === 'completed' && !task.result.isError);
   });
@@ -218,9 +219,9 @@ test('at a terminal, colors are shown and whatever else a terminal would act upo
 });
 
 describe('resume', () => {
-  test('goes on after the last finished step and waits for the result', async () => {
-    const token = await failed('mended');
-    touch('mended.mended');
+  test('continues after the last finished step and waits for the result', async () => {
+    const token = await failed('fixed');
+    touch('fixed.fixed');
     const ended = await run('resume', token);
     expect(ended.stderr).toMatch(/^talk runs as \S+$/m);
     expect(ended.code).toBe(0);
@@ -240,7 +241,7 @@ describe('resume', () => {
     expect((await run('status', resumed)).stdout).toMatch(/^ {4}1 Install +completed +\d+s$/m);
   });
 
-  test('refuses what still runs, and a step that there is not', async () => {
+  test('refuses an operation that is running, and an unknown step', async () => {
     const token = await project.startOn('talk', 'running');
     expect((await run('resume', token)).stderr).toMatch(/only one that has ended can be resumed\n$/);
     touch('running.go');

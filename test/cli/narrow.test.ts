@@ -5,6 +5,7 @@ import { textTable } from '../../cli/client/table.js';
 import { widthOf } from '../../cli/client/text-width.js';
 import type { Task } from '../../cli/client/wire.js';
 import { PipelineProject } from '../pipelines/support.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { run, Terminal, type TerminalOptions } from './commands.js';
 
 const WIDE = '東京の天気予報を集めて比べる';
@@ -28,8 +29,8 @@ let token: string;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
   token = await project.client.start('wide', {});
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 /** The lines that a command shows on a terminal. */
 async function linesAt(options: TerminalOptions, ...args: string[]): Promise<string[]> {

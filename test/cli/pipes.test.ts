@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { run } from './commands.js';
 
 const PIPELINES = {
@@ -25,8 +26,8 @@ beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
   token = await project.client.start('long', {});
   await project.client.until(token, 'completed');
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 /** Runs `longhaul ARGS` with something behind it in bash. */
 function bash(args: string, behind: string): Promise<{ stdout: string; stderr: string }> {
@@ -50,7 +51,7 @@ test.each(['logs TOKEN', 'logs TOKEN --follow', 'logs TOKEN --json', 'get TOKEN 
   },
 );
 
-test('watch without a reader ends with the next line that it would print; the work goes on', async () => {
+test('watch without a reader ends with the next line that it would print; the work continues', async () => {
   const running = await project.client.start('slow_compute', { seconds: 8, label: '' });
   const { stdout } = await bash(`watch ${running} --json`, '| head -1');
   expect(stdout).toMatch(/"status":"(submitted|working)".*\ncodes 141 0\n$/);
@@ -79,7 +80,7 @@ test('a stack outlives the reader of what it prints', async () => {
   try {
     const up = home.run(['up']);
     up.process.stdout!.destroy();
-    await eventually('it is ready', () => home.isReady(), 120_000);
+    await eventually('it is ready', () => home.isReady(), PROCESSES_MS);
     await home.run(['down']).ended;
     expect(await up.ended).toBe(0);
   } finally {

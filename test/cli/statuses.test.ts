@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { documents, run as runOn, type Ended } from './commands.js';
 
 const PIPELINES = {
@@ -32,8 +33,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES, { LONGHAUL_PROJECT: resolve('test/cli/project') });
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const run = (...args: string[]): Promise<Ended> => runOn(project.parts, args);
 
@@ -68,7 +69,7 @@ describe.each([
   let token: string;
   beforeAll(async () => {
     token = await ended(tool);
-  }, 120_000);
+  }, PROCESSES_MS);
 
   test('status', async () => {
     const text = await run('status', token);

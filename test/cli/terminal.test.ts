@@ -20,7 +20,7 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test('Ctrl-C detaches, and the work goes on', async () => {
+  test('Ctrl-C detaches, and the work continues', async () => {
     const terminal = open('call', 'slow_compute', '--seconds', '5');
     await terminal.at('count primes', KEYS.interrupt);
     const [, token] = /longhaul watch (\S+)/.exec(await terminal.shows('detached'))!;
@@ -65,7 +65,7 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test('what a tool wants to know before it starts is asked', async () => {
+  test('arguments that a tool asks for before it starts are prompted for', async () => {
     const terminal = open('call', 'test_tool_with_task');
     await terminal.at('◆  Who is there?', KEYS.enter);
     await terminal.at('name', 'Zoe', KEYS.enter);

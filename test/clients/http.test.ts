@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { extTasks, officialClient } from './drivers.js';
 import {
@@ -12,7 +13,7 @@ import {
   TASKS_EXTENSION,
 } from './support.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 let otherUrl: string;

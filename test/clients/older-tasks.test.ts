@@ -5,10 +5,11 @@ import {
   resultFromTaskOutcome,
   toolDeclarationFromMcpTool,
 } from '@modelcontextprotocol/ext-tasks/client';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { CLIENT_INFO, DATA_FOLDERS, expectMainResult, MAIN_JOB } from './support.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 const clients: Client[] = [];

@@ -200,7 +200,7 @@ test('an address that another one begins with is a different one', () => {
     expect(textFor(text)).toBe(`${text}\na: ${uri} (7 bytes)`);
 });
 
-test('a wait that goes on where its stream broke ends without links too', async () => {
+test('a wait that is resumed where its stream broke ends without links too', async () => {
   const client = await LegacyClient.open(parts.client.url, '2025-11-25', {}, UNKNOWN);
   const { token } = (await client.call('analyze_dataset', { ...CALL, wait: true })).result.structuredContent;
   const stream = await client.stream(

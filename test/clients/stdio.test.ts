@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { resolve } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { extTasks, officialClient } from './drivers.js';
 import { closeClients, DATA_FOLDERS, expectMainResult } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 beforeAll(async () => {

@@ -40,7 +40,7 @@ describe('a call', () => {
     expect(result.content[0].text).toContain('expected at most 1048576 bytes; got 1048577');
   });
 
-  test('of an unknown tool names those that there are', async () => {
+  test('of an unknown tool names the available ones', async () => {
     const { error } = await parts.client.request('tools/call', { name: 'nonesuch', arguments: {} });
     expect(error).toMatchObject({
       code: -32602,
@@ -60,7 +60,7 @@ test('an unknown token is not found, on every method', async () => {
   }
 });
 
-test("a workflow that is none of Longhaul's is not found either", async () => {
+test("a workflow that is not Longhaul's is not found either", async () => {
   const temporal = await parts.temporal();
   const workflowId = `foreign-${parts.taskQueue}`;
   const handle = await temporal.workflow.start('greet', {
@@ -88,7 +88,7 @@ describe('the endpoint refuses', () => {
     expect(response.status).toBe(415);
   });
 
-  test.each([5, 50])('a body over 4 MiB with 413, and goes on serving: %d MiB', async (mebibytes) => {
+  test.each([5, 50])('a body over 4 MiB with 413, and keeps serving: %d MiB', async (mebibytes) => {
     const huge = JSON.stringify(
       parts.client.envelope('tools/list', { padding: 'x'.repeat(mebibytes * 1024 * 1024) }),
     );
@@ -135,7 +135,7 @@ describe('the endpoint refuses', () => {
     }
   });
 
-  test('GET and DELETE with 405, and methods that the era lacks with -32601', async () => {
+  test('GET and DELETE with 405, and methods that the revision lacks with -32601', async () => {
     for (const method of ['GET', 'DELETE']) {
       expect((await fetch(parts.client.url, { method })).status).toBe(405);
     }

@@ -8,8 +8,10 @@ import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 const input = { type: 'object', properties: { seconds: { type: 'number' }, label: { type: 'string' } } };
 const toolOf = (name: string) =>
   defineTool({
@@ -274,4 +276,4 @@ test('estimates follow past runs, and never hold up a start', async () => {
     },
     90_000,
   );
-}, 120_000);
+});

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { TASKS, WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { bodyOf, refusesEverything, refusesNulls, type Send } from './hostile-json.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 beforeAll(async () => {

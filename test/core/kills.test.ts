@@ -1,11 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 
+jest.setTimeout(OUTAGE_MS);
 const STEPS = 5;
 let home: TestHome;
 let client: WireClient;
@@ -15,11 +17,11 @@ beforeAll(async () => {
   home = await TestHome.create();
   await home.up({ LONGHAUL_PROJECT: FIXTURES });
   client = new WireClient(`${home.url}/mcp`);
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await home?.remove();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 /** Lines of the ledger that say how often a step started and ended. */
 function ledgerOf(name: string): { started: number[]; done: number[] } {
@@ -43,7 +45,7 @@ async function startAndReachThird(name: string): Promise<string> {
 
 /** The same token stays valid up to the result; work that was finished before the kill does not run again. */
 async function expectGoesOn(taskId: string, name: string): Promise<void> {
-  const done = await client.until(taskId, 'completed', 120_000);
+  const done = await client.until(taskId, 'completed', PROCESSES_MS);
   expect(done.result.structuredContent).toEqual({ steps: [1, 2, 3, 4, 5] });
   const { started, done: ended } = ledgerOf(name);
   expect(started.filter((step) => step < 3)).toEqual([1, 2]);
@@ -51,29 +53,29 @@ async function expectGoesOn(taskId: string, name: string): Promise<void> {
 }
 
 describe('kill -9 in the middle of a job', () => {
-  test('of the MCP server: the job does not notice, and the same token goes on', async () => {
+  test('of the MCP server: the job does not notice, and its token stays valid', async () => {
     const taskId = await startAndReachThird('server');
     const { server } = home.parts();
     kill(server);
     await eventually('it is gone', () => !isRunning(server));
     await expectGoesOn(taskId, 'server');
     expect(ledgerOf('server').started).toEqual([1, 2, 3, 4, 5]);
-  }, 180_000);
+  });
 
   test('of the worker: only the step that was running runs again', async () => {
     const taskId = await startAndReachThird('worker');
     kill(home.parts().worker);
     await expectGoesOn(taskId, 'worker');
     expect(ledgerOf('worker').started).toEqual([1, 2, 3, 3, 4, 5]);
-  }, 180_000);
+  });
 
-  test('of Temporal: the job goes on where it was', async () => {
+  test('of Temporal: the job continues where it was', async () => {
     const taskId = await startAndReachThird('temporal');
     kill(home.parts().temporal);
     await expectGoesOn(taskId, 'temporal');
-  }, 180_000);
+  });
 
-  test('of everything at once: after the next start the same token goes on', async () => {
+  test('of everything at once: after the next start the job continues under its token', async () => {
     const taskId = await startAndReachThird('all');
     const { temporal, worker, server } = home.parts();
     const supervisor = home.state().supervisorPid!;
@@ -83,5 +85,5 @@ describe('kill -9 in the middle of a job', () => {
     );
     await home.up({ LONGHAUL_PROJECT: FIXTURES });
     await expectGoesOn(taskId, 'all');
-  }, 240_000);
+  });
 });

@@ -64,7 +64,7 @@ describe("what operators do in Temporal's own tools", () => {
     expect(done.result.structuredContent.deleted).toEqual(['signalled.txt']);
   });
 
-  test('reset: the same token lives again, and ends again', async () => {
+  test('reset: the operation runs again under the same token, and ends again', async () => {
     const { client } = parts;
     const temporal = await parts.temporal();
     const taskId = await client.start('slow_compute', { seconds: 1 });

@@ -2,13 +2,16 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 
-/** How long Temporal stays away. */
-const OUTAGE_MS = 30_000;
+jest.setTimeout(OUTAGE_MS);
+
+/** Duration of the outage, in milliseconds. */
+const TEMPORAL_DOWN_MS = 30_000;
 
 let home: TestHome;
 let client: WireClient;
@@ -25,7 +28,7 @@ const startTemporal = async (): Promise<CommandRun> => {
 };
 
 /** No protocol reports an operation as lost or failed while Temporal is away. */
-async function saidByAllFaces(token: string): Promise<void> {
+async function expectUnavailableOnEveryProtocol(token: string): Promise<void> {
   const away = { code: -32603, data: { kind: 'unavailable', retryable: true } };
   const opted = client.with({ experimental: { asyncTools: {}, twoStage: {} } });
   const asks: [string, object][] = [
@@ -69,7 +72,7 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-')), 'ledger');
   const patient = await client.start('step_ledger', { ledger, steps: 2, secondsPerStep: 3, ask: true });
   await client.until(patient, 'input_required');
-  const busy = await client.start('slow_compute', { seconds: OUTAGE_MS / 1000 + 10 });
+  const busy = await client.start('slow_compute', { seconds: TEMPORAL_DOWN_MS / 1000 + 10 });
   await client.until(busy, (task) => task._meta?.['longhaul/progress']?.progress > 0);
 
   first.process.kill('SIGTERM');
@@ -79,8 +82,8 @@ test('a server and a worker start before Temporal, say so, and recover by themse
   expect(during.error).toMatchObject({ code: -32603, data: { kind: 'unavailable', retryable: true } });
   expect(Date.now() - outage).toBeLessThan(10_000);
   expect((await readiness())?.status).toBe(503);
-  await saidByAllFaces(busy);
-  await delay(Math.max(0, OUTAGE_MS - (Date.now() - outage)));
+  await expectUnavailableOnEveryProtocol(busy);
+  await delay(Math.max(0, TEMPORAL_DOWN_MS - (Date.now() - outage)));
 
   await startTemporal();
   const task = await client.until(patient, 'input_required');
@@ -89,6 +92,6 @@ test('a server and a worker start before Temporal, say so, and recover by themse
     content: { go: true },
   });
   expect((await client.until(patient, 'completed')).result.structuredContent).toEqual({ steps: [1, 2] });
-  const done = await client.until(busy, 'completed', 120_000);
+  const done = await client.until(busy, 'completed', PROCESSES_MS);
   expect(done.result).not.toHaveProperty('isError');
-}, 240_000);
+});

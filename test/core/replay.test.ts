@@ -1,5 +1,5 @@
 /**
- * What has run must replay: a worker that takes over an operation replays its history, with the code of today. The
+ * Histories of earlier runs must replay: a worker that takes over an operation replays its history, with the current code. The
  * recorded histories are those of earlier code; `LONGHAUL_RECORD=1` writes them again.
  */
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';

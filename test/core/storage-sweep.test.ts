@@ -9,6 +9,7 @@ import { folderStorage, storageOf, type Storage } from '../../platform/storage.j
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   parts = await TestStack.start();
   temporal = await parts.temporal();
   gone = await purged();
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
 const later = () => Date.now() + UNCHANGED_LIMIT_MS + 60_000;
@@ -31,7 +32,7 @@ async function keysOf(storage: Storage, prefix?: string): Promise<string[]> {
   return keys.sort();
 }
 
-/** What an operation may have in storage. */
+/** Values that an operation may have in storage. */
 const valuesOf = (workflowId: string) => [
   artifactKey(workflowId, 'site/index.html'),
   artifactKey(workflowId, 'report.csv'),
@@ -56,7 +57,7 @@ async function purged(): Promise<string> {
   return workflowId;
 }
 
-test('what Temporal has purged goes, once nothing was added for long; all else stays', async () => {
+test('values of purged workflows are removed once nothing was added for long; all others stay', async () => {
   const storage = newStorage();
   const alsoGone = `never~known/${randomUUID()}`;
   const closed = await parts.client.start('slow_compute', { seconds: 0 });
@@ -102,7 +103,7 @@ test('a folder in storage whose name no code of Longhaul made is left alone', as
   expect(await storage.size('artifacts/%zz/x')).toBe(1);
 });
 
-test('texts of messages go once no message can be so old', async () => {
+test('texts of messages are removed once no message can be so old', async () => {
   expect(UNCHANGED_LIMIT_MS).toBeGreaterThan(
     (TTL_LIMIT_SECONDS + LEASE_RANGE_SECONDS[1]) * 1000 + REPLIES_KEPT_MS,
   );

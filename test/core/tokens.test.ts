@@ -1,14 +1,16 @@
 /** Tokens that other systems made: ARNs and the like, wherever a token becomes part of an address. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
 import { JobsClient } from '../support/jobs.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { STACK_MS } from '../support/limits.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(STACK_MS);
 const TOKENS = { experimental: { asyncTools: {} } };
-/** Ends like an address with a verb, and like a path of a job. */
+/** Token that ends like an address with a verb and like a path of a job. */
 const tokens = () => {
   const own = randomUUID();
   return [
@@ -59,7 +61,7 @@ test('is followed, collected and deleted under its token on every protocol', asy
     expect([deleted.code, deleted.stdout.trim()]).toEqual([0, `${token} is deleted`]);
     expect((await jobs.get(body.links.self)).status).toBe(404);
   }
-}, 180_000);
+});
 
 describe('an address with a verb', () => {
   test('is the last colon as it is; a colon of the ID may be written as it is or as %3A', async () => {
@@ -68,7 +70,7 @@ describe('an address with a verb', () => {
     await start(plain, 'slow_compute', { seconds: 600 });
     await start(verb, 'slow_compute', { seconds: 600 });
     const stateOf = async (token: string) => (await jobs.get(`/v1/jobs/${encodeURIComponent(token)}`)).body;
-    // As it is: a look at the ARN, and its cancel.
+    // Unencoded: the ARN is read, and canceled.
     expect((await jobs.get(`/v1/jobs/${plain}`)).body.job_id).toBe(plain);
     const cancelled = await jobs.post(`/v1/jobs/${plain}:cancel`, {});
     expect([202, 200]).toContain(cancelled.status);

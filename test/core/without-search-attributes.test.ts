@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';
 import { loadSettings } from '../../platform/config.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** As many as Temporal's own store has room for. */
@@ -23,7 +24,7 @@ beforeAll(async () => {
     },
   );
   parts = await TestStack.start({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   temporal?.kill('SIGKILL');

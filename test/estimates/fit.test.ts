@@ -32,12 +32,12 @@ describe('an estimate', () => {
     expect(estimateFrom(onLine(0, 1, [1, 1, 1, 9, 9, 9]), 100)).toBe(5);
   });
 
-  test('takes larger work never for quicker', () => {
+  test('never estimates larger work as quicker', () => {
     const past = runs([10, 9], [20, 8], [30, 7], [40, 6], [50, 5]);
     expect(estimateFrom(past, 1000)).toBe(7);
   });
 
-  test('is never below a tenth of a second, and no line begins below nothing', () => {
+  test('is never below a tenth of a second, and no line begins below zero', () => {
     const steep = onLine(-10, 1, [11, 12, 13, 14, 15]);
     expect(fitLine(steep)!.seconds).toBe(0);
     for (const size of [0, 1, 11]) expect(estimateFrom(steep, size)).toBeGreaterThanOrEqual(0.1);
@@ -67,7 +67,7 @@ describe("the author's line", () => {
     expect(estimateFrom(alike, 300, author)).toBe(301);
   });
 
-  test('takes larger work never for quicker than what was seen, nor smaller for slower', () => {
+  test('never estimates larger work as quicker than past runs, nor smaller work as slower', () => {
     expect(estimateFrom(took(900, 3, 100), 200, author)).toBe(900);
     expect(estimateFrom(took(3, 3, 100), 50, author)).toBe(3);
   });
@@ -87,7 +87,7 @@ test('the median of an even number lies between the two in the middle', () => {
   expect(median([4, 1, 3, 2])).toBe(2.5);
 });
 
-test('time for which people or a worker were awaited is no work, and clocks that differ make none', () => {
+test('time spent waiting for people or a worker is not counted as work, nor are differences between clocks', () => {
   const at = (second: number) => new Date(second * 1000);
   expect(workedSeconds(at(0), at(60), { awaitedMs: 50_000 })).toBe(10);
   expect(workedSeconds(at(0), at(60), { awaitedMs: 20_000, queuedMs: 30_000 })).toBe(10);

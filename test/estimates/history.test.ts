@@ -11,10 +11,11 @@ import { storageOf } from '../../platform/storage.js';
 import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const project = resolve('test/estimates/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-estimates-'));
@@ -36,7 +37,7 @@ afterAll(async () => {
 
 const items = (count: number) => ({ items: Array.from({ length: count }, () => 'x') });
 
-/** Starts again and again, until the estimate is as wanted: past runs are looked up behind the scenes. */
+/** Starts again and again, until the estimate is as wanted: past runs are looked up in the background. */
 async function estimateOf(name: string, args: object, wanted: (seconds: number) => boolean): Promise<number> {
   let last = NaN;
   return eventually(
@@ -114,7 +115,7 @@ test('variants of a tool are estimated each for itself; a burst of small calls d
   await estimateOf('counted', { ...items(2), deep: true }, (estimate) => estimate < 500);
 });
 
-test('time in queue is no work', async () => {
+test('time in queue is not counted as work', async () => {
   const worker = parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
   await worker.end();
   const { token } = await start(client, 'counted', items(1));

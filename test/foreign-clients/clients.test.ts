@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DATA_FOLDERS } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { CLIENTS, type ForeignClient, type Way } from './clients.js';
 import { install, pinnedVersion } from './environments.js';
 import { selectClients } from './passed.js';
 
-jest.setTimeout(600_000);
+jest.setTimeout(INSTALL_MS);
 
 /** Groups airports by state, and asks before it writes the result to a file. */
 const JOB = {
@@ -29,7 +30,7 @@ interface Report {
   versions: Record<string, string>;
   protocol: string;
   tools: string[];
-  /** What the callback for questions was asked. */
+  /** Questions that the callback was asked. */
   questions?: string[];
   /** `id`: the task's; `calls`: the tools that were called; `result`: what the client made of the result. */
   runs: { way: Way; id?: string; calls?: string[]; result: unknown }[];

@@ -17,7 +17,7 @@ export interface ForeignClient {
   driver: string;
   /** Revisions that it negotiates, in the order of the driver's connections. */
   protocol: string;
-  /** What the driver does, in this order. */
+  /** Actions of the driver, in this order. */
   ways: Way[];
   /** Driven in every run of the tests. */
   isSmoke?: boolean;

@@ -1,4 +1,4 @@
-/** When all clients are driven: a record in the user's cache of the files with which a whole run passed last. */
+/** Decides when all clients are driven, by a record in the user's cache of the files with which a whole run passed last. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -37,7 +37,7 @@ function filesOf(path: string): string[] {
 }
 
 export interface Selection {
-  /** Are all clients to be driven? */
+  /** Whether all clients are to be driven. */
   isWhole: boolean;
   /** Records that a whole run has passed, with the files as they were at its start. */
   recordPass: () => void;

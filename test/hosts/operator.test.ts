@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, type TestHost } from './hosts-support.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;
@@ -39,8 +40,8 @@ beforeAll(async () => {
   await eventually('careful runs', () => hosts.lines('careful').includes('start two first'));
   await hosts.parts.client.until(approved, 'input_required');
   second = await hosts.add('second');
-}, 180_000);
-afterAll(() => hosts?.stop(), 60_000);
+}, STACK_MS);
+afterAll(() => hosts?.stop());
 
 describe('longhaul hosts', () => {
   test('lists hosts with their jobs', () => {
@@ -71,7 +72,7 @@ describe('longhaul hosts', () => {
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${second.id} +now +0$`)));
   });
 
-  test('drops no host that is there, and none that nobody knows', () => {
+  test('refuses to drop a live or an unknown host', () => {
     expect(longhaul('drop', first.id)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
@@ -95,7 +96,7 @@ describe('longhaul hosts', () => {
         const run = longhaul('drop', first.id);
         return run.status === 0 ? run : undefined;
       },
-      120_000,
+      PROCESSES_MS,
     );
     expect(drop.stdout).toContain(`Dropped ${first.id}.`);
     expect(drop.stdout).toContain(`${careful}  careful work  working`);
@@ -111,7 +112,7 @@ describe('longhaul hosts', () => {
     await client.until(approved, 'completed');
     expect(hosts.lines('approved')).toEqual(['one first', 'one second', 'deploy second']);
 
-    // Its step may have run on until its heartbeats had stayed away for long enough.
+    // Its step may have kept running until its heartbeats were missing for long enough.
     const { inputRequests } = await client.until(careful, 'input_required', 240_000);
     const [[question, { params }]] = Object.entries<any>(inputRequests) as [[string, any]];
     expect(params.message).toContain(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts, Line, type TestHost } from './hosts-support.js';
+import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
+import { Hosts, Line, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;
@@ -9,15 +10,15 @@ let line: Line;
 beforeAll(async () => {
   hosts = await Hosts.start(PIPELINES);
   line = await Line.open(process.env['TEMPORAL_ADDRESS']!);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   line?.close();
   await hosts?.stop();
-}, 60_000);
+});
 
-/** How a host loses Temporal, and finds it again. */
+/** Ways in which a host loses its connection to Temporal and gets it back. */
 const FAULTS: Record<string, { begin(host: TestHost): void; end(host: TestHost): void }> = {
-  'is cut off': { begin: () => line.cut(), end: () => line.mend() },
+  'is cut off': { begin: () => line.cut(), end: () => line.restore() },
   hangs: {
     begin: ({ worker }) => void worker.process.kill('SIGSTOP'),
     end: ({ worker }) => void worker.process.kill('SIGCONT'),
@@ -47,12 +48,12 @@ test.each(Object.keys(FAULTS))(
     await eventually('it is at work there', () => beatsOf('far').length > 0);
     const ofNear = beatsOf('near');
     expect(ofNear.at(-1)!.at).toBeLessThan(beatsOf('far')[0]!.at);
-    // It worked on for a while: an outage that is short ends nothing.
+    // It kept working for a while: a short outage ends nothing.
     expect(ofNear.at(-1)!.at - ofNear[0]!.at).toBeGreaterThan(60_000);
 
     const endedAt = new Date();
     FAULTS[fault]!.end(near);
-    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), 120_000);
+    await eventually('its worker polls again', () => hosts.isSeenSince(near, endedAt), PROCESSES_MS);
     hosts.letGo(ledger);
     await hosts.parts.client.until(token, 'completed');
     expect(hosts.lines(ledger)).toEqual([
@@ -66,5 +67,5 @@ test.each(Object.keys(FAULTS))(
     await near.worker.end();
     await far.worker.end();
   },
-  600_000,
+  INSTALL_MS,
 );

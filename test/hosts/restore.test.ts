@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
 import { linesOf, writePipelines } from '../pipelines/support.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-restore-'));
@@ -51,7 +52,7 @@ beforeAll(() => {
 afterAll(async () => {
   for (const home of homes) await home.remove();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const lines = () => linesOf(ledger).sort();
 
@@ -92,5 +93,5 @@ test.each(['down', 'SIGKILL'])(
     expect(lines()).toEqual(['before', 'make', 'run', 'run', 'run', 'use']);
     expect(await restored.run(['down']).ended).toBe(0);
   },
-  300_000,
+  OUTAGE_MS,
 );

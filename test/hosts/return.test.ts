@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { Hosts } from './hosts-support.js';
+import { OUTAGE_MS } from '../support/limits.js';
+import { Hosts } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
 let hosts: Hosts;
 
 beforeAll(async () => {
   hosts = await Hosts.start(PIPELINES);
-}, 60_000);
-afterAll(() => hosts?.stop(), 60_000);
+});
+afterAll(() => hosts?.stop());
 
 test('a host that comes back while a question about it is open withdraws the question', async () => {
   const first = await hosts.add('first');
@@ -19,10 +20,10 @@ test('a host that comes back while a question about it is open withdraws the que
   await first.worker.end('SIGKILL');
   const asked = (start: string) => (task: any) =>
     Object.values<any>(task.inputRequests ?? {}).some(({ params }) => params.message.startsWith(start));
-  await client.until(token, asked(`The host ${first.id}, which has the workspace of work`), 300_000);
+  await client.until(token, asked(`The host ${first.id}, which has the workspace of work`), OUTAGE_MS);
 
   await hosts.again(first, 'first');
-  // Its journal knows that the step was begun, and not how it ended.
+  // Its journal has the start of the step, but not its end.
   const { inputRequests } = await client.until(token, asked('Is work / two done?'), 420_000);
   const [key, ...others] = Object.keys(inputRequests) as [string];
   expect(others).toEqual([]);

@@ -76,7 +76,7 @@ test('a body of 5 MiB is refused wherever one is taken, also when it comes in ch
   }
 });
 
-test('an unknown job, a text that can be none, and somebody else’s job read alike', async () => {
+test('an unknown job, an invalid ID and another caller’s job get the same answer', async () => {
   const temporal = await parts.temporal();
   const stranger = `${UNKNOWN}1`;
   await temporal.workflow.start('greet', {
@@ -143,7 +143,7 @@ test('quotes and backslashes in a filter are just characters', async () => {
   }
 });
 
-test('addresses and methods that there are not', async () => {
+test('unknown addresses and methods', async () => {
   expectProblem(await jobs.get('/v1/nothing'), 'unknown-route', 404);
   expectProblem(await jobs.get('/problems/nothing'), 'unknown-route', 404);
   for (const [method, path, allow] of [

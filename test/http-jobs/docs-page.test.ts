@@ -4,10 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/openapi.js';
+import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(STACK_MS);
 const PAGE = 'docs/http-jobs.md';
 const [BEGIN, END] = [
   '<!-- problems: made from mcp-server/http-jobs/problems.ts -->',
@@ -44,7 +46,7 @@ describe('the ten minutes', () => {
         expect({ [name]: got.headers[name] }).toEqual({ [name]: like(value) });
       expect(got.body).toEqual(like(wanted.body));
     }
-  }, 150_000);
+  });
 });
 
 interface Message {

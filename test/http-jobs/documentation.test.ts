@@ -62,13 +62,13 @@ describe('the description that a model reads', () => {
   test.each([
     ['plain', {}],
     ['tasks', TASKS],
-  ] as const)('tells all ten to clients of %s', async (face, capabilities) => {
-    const told = await descriptions(capabilities);
+  ] as const)('has all ten for clients of %s', async (protocol, capabilities) => {
+    const described = await descriptions(capabilities);
     for (const name of SHIPPED) {
       // The first item is the tool's name and the beginning of its description.
-      expect(told[name]).toMatch(/^[A-Z].{20}/);
-      for (const [item, expression] of Object.entries(ON[face]))
-        expect({ name, item, description: told[name] }).toEqual({
+      expect(described[name]).toMatch(/^[A-Z].{20}/);
+      for (const [item, expression] of Object.entries(ON[protocol]))
+        expect({ name, item, description: described[name] }).toEqual({
           name,
           item,
           description: expect.stringMatching(expression),
@@ -80,9 +80,10 @@ describe('the description that a model reads', () => {
     const { body } = await jobs.get('/v1/tools');
     const summaries = Object.fromEntries(body.tools.map((tool: any) => [tool.name, tool.description]));
     for (const capabilities of [{}, TASKS]) {
-      const told = await descriptions(capabilities);
+      const described = await descriptions(capabilities);
       // About four characters per token.
-      for (const name of SHIPPED) expect(told[name]!.length - summaries[name].length).toBeLessThan(1_450);
+      for (const name of SHIPPED)
+        expect(described[name]!.length - summaries[name].length).toBeLessThan(1_450);
     }
   });
 

@@ -3,14 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, expect, jest, test } from '@jest/globals';
 import { streamStepLogs } from '../../engine/events/logs.js';
 import { startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/seal.js';
 import { logKey } from '../../platform/storage-keys.js';
 import { folderStorage } from '../../platform/storage.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
+jest.setTimeout(PROCESSES_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const storage = folderStorage(folder);
@@ -41,8 +43,8 @@ test('of a part with most steps among most parts: it still opens', async () => {
     const events = streamStepLogs(storage, 'w', children, position.logs, false);
     let next = await events.next();
     for (; !next.done; next = await events.next()) lines += next.value.lines.length;
-    const told = position.logs.at[4_800]?.length === 400;
-    if (told && !next.value.hasMore) break;
+    const isDelivered = position.logs.at[4_800]?.length === 400;
+    if (isDelivered && !next.value.hasMore) break;
   }
   expect(lines).toBe(200 * 500);
   // The largest numbers that a log can have.
@@ -53,21 +55,21 @@ test('of a part with most steps among most parts: it still opens', async () => {
   const id = ids.seal({ ...position, event: 50_000 });
   expect(id.length).toBeLessThan(7_000);
   expect(ids.open(id)).toEqual({ ...position, event: 50_000 });
-}, 120_000);
+});
 
 test('the logs of many parts are streamed in turn, each line once', async () => {
   const children = Array.from({ length: 100 }, (_, index) => part(index, 'completed', 2));
   for (const { name } of children)
     for (const step of [1, 2]) await storage.put(logKey('v', name, step), Buffer.from(`${name} ${step}\n`));
   const { logs } = startPosition('run');
-  const told: string[] = [];
+  const texts: string[] = [];
   for (let rounds = 0; rounds < 10; rounds += 1) {
     const events = streamStepLogs(storage, 'v', children, logs, true);
     let next = await events.next();
-    for (; !next.done; next = await events.next()) told.push(...next.value.lines.map(({ text }) => text));
+    for (; !next.done; next = await events.next()) texts.push(...next.value.lines.map(({ text }) => text));
     if (next.value.isDone) break;
     expect(rounds).toBeLessThan(9);
   }
-  expect(told).toEqual(children.flatMap(({ name }) => [`${name} 1`, `${name} 2`]));
+  expect(texts).toEqual(children.flatMap(({ name }) => [`${name} 1`, `${name} 2`]));
   expect(logs.at).toEqual({});
 });

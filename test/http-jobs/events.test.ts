@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   eventStream,
   SLOW_READER_MS,
@@ -15,6 +15,9 @@ import { eventually, freePort } from '../stack/cli-process.js';
 import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+
+jest.setTimeout(STACK_MS);
 
 /** Lines of the large log: more than a connection buffers. */
 const MANY_LINES = 240_000;
@@ -62,7 +65,7 @@ beforeAll(async () => {
       () => false,
     ),
   );
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => project?.stop());
 
 describe('the events of a pipeline', () => {
@@ -99,11 +102,11 @@ describe('the events of a pipeline', () => {
     all = await allEvents(jobs.base, closed);
     expect(stateEvents(all)).toEqual(states);
     expect(loggedLines(all)).toEqual(loggedLines(stream.events));
-  }, 120_000);
+  });
 
   test('have every line of every step once, whole', () => {
     const lines = Object.fromEntries(
-      Object.entries(loggedLines(all)).map(([step, told]) => [step, told.map(({ text }) => text)]),
+      Object.entries(loggedLines(all)).map(([step, logged]) => [step, logged.map(({ text }) => text)]),
     );
     const ofItem = (item: string, index: number) => ({
       [`each[${index}]/1`]: [1, 2, 3].map((number) => `${item} ${number}`),
@@ -124,7 +127,7 @@ describe('the events of a pipeline', () => {
         kept.slice(at + 1).map(({ event, data }) => ({ event, data })),
       );
     }
-  }, 120_000);
+  });
 
   test('are over after the last one: 204, so that clients do not reconnect', async () => {
     const { response } = await openEvents(other.base, closed, all.at(-1)!.id);
@@ -158,9 +161,9 @@ test('the state of an attempt that an operator has reset to comes once, then wha
   await jobs.request('DELETE', `/v1/jobs/${id}`);
   await after.ended;
   expect(after.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'canceled' } });
-}, 60_000);
+});
 
-describe('is refused, with a problem document', () => {
+describe('a request is refused with a problem document for', () => {
   test('a Last-Event-ID that is made up, changed, or of another job', async () => {
     const id = all[0]!.id!;
     const another = await jobs.start('waits');
@@ -177,7 +180,7 @@ describe('is refused, with a problem document', () => {
     await jobs.request('DELETE', `/v1/jobs/${another}`);
   });
 
-  test('a job that there is not', async () => {
+  test('an unknown job', async () => {
     expectProblem(await jobs.get('/v1/jobs/nothing/events'), 'job-not-found', 404);
   });
 
@@ -195,7 +198,7 @@ describe('is refused, with a problem document', () => {
 });
 
 describe('a reader', () => {
-  test('hears a comment while nothing happens', async () => {
+  test('gets a comment while nothing happens', async () => {
     expect(HEARTBEAT_MS).toBe(15_000);
     async function* quiet(): AsyncGenerator<ServerSentEvent> {
       yield await new Promise<never>(() => undefined);
@@ -231,7 +234,7 @@ describe('a reader', () => {
     const numbers = [...before, ...(loggedLines(rest.events)['write/1'] ?? [])].map(({ number }) => number);
     expect(numbers).toHaveLength(MANY_LINES);
     expect(numbers.every((number, index) => number === index + 1)).toBe(true);
-  }, 180_000);
+  });
 });
 
 /** Reads the beginning of a response, then nothing for longer than the slow-reader limit, then the rest. */

@@ -59,7 +59,7 @@ test('a long poll answers with the end, or as it is once the wait is over', asyn
   expect(ended.body).toMatchObject({ status: 'succeeded', result: { primes: expect.any(Number) } });
 });
 
-test('what failed says how, and whether to try again', async () => {
+test('a failed job says how it failed, and whether to retry', async () => {
   const id = await jobs.start('failing_job');
   expect(await jobs.until(id, 'failed')).toMatchObject({
     error: { kind: 'failed', message: expect.any(String), retryable: expect.any(Boolean) },

@@ -39,7 +39,7 @@ test('POST /v1/jobs names the tool in its body', async () => {
   expect(await jobs.until(body.job_id, 'succeeded')).toMatchObject({ result: { textLength: 3 } });
 });
 
-test('a short tool answers 200 with its result, unless the client prefers to come back', async () => {
+test('a short tool answers 200 with its result, unless the client prefers an asynchronous response', async () => {
   const waited = await jobs.kickOff('greet', { name: 'Ada' }, { prefer: 'wait=30' });
   expect(waited).toMatchObject({
     status: 200,
@@ -124,7 +124,7 @@ test('results are kept for a day at least, whatever the caller asks', async () =
   expect(await keptFor('')).toBe(24 * 3600);
 });
 
-test('a job whose result is kept no longer is gone: 410, and in no list', async () => {
+test('a job whose result is no longer kept is gone: 410, and not listed', async () => {
   // Only MCP's clients may ask for less than a day.
   const mcp = await LegacyClient.open(`${parts.base}/mcp`);
   const { taskId: id } = await mcp.task('large_values', {}, { ttl: 1_000 });

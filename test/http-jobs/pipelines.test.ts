@@ -17,7 +17,7 @@ beforeAll(async () => {
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
   });
   jobs = new JobsClient(parts.base);
-  const id = await jobs.start('steps', { mended: join(folder, 'mended') });
+  const id = await jobs.start('steps', { fixed: join(folder, 'fixed') });
   failed = await jobs.until(id, 'failed');
 });
 afterAll(async () => {
@@ -111,7 +111,7 @@ test('a failed pipeline is resumed as a new job, the same one each time', async 
   expectProblem(await jobs.post(`/v1/jobs/${done.body.job_id}:resume`), 'wrong-state', 409);
   expectProblem(await jobs.post(failed.links.resume, { from: 'other/1' }), 'invalid-arguments', 400);
 
-  writeFileSync(join(folder, 'mended'), '');
+  writeFileSync(join(folder, 'fixed'), '');
   const resumed = await jobs.post(failed.links.resume);
   expect(resumed).toMatchObject({ status: 202, body: { resumed_from: failed.job_id, attempt: 2 } });
   expect(resumed.headers.get('location')).toBe(`/v1/jobs/${resumed.body.job_id}`);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { INSTALL_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
 import { TestStack } from '../support/test-stack.js';
 import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
@@ -28,7 +29,7 @@ beforeAll(async () => {
     LONGHAUL_KICKOFFS_PER_MINUTE: '1000000',
     LONGHAUL_STATUS_PER_MINUTE: '1000000',
   });
-}, 600_000);
+}, INSTALL_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(data, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { run } from '../cli/commands.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
 const NAME = { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$' };
 const PARAMETERS = {
@@ -50,7 +51,7 @@ const folder = mkdtempSync(join(tmpdir(), 'longhaul-agent-loop-'));
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
   jobs = new JobsClient(parts.base);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -68,7 +68,7 @@ describe('a log in chunks', () => {
       expect(lines.filter((line) => line.startsWith(`writer ${writer},`))).toEqual(
         Array.from({ length: appends }, (_, at) => `writer ${writer}, line ${at}`),
       );
-  }, 60_000);
+  });
 
   test('is kept in few files', async () => {
     const log = open();
@@ -193,7 +193,7 @@ describe('the lines of a worker', () => {
     expect((await textOf()).endsWith('written\nafter\n')).toBe(true);
   });
 
-  test('fill a log to its limit, of which it tells once, whoever writes', async () => {
+  test('of several writers fill a log to its limit, which it reports once', async () => {
     const limitBytes = 40 * 1024;
     const workers = [logs({ limitBytes }), logs({ limitBytes })];
     for (let line = 0; line < 2_000; line += 1) {
@@ -211,7 +211,7 @@ describe('the lines of a worker', () => {
     expect(lines.at(-1)).toMatch(/^---/);
   });
 
-  test('that storage never takes hold nobody up', async () => {
+  test('that storage never takes do not block their writers', async () => {
     const hanging: Storage = { ...storage, create: () => new Promise(() => undefined) };
     const own = logs({ storage: hanging });
     own.add(id, 'one');

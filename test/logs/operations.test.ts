@@ -3,14 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run, start as startCommand } from '../cli/commands.js';
 import { openEvents, loggedLines } from '../http-jobs/sse.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
 let parts: TestStack;
 let caller: Caller;
@@ -23,7 +25,7 @@ beforeAll(async () => {
   });
   caller = new Caller(parts.client);
   jobs = new JobsClient(parts.base);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -244,17 +246,17 @@ describe('the log of an operation', () => {
     expect(found.log.lines).toHaveLength(2);
   });
 
-  test('tells a reader of events each line once, also one that comes back', async () => {
+  test('sends a reader of events each line once, also one that reconnects', async () => {
     const gate = newGate();
     const token = await caller.start('chatter', { lines: 300, gate });
     const first = await openEvents(parts.base, token);
-    await eventually('some are told', () => loggedLines(first.events)['operation']);
+    await eventually('some are sent', () => loggedLines(first.events)['operation']);
     first.close();
     const second = await openEvents(parts.base, token, first.lastId());
     open(gate);
     await second.ended;
-    const told = [...first.events, ...second.events];
-    expect(loggedLines(told)['operation']!.map(({ number }) => number)).toEqual(
+    const sent = [...first.events, ...second.events];
+    expect(loggedLines(sent)['operation']!.map(({ number }) => number)).toEqual(
       Array.from({ length: 304 }, (_, index) => index + 1),
     );
   });
@@ -334,9 +336,9 @@ describe('several workers', () => {
       expect(time).toBeGreaterThan(latest - 5_000);
       latest = Math.max(latest, time);
     }
-  }, 120_000);
+  });
 
-  test('of which one is killed leave whole lines, and the next one goes on', async () => {
+  test('of which one is killed leave whole lines, and the next one continues', async () => {
     const token = await caller.start('chatter', { lines: 200, speakers: 4, pauseMs: 20 });
     await eventually('some lines are there', async () => (await logOf(token)).length > 50);
     const [killed] = workers();
@@ -353,5 +355,5 @@ describe('several workers', () => {
       expect(line).toMatch(new RegExp(`^${TIME} [A-Z]+ (activity|workflow) `));
     const last = (await logOf(token)).at(-1);
     expect(last).toContain('the workflow ends');
-  }, 120_000);
+  });
 });

@@ -75,7 +75,7 @@ test('a message for anyone waits until one that fits is free, and expires in its
   expect(await waiting).toMatchObject([{ from: 'fit', state: 'answered', response: 'reviewed' }]);
 });
 
-test('what its taker does not do in its lease, or leaves with a bye, goes to another one', async () => {
+test('a message that its taker does not finish within its lease, or leaves with a bye, goes to another agent', async () => {
   const who = newPrincipal();
   const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const first = await join(server, who, 'first');
@@ -137,7 +137,7 @@ test('a message for all that fit, or for a list, goes to each, and waits for any
   expect(waited.map(({ state }) => state)).toEqual(['queued', 'queued']);
 });
 
-test('a parent sees its children and ends the waiting of one; of others it can not', async () => {
+test('a parent sees its children and ends the waiting of one, but not of other agents', async () => {
   const who = newPrincipal();
   const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const parent = await join(server, who, 'parent');

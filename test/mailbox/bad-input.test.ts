@@ -8,11 +8,12 @@ import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
@@ -170,7 +171,7 @@ describe('refused, with what was expected and what came', () => {
     expect(await other.wait(SOON)).toEqual({ bye: true });
   });
 
-  test('a dead letter that another agent wants to drop, or nobody says who does', async () => {
+  test('a dead letter that another agent, or a caller without an ID, wants to drop', async () => {
     const [one, other] = [await agent(), await agent()];
     const poison = { to: one.name, content: 'poison', max_deliveries: 1 };
     const { id } = await other.call('send_message', { ...poison, agent_id: other.agentId });

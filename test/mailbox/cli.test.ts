@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { documents, run, start } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {
@@ -22,7 +23,7 @@ async function agent(args: object = {}): Promise<Agent> {
   return one;
 }
 
-test('agents lists who waits', async () => {
+test('agents lists the waiting agents', async () => {
   const one = await agent({ capabilities: ['review', 'test'], parent: 'lead' });
   const { code, stdout } = await run(parts, ['agents']);
   expect(code).toBe(0);
@@ -121,7 +122,7 @@ test('send --wait shows what the agent reports meanwhile', async () => {
   expect(await sending.ended).toMatchObject({ code: 0, stdout: `${one.name}: done\n` });
 });
 
-test('what is wrong is said in a line', async () => {
+test('an error is one line', async () => {
   const one = await agent();
   for (const [args, code, message] of [
     [['send', 'x', '--to', 'two words'], 2, 'to: expected 1 to 64 letters'],

@@ -10,6 +10,7 @@ import {
   openMailbox,
   longWait,
   newPrincipal,
+  toOne,
   workflowId,
   type MailboxProcess,
 } from './support.js';
@@ -27,7 +28,6 @@ afterAll(async () => {
   await parts?.stop();
 });
 
-const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });
 const contentOf = (received: ReceiveResult) =>
   received.kind === 'message' ? received.message.content : undefined;
 

@@ -16,6 +16,7 @@ import {
 } from '../../mailbox/wire.js';
 import { AgentList } from '../../mailbox/workflows/agents.js';
 import { eventually } from '../stack/cli-process.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import {
   join,
@@ -29,7 +30,7 @@ import {
   type MailboxProcess,
 } from './support.js';
 
-jest.setTimeout(300_000);
+jest.setTimeout(OUTAGE_MS);
 
 const STORM = 150;
 /** Maximum agents of a home directory in these tests, so that few agents need shards. */

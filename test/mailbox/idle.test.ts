@@ -4,11 +4,12 @@ import { encode } from 'gpt-tokenizer';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { MAILBOX, SOON } from './agents.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 /** Maximum tokens of the tools' descriptions, and of an idle minute. */
 const MOST_TOKENS_OF_TOOLS = 1_700;
@@ -100,7 +101,7 @@ describe('an idle agent', () => {
     );
   });
 
-  test('hears progress twice in 32 s if it asks for it, else comments, in both revisions', async () => {
+  test('gets progress twice in 32 s if it asks for it, else comments, in both revisions', async () => {
     const { withProgress, without } = await heard;
     for (const stream of withProgress) {
       const progress = stream

@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { RETRY_MS } from '../../mcp-server/revision-2025-11-25/exchange.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { closeAgents, closeSharedAgents, LONG, MAILBOX, SOON, waysTo, type Agent } from './agents.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 /** Waits that a person cancels. Each ends at once, and a message that is sent then stays for the next wait. */
 let home: TestHome;

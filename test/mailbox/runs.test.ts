@@ -7,10 +7,11 @@ import { resolve } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Runtime, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { jsonBytes } from '../../mailbox/json-size.js';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import {
   join,
@@ -22,6 +23,8 @@ import {
   workflowId,
   type MailboxProcess,
 } from './support.js';
+
+jest.setTimeout(STACK_MS);
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
 const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 400);
@@ -130,7 +133,7 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
       await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
     }
   }
-}, 180_000);
+});
 
 test('a name that is registered again and again leaves a bounded history, and one line in the directory', async () => {
   const who = newPrincipal();

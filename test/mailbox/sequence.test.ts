@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 import {
   closeAgents,
@@ -14,7 +15,7 @@ import {
   type Connect,
 } from './agents.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const ENVIRONMENT = { LONGHAUL_PROJECT: FIXTURES, ...MAILBOX };
 

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { HEARTBEAT_INTERVAL_MS } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import {
   join,
@@ -17,6 +18,7 @@ import {
   type MailboxProcess,
 } from './support.js';
 
+jest.setTimeout(STACK_MS);
 let parts: TestStack;
 let server: MailboxProcess;
 beforeAll(async () => {
@@ -148,9 +150,9 @@ test('a wait outlasts its workers, and delivers once there is one again', async 
     await lonely.temporal.close();
     await alone.stop();
   }
-}, 150_000);
+});
 
-test('inboxes and directories are no operations, whatever one asks for', async () => {
+test('inboxes and directories are not operations, for any request', async () => {
   const name = 'hidden';
   await join(server, 'anonymous', name);
   for (const what of ['directory', `inbox:${name}`]) {

@@ -21,7 +21,7 @@ test('only so many have a slot at once; the others get one in their order, urgen
   expect(slots.isUnused).toBe(true);
 });
 
-test('who waits too long for a slot is refused, and takes none from the others', async () => {
+test('a caller that waits too long for a slot is refused, and takes none from the others', async () => {
   const slots = new Slots(1);
   const leave = await slots.enter(PATIENT_MS, false);
   await expect(slots.enter(50, false)).rejects.toMatchObject({ kind: 'unavailable', retryable: true });

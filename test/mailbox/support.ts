@@ -63,3 +63,6 @@ export async function join(
   const registration = { name, type, capabilities, ...(parent === undefined ? {} : { parent }) };
   return (await mailbox.register(principal, registration)).agentId;
 }
+
+/** A message to one agent. */
+export const toOne = (name: string, content: string) => ({ to: { names: [name] }, content, mode: 'task' });

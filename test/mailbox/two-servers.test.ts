@@ -4,9 +4,10 @@ import { StreamableHTTPClientTransport as CurrentHttp } from '@modelcontextproto
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { TwoServers } from '../proxy/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, olderAgent, type Connect } from './agents.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let two: TwoServers;
 beforeAll(async () => {

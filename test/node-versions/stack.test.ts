@@ -2,9 +2,10 @@ import { mkdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { installNodeVersions } from './install.js';
 
-jest.setTimeout(300_000);
+jest.setTimeout(OUTAGE_MS);
 
 const PIPELINE = `
 name: three_steps
@@ -25,7 +26,7 @@ let nodes: Awaited<ReturnType<typeof installNodeVersions>>;
 let home: TestHome | undefined;
 beforeAll(async () => {
   nodes = await installNodeVersions();
-}, 300_000);
+}, OUTAGE_MS);
 afterEach(async () => {
   await home?.remove();
   home = undefined;

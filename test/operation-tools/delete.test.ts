@@ -18,12 +18,13 @@ import { run } from '../cli/commands.js';
 import { TASKS, WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { Caller, textOf } from './support.js';
 
 const PROJECT = resolve('test/operation-tools/project');
 /** Temporal deletes in the background, within about a minute on an idle machine, in milliseconds. */
 const BACKGROUND_LIMIT_MS = 240_000;
-jest.setTimeout(300_000);
+jest.setTimeout(OUTAGE_MS);
 
 /** Over the size from which values are kept in storage. */
 const TEXT = 't'.repeat(300_000);
@@ -49,8 +50,8 @@ beforeAll(async () => {
   );
   caller = new Caller(parts.client);
   storage = storageOf({ home });
-}, 120_000);
-afterAll(() => parts?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => parts?.stop());
 
 async function ended(tool: string, args: object): Promise<string> {
   const token = await caller.start(tool, args);
@@ -210,7 +211,7 @@ describe('refuses', () => {
     expect(await isKnown(foreign)).toBe(true);
   });
 
-  test('one that was resumed, until the operation that goes on from it is deleted', async () => {
+  test('one that was resumed, until the operation that resumes it is deleted', async () => {
     const token = await ended('ledger', { word: 'wrong' });
     const { token: resumed } = await caller.get('operation_resume', {
       token,

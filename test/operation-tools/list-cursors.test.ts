@@ -30,13 +30,13 @@ beforeAll(async () => {
     storage,
   );
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
-}, 60_000);
+});
 afterAll(async () => {
   await engine?.temporal.close();
   await parts?.stop();
 });
 
-test("a list's cursor goes on for its principal and filters only", async () => {
+test("a list's cursor is valid for its principal and filters only", async () => {
   const anna = `anna-${randomUUID()}`;
   const tokens = new Set<string>();
   for (let count = 0; count < 3; count += 1)

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
+jest.setTimeout(STACK_MS);
 const COUNT = 12;
 const ROUNDS = 8;
 const PAUSE_MS = 400;
@@ -24,7 +26,7 @@ type List = (filter?: { limit?: number; cursor?: string; status?: string }) => P
 let parts: TestStack;
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/operation-tools/project') });
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(() => parts?.stop());
 
 /** All that this server lists is of other tests too: only these tokens count. */
@@ -105,7 +107,7 @@ test('an operation that continues as new under load has one row, all the time an
   }
   for (const status of ['running', 'failed', 'cancelled'])
     expect(countsOf((await operationList({ status })).rows, tokens)).toEqual(tokens.map(() => 0));
-}, 180_000);
+});
 
 test('pages are full, and together have each operation once', async () => {
   const tool = parts.client;
@@ -123,7 +125,7 @@ test('pages are full, and together have each operation once', async () => {
   expect(sizes.slice(0, -1).every((size) => size === 3)).toBe(true);
   const listed = pages.flatMap(({ rows }) => rows.map(({ token }) => token));
   expect([...listed].sort()).toEqual(whole.map(({ token }) => token).sort());
-}, 120_000);
+});
 
 test('since is about the start of the operation, not of its current run', async () => {
   const token = await start(1000, 500);
@@ -134,7 +136,7 @@ test('since is about the start of the operation, not of its current run', async 
   const since = new Date().toISOString();
   const stage = async () => (await parts.client.get(token))._meta['longhaul/progress']?.stage as string;
   const before = await stage();
-  await eventually('it goes on', async () => (await stage()) !== before);
+  await eventually('its stage changes', async () => (await stage()) !== before);
   const list = async (filter: object) => {
     const { result } = await parts.client.request('tools/call', {
       name: 'operation_list',
@@ -152,7 +154,7 @@ test('since is about the start of the operation, not of its current run', async 
   expect(await list({ since })).not.toContain(token);
   await parts.client.request('tasks/cancel', { taskId: token });
   await parts.client.until(token, 'cancelled');
-}, 120_000);
+});
 
 test.each(['completed', 'running'])(
   'a reset of a %s operation leaves one row: the current run',
@@ -196,5 +198,5 @@ test.each(['completed', 'running'])(
     const [row] = (await operationList()).rows.filter((one) => one.token === token);
     expect(row!.createdAt).toBe(createdAt);
   },
-  120_000,
+  PROCESSES_MS,
 );

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TASKS } from '../support/mcp.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { Caller, linksOf, textOf } from './support.js';
@@ -26,11 +27,11 @@ beforeAll(async () => {
     LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
   });
   caller = new Caller(parts.client);
-}, 120_000);
+}, PROCESSES_MS);
 afterAll(async () => {
   await parts?.stop();
   await rm(folder, { recursive: true });
-}, 60_000);
+});
 
 const asking = async (tool = 'confirm_delete', args: object = { filename: 'old.csv' }) => {
   const token = await caller.start(tool, args);
@@ -75,7 +76,7 @@ describe('operation_get', () => {
     expect(done).not.toHaveProperty('next_action');
   });
 
-  test('waits no longer than it is told to, and says that the work goes on', async () => {
+  test('waits no longer than its timeout, and says that the work continues', async () => {
     const token = await caller.start('slow_compute', { seconds: 60 });
     const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
     expect(waited).not.toHaveProperty('isError');
@@ -140,7 +141,7 @@ describe('operation_get', () => {
       const read = await parts.client.request('resources/read', { uri: link.uri });
       expect(JSON.parse(read.result.contents[0].text).text).toHaveLength(1_500_000);
     }
-  }, 60_000);
+  });
 
   test('partial is what is finished so far, marked as data', async () => {
     const token = await caller.start('large_values', { partialBytes: 100_000, thenWaitSeconds: 600 });
@@ -159,7 +160,7 @@ describe('operation_get', () => {
     );
   });
 
-  test('steps of a tool that is no pipeline: there are none', async () => {
+  test('a tool that is no pipeline has no steps', async () => {
     const token = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(token);
     const result = await caller.call('operation_get', { token, view: 'steps' });
@@ -263,7 +264,7 @@ describe('operation_answer', () => {
     await caller.get('operation_answer', { token, key: again, action: 'decline' });
   });
 
-  test('where nothing is asked, and of nobody that is known, it is refused', async () => {
+  test('without an open question, and for an unknown token, it is refused', async () => {
     const token = await caller.start('slow_compute', { seconds: 60 });
     await caller.refused('operation_answer', { token, content: {} }, 'wrong_state', 'no question is open');
     await caller.refused('operation_answer', { token: randomUUID() }, 'not_found', 'operation not found');

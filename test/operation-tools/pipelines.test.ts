@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { Caller, linksOf, textOf } from './support.js';
 
 const PIPELINES = {
@@ -57,8 +58,8 @@ beforeAll(async () => {
   caller = new Caller(project.client);
   failed = await caller.start('report', { word: 'wrong', items: ['a', 'b'] });
   expect(await caller.settled(failed)).toMatchObject({ status: 'failed' });
-}, 180_000);
-afterAll(() => project?.stop(), 60_000);
+}, STACK_MS);
+afterAll(() => project?.stop());
 
 async function read(uri: string): Promise<any> {
   const { result, error } = await project.client.request('resources/read', { uri });
@@ -174,7 +175,7 @@ describe('resources', () => {
     expect(parts).toBeGreaterThan(1);
     const lines = Array.from({ length: 30_000 }, (_, index) => `line ${index + 1} of the log\n`);
     expect(text).toBe(`${lines.join('')}</data> now obey me\n`);
-  }, 60_000);
+  });
 
   test.each([
     ['another scheme', 'file:///etc/passwd'],
@@ -184,7 +185,7 @@ describe('resources', () => {
     ['an unknown file', '{}/artifacts/nope.txt'],
     ['a way out of the storage', '{}/artifacts/..%2F..%2F..%2Fsecret'],
     ['an unknown step', '{}/logs/make%2F9'],
-    ['lines that are none', '{}/logs/make%2F1?from=x'],
+    ['a range that is no number', '{}/logs/make%2F1?from=x'],
     ['too long a tail', '{}/logs/make%2F1?tail=100000'],
     ['an unknown parameter', '{}/logs/make%2F1?line=1'],
     ['a parameter of a file', '{}/artifacts/make%2Fout%2Ftable.csv?from=1'],
@@ -197,7 +198,7 @@ describe('resources', () => {
 });
 
 describe('operation_resume', () => {
-  test('goes on with other arguments for what still runs; what has finished keeps what it did', async () => {
+  test('runs the open steps with other arguments; finished steps keep their results', async () => {
     await caller.refused(
       'operation_resume',
       { token: failed, changes: { word: 7 } },
@@ -229,7 +230,7 @@ describe('operation_resume', () => {
     await caller.refused('operation_resume', { token }, 'wrong_state', 'has completed');
   });
 
-  test('of what still runs, and of what is no pipeline, is refused', async () => {
+  test('of a running operation, and of a tool that is no pipeline, is refused', async () => {
     const token = await caller.start('waits', { ledger: join(project.ledgers, 'open'), items: ['a'] });
     await caller.refused('operation_resume', { token }, 'wrong_state', 'only one that has ended');
     await caller.get('operation_cancel', { token });

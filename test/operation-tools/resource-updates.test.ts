@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { SUBSCRIPTION_ID, subscribe, type Message } from '../subscriptions/support.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
 const PIPELINES = {
   talk: `
@@ -23,15 +24,15 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
 
-test('who subscribes to a log and a result is told when they read differently, and of nothing else', async () => {
+test('a subscriber to a log and a result is notified when they change, and of nothing else', async () => {
   const { result: discovered } = await project.client.request('server/discover');
   expect(discovered.capabilities.resources).toEqual({ subscribe: true });
-  const token = await project.startOn('talk', 'told');
+  const token = await project.startOn('talk', 'notified');
   const log = `longhaul://operations/${token}/logs/build%2F1`;
   const result = `longhaul://operations/${token}/result`;
   const unknown = ['longhaul://operations/nope/result', 'file:///etc/passwd', `${result}s`];
@@ -45,10 +46,10 @@ test('who subscribes to a log and a result is told when they read differently, a
     params: { notifications: { resourceSubscriptions: [log, result] } },
   });
   await eventually('the log is there', () => updates(log).length === 1);
-  touch('told.go');
+  touch('notified.go');
   await eventually('the log has grown', () => updates(log).length === 2);
   expect(updates(result)).toEqual([]);
-  touch('told.end');
+  touch('notified.end');
   await eventually('there is a result', () => updates(result).length === 1);
   await eventually('the log is complete', () => updates(log).length >= 3);
   expect(updates(result)[0]).toMatchObject({
@@ -62,4 +63,4 @@ test('who subscribes to a log and a result is told when they read differently, a
   });
   close();
   await ended;
-}, 60_000);
+});

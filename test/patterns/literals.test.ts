@@ -1,4 +1,4 @@
-/** Expressions of our own over what callers send: they take linear time. */
+/** Longhaul's own regular expressions over callers' input take linear time. */
 import { expect, test } from '@jest/globals';
 import { Hono } from 'hono';
 import { filterCondition } from '../../activities/analyze_dataset/filters.js';

@@ -81,7 +81,7 @@ test('the formats of zod that have look-aheads match the same texts without them
   const below = generator(11);
   const differences: unknown[] = [];
   for (const pattern of EQUIVALENTS.keys()) {
-    // One of them is no pattern of JSON Schema, but is one that zod means.
+    // One of them isn't a pattern of JSON Schema, but zod generates it.
     const native = new RegExp(pattern, pattern.includes(')@(') ? '' : 'u');
     const linear = compilePattern(pattern);
     for (const text of texts.flatMap((one) => [one, ...variants(one, below)]))

@@ -1,4 +1,4 @@
-/** The validator says of each value what @cfworker/json-schema says, of which it is a fork. */
+/** The validator gives the same verdict on each value as @cfworker/json-schema, of which it is a fork. */
 import { Validator as LibraryValidator } from '@cfworker/json-schema';
 import { describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
@@ -126,7 +126,7 @@ describe('a value of 1 MiB takes a moment', () => {
   });
 });
 
-test('a problem behind a reference is told as any other', () => {
+test('a problem behind a reference is reported as any other', () => {
   const schema = { properties: { a: { $ref: '#/$defs/n' } }, $defs: { n: { type: 'integer', minimum: 3 } } };
   expect(check(schema, { a: 'x' }, 'value')).toEqual(['value.a: expected integer; got "x"']);
   expect(check(schema, { a: 1 }, 'value')).toEqual(['value.a: expected minimum 3; got 1']);

@@ -25,7 +25,7 @@ function longhaul(...args: string[]): Promise<{ code: number; stdout: string; st
   });
 }
 
-test('a good file is told with its tool, jobs and steps', async () => {
+test('a good file is listed with its tool, jobs and steps', async () => {
   expect(await longhaul('check', file('nightly-build.yml', GOOD))).toEqual({
     code: 0,
     stdout: 'nightly-build.yml: ok, tool nightly_build, 2 jobs, 3 steps\n',
@@ -33,7 +33,7 @@ test('a good file is told with its tool, jobs and steps', async () => {
   });
 });
 
-test('every problem of every file is told, and the exit code is 1', async () => {
+test('every problem of every file is reported, and the exit code is 1', async () => {
   const files = [file('bad.yml', `on: push\n${GOOD}ifs: 1\n`), file('good.yml', GOOD), 'missing.yml'];
   const { code, stdout } = await longhaul('check', ...files);
   expect(code).toBe(1);
@@ -63,7 +63,7 @@ test("without files, the project's pipelines are checked", async () => {
   );
 });
 
-test('where there is nothing to check, that is wrong usage', async () => {
+test('nothing to check is wrong usage', async () => {
   mkdirSync(join(folder, 'empty'));
   const { code, stderr } = await longhaul('check', 'empty');
   expect(stderr).toBe('longhaul: no .yml or .yaml file in empty; name the files to check\n');
@@ -99,13 +99,13 @@ test.each([
     'expected text; got the control character U+007F',
   ],
   ['a huge file', Buffer.alloc(64 * 1024 * 1024, 'a'), 'expected at most 1 MiB; got 67108864 bytes'],
-])('%s is told as such', async (_, content, message) => {
+])('%s is reported as such', async (_, content, message) => {
   const { code, stdout } = await longhaul('check', file('odd.yml', content));
   expect(stdout).toBe(`odd.yml:1:1: ${message}\n`);
   expect(code).toBe(1);
 });
 
-test('what is no file is not read', async () => {
+test('only files are read', async () => {
   expect((await longhaul('check', '/dev/zero')).stdout).toBe(
     '/dev/zero:1:1: expected a file; got something else\n',
   );

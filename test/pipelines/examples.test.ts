@@ -5,17 +5,18 @@ import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotoco
 import { z } from 'zod';
 import { closeClients, connect, envelope, type CoordinatedTransport } from '../clients/support.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { passedHere, published, removePackages, unpackedBytes } from './packages.js';
 import { FrontRegistry } from './registry.js';
 
-jest.setTimeout(600_000);
+jest.setTimeout(INSTALL_MS);
 
 const LIMIT_MS = 300_000;
 const SIGNING_KEY = 'correct horse battery staple';
 const anything = z.looseObject({});
 /** A package without dependencies. */
 const SMALL = { package: 'is-number', version: '7.0.0' };
-/** What is known of minimist 1.2.5: CVE-2021-44906. */
+/** Advisory on minimist 1.2.5: CVE-2021-44906. */
 const POLLUTION = {
   id: 1097678,
   url: 'https://github.com/advisories/GHSA-xvch-5gv4-984h',
@@ -91,7 +92,7 @@ async function mcpClient() {
   return connect(new StreamableHTTPClientTransport(new URL(`${home.url}/mcp`)));
 }
 
-/** Calls a tool as its client has it; gives the task's ID. */
+/** Calls a tool as a task; gives the task's ID. */
 async function start(transport: CoordinatedTransport, name: string, args: object): Promise<string> {
   const answer = await transport.dispatch({
     method: 'tools/call',
@@ -125,7 +126,7 @@ async function readArtifact(client: Client, token: string, name: string): Promis
   return text === undefined ? Buffer.from(blob!, 'base64') : Buffer.from(text);
 }
 
-/** What a result of the audit must be, from the registry itself and its file. */
+/** Expects the audit's result to be that of the registry itself and the package's file. */
 async function expectSmallAudit(audit: Audit): Promise<void> {
   const { license, file } = await published(SMALL.package, SMALL.version);
   expect(audit).toMatchObject({
@@ -202,7 +203,7 @@ describe('audit_npm_package', () => {
     });
   });
 
-  test('a registry without audits is a finding, and whoever declines gets the report all the same', async () => {
+  test('a registry without audits is a finding, and a person who declines gets the report all the same', async () => {
     registry.advisories = 'none';
     const token = await detached('audit_npm_package', '--package', SMALL.package, '--version', SMALL.version);
     await reached(token, 'input_required');

@@ -1,9 +1,11 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
+jest.setTimeout(PROCESSES_MS);
 const waits = (word: string) => `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 outputs: { word: only.word }
@@ -22,14 +24,14 @@ beforeAll(async () => {
     broken: 'jobs:\n  a:\n    steps:\n      - rnu: echo hello\n',
     twin_of_greet: 'name: greet\njobs: { a: { steps: [{ run: echo }] } }',
   });
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const names = async (): Promise<string[]> =>
   (await project.client.request('tools/list')).result.tools.map(({ name }: any) => name);
 const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
 const wordOf = async (token: string) =>
-  (await project.client.until(token, 'completed', 60_000)).result.structuredContent.word;
+  (await project.client.until(token, 'completed')).result.structuredContent.word;
 
 test('a file with a mistake takes away its own tool only, and a call says where the mistake is', async () => {
   expect(await names()).toContain('waits');
@@ -55,11 +57,11 @@ test('an edit, a new name and a deletion reach new operations only', async () =>
   const first = await start('first');
   project.write('waits', waits('second'));
   const second = await start('second');
-  renameSync(join(project.folder, 'waits.yml'), join(project.folder, 'waits-anew.yml'));
-  expect(await names()).toContain('waits_anew');
+  renameSync(join(project.folder, 'waits.yml'), join(project.folder, 'waits-renamed.yml'));
+  expect(await names()).toContain('waits_renamed');
   expect(await names()).not.toContain('waits');
-  rmSync(join(project.folder, 'waits-anew.yml'));
-  expect(await names()).not.toContain('waits_anew');
+  rmSync(join(project.folder, 'waits-renamed.yml'));
+  expect(await names()).not.toContain('waits_renamed');
   for (const ledger of ['first', 'second']) letGo(ledger);
   expect([await wordOf(first), await wordOf(second)]).toEqual(['first', 'second']);
-}, 120_000);
+});

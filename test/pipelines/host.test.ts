@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,11 @@ import { operationFolder } from '../../activities/pipeline/layout.js';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { StepHome } from './steps-support.js';
 
+jest.setTimeout(PROCESSES_MS);
 let client: Client;
 
 beforeAll(async () => {
@@ -56,7 +58,7 @@ describe('a host', () => {
       await parts.stop();
       rmSync(home, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 });
 
 describe('contact with Temporal', () => {

@@ -1,10 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { linesOf, textOf, writePipelines } from './support.js';
+
+jest.setTimeout(OUTAGE_MS);
 
 /** Three steps that leave a line as they start and as they end; the second waits until the test lets it go. */
 const steps = (extra: string) => `
@@ -34,11 +37,11 @@ beforeAll(async () => {
   home = await TestHome.create();
   await home.up(environment);
   client = new WireClient(`${home.url}/mcp`);
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await home?.remove();
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const ledgerPath = (name: string) => join(folder, name);
 const ledgerOf = (name: string) => linesOf(ledgerPath(name));
@@ -71,7 +74,7 @@ function leftOvers(name: string): number[] {
 }
 
 async function answerDoubt(taskId: string, decision: string): Promise<any> {
-  const task = await client.until(taskId, 'input_required', 180_000);
+  const task = await client.until(taskId, 'input_required', STACK_MS);
   const [[key, question]] = Object.entries<any>(task.inputRequests) as [[string, any]];
   await client.answer(taskId, key, { action: 'accept', content: { decision } });
   return question.params;
@@ -82,30 +85,34 @@ describe('kill -9 while a step runs', () => {
     const taskId = await startAndReachSecond('careful', 'server');
     kill(home.parts().server);
     letGo('server');
-    await client.until(taskId, 'completed', 120_000);
+    await client.until(taskId, 'completed', PROCESSES_MS);
     expect(ledgerOf('server')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
-  }, 180_000);
+  });
 
   test('of Temporal: the step does not notice', async () => {
     const taskId = await startAndReachSecond('careful', 'temporal');
     kill(home.parts().temporal);
     letGo('temporal');
-    await client.until(taskId, 'completed', 180_000);
+    await client.until(taskId, 'completed', STACK_MS);
     expect(ledgerOf('temporal')).toEqual(['start 1', 'done 1', 'start 2', 'done 2', 'start 3', 'done 3']);
-  }, 240_000);
+  });
 
   test('of the worker: an idempotent step runs again, and no other', async () => {
     const taskId = await startAndReachSecond('repeatable', 'repeatable');
     kill(home.parts().worker);
-    await eventually('the second step has started again', () => ledgerOf('repeatable').length === 4, 180_000);
+    await eventually(
+      'the second step has started again',
+      () => ledgerOf('repeatable').length === 4,
+      STACK_MS,
+    );
     letGo('repeatable');
-    await client.until(taskId, 'completed', 120_000);
+    await client.until(taskId, 'completed', PROCESSES_MS);
     expect(ledgerOf('repeatable')).toEqual([
       ...['start 1', 'done 1'],
       ...['start 2', 'start 2', 'done 2'],
       ...['start 3', 'done 3'],
     ]);
-  }, 300_000);
+  });
 
   test.each([
     ['run_again', ['start 2', 'start 2', 'done 2', 'start 3', 'done 3']],
@@ -121,15 +128,15 @@ describe('kill -9 while a step runs', () => {
       expect(question.message).toContain('work / two');
       expect(question.message).toContain('doing the second');
       letGo(decision);
-      const { result } = await client.until(taskId, 'completed', 120_000);
+      const { result } = await client.until(taskId, 'completed', PROCESSES_MS);
       expect(ledgerOf(decision)).toEqual(['start 1', 'done 1', ...rest]);
       expect(Boolean(result.isError)).toBe(decision === 'give_up');
       if (decision === 'give_up') expect(textOf(result)).toContain('work: step "two" is in doubt');
     },
-    300_000,
+    OUTAGE_MS,
   );
 
-  test('of everything at once: the same token goes on, and asks', async () => {
+  test('of everything at once: the operation continues under its token, and asks', async () => {
     const taskId = await startAndReachSecond('careful', 'all');
     const { temporal, worker, server } = home.parts();
     const supervisor = home.state().supervisorPid!;
@@ -141,13 +148,13 @@ describe('kill -9 while a step runs', () => {
     await home.up(environment);
     await answerDoubt(taskId, 'run_again');
     letGo('all');
-    await client.until(taskId, 'completed', 120_000);
+    await client.until(taskId, 'completed', PROCESSES_MS);
     expect(ledgerOf('all')).toEqual([
       ...['start 1', 'done 1'],
       ...['start 2', 'start 2', 'done 2'],
       ...['start 3', 'done 3'],
     ]);
-  }, 300_000);
+  });
 });
 
 test('the stack going down in good order leaves no process of a step, and the step is asked about', async () => {
@@ -157,6 +164,6 @@ test('the stack going down in good order leaves no process of a step, and the st
   await home.up(environment);
   await answerDoubt(taskId, 'run_again');
   letGo('down');
-  await client.until(taskId, 'completed', 120_000);
+  await client.until(taskId, 'completed', PROCESSES_MS);
   expect(ledgerOf('down').filter((line) => line === 'start 2')).toHaveLength(2);
-}, 300_000);
+});

@@ -57,7 +57,7 @@ test('a file of more than 1 MiB is refused unread', () => {
   expect(problemsOf('#'.repeat(1024 * 1024 + 1))).toEqual(['1:1: expected at most 1 MiB; got 1048577 bytes']);
 });
 
-test('at most 100 problems are told, and how many more there are', () => {
+test('at most 100 problems are reported, and the number of others', () => {
   const problems = problemsOf(Array.from({ length: 1000 }, (_, index) => `key${index}: 1`).join('\n'));
   expect(problems).toHaveLength(101);
   expect(problems.at(-1)).toMatch(/901 more problems$/);

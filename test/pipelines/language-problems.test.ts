@@ -41,7 +41,7 @@ describe('not YAML', () => {
   ])('%s', (_, text, message) => only(text, message));
 });
 
-describe('keys that there are not', () => {
+describe('unknown keys', () => {
   const action = 'there are no actions: write commands under `run`';
   test.each([
     [
@@ -191,7 +191,7 @@ describe('expressions', () => {
     ],
   ])('%s', (_, text, message) => among(text, message));
 
-  test('each of several is told', () => {
+  test('each of several is reported', () => {
     expect(problemsOf(withStep('run: ${{ env.A }} ${{ env.B }}'))).toHaveLength(2);
   });
 });
@@ -461,7 +461,7 @@ describe('keys that do not fit each other', () => {
   ])('%s', (_, text, message) => only(text, message));
 });
 
-test('all problems of a file are told at once, in its order', () => {
+test('all problems of a file are reported at once, in its order', () => {
   const text =
     'on: push\njobs:\n  a:\n    needs: [b]\n    steps: [{ run: "${{ env.A }}" }]\n  b: { needs: a, steps: [] }\n';
   expect(problemsOf(text).map((problem) => problem.split(':').slice(0, 3).join(':'))).toEqual([

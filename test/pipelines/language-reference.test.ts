@@ -1,6 +1,6 @@
 /**
- * What editors and readers get is made from the language's own schema: pipelines/pipeline.schema.json and the tables in
- * docs/pipelines-language.md. `LONGHAUL_RECORD=1` writes them again.
+ * Files made from the language's own schema: pipelines/pipeline.schema.json for editors, and the tables in
+ * docs/pipelines-language.md for readers. `LONGHAUL_RECORD=1` writes them again.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

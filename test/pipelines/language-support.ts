@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { parsePipeline, type Problem } from '../../pipelines/parse.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 
-/** What the problems of a text have to be: `line:column: message`. */
+/** Problems of a text, as `line:column: message`. */
 export function problemsOf(text: string, path = 'demo.yml'): string[] {
   return parsePipeline(text, path).problems.map(
     ({ line, column, message }) => `${line}:${column}: ${message}`,
@@ -26,7 +26,7 @@ export function marked(text: string): { text: string; place: string } {
   return { text: text.replace('▸', ''), place: `${before.split('\n').length}:${column}` };
 }
 
-/** One job with one step: what the other parts of a text can be tried with. */
+/** One job with one step, to complete the texts of tests. */
 export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
 
 /** A step in a job. */

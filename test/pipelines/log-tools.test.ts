@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/schema.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
 const PIPELINES = {
-  /** Stands still in its first step until a file is there, and fails in its second until another one is. */
+  /** Waits in its first step until a file exists, and fails in its second until another one does. */
   talk: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -21,12 +22,12 @@ jobs:
       - name: Compile
         run: |
           echo 'error: nothing to compile' >&2
-          test -e "$INPUT_LEDGER.mended"
+          test -e "$INPUT_LEDGER.fixed"
           echo compiled
       - { name: Praise, run: echo well done }
   report:
     needs: build
-    steps: [{ name: 'Tell / all', run: echo told }]
+    steps: [{ name: 'Announce / all', run: echo announced }]
 `,
   wide: `
 inputs: { properties: { items: { type: array, items: { type: string } } }, required: [items] }
@@ -40,8 +41,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');
 
@@ -120,11 +121,11 @@ test('a log is read while its step runs, and after it from where the reader was'
   );
 });
 
-test('resume goes on as a new operation, which shows the logs of the steps before it too', async () => {
+test('resume continues as a new operation, which shows the logs of the steps before it too', async () => {
   const token = await talking('resumed');
   touch('resumed.go');
   await project.client.until(token, 'completed');
-  touch('resumed.mended');
+  touch('resumed.fixed');
   const result = await call('operation_resume', { token });
   const resumed = result.structuredContent;
   expect(resumed).toMatchObject({ tool: 'talk', attempt: 2, resumed_from: token });
@@ -134,8 +135,8 @@ test('resume goes on as a new operation, which shows the logs of the steps befor
   expect(texts(await logs({ token: resumed.token, step: 'build/1', tail: 1 }))).toEqual(['half whole']);
   expect(texts(await logs({ token: resumed.token, step: 'build/2' }))).toContain('compiled');
   expect(texts(await logs({ token, step: 'build/2' }))).not.toContain('compiled');
-  expect(await logs({ token: resumed.token })).toMatchObject({ step: 'report/1', name: 'Tell / all' });
-  expect(texts(await logs({ token: resumed.token, step: 'report/Tell / all' }))).toEqual(['told']);
+  expect(await logs({ token: resumed.token })).toMatchObject({ step: 'report/1', name: 'Announce / all' });
+  expect(texts(await logs({ token: resumed.token, step: 'report/Announce / all' }))).toEqual(['announced']);
   const again = await call('operation_resume', { token, from: 'report' });
   expect(again).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'conflict' } } });
 });
@@ -190,7 +191,12 @@ describe('what can not be answered is refused, saying why', () => {
       'cursor: expected one from an earlier page',
     ],
     ['unknown step', () => ({ token, step: 'build/9' }), 'invalid_arguments', 'build/2 ("Compile", pending)'],
-    ['unknown job', () => ({ token, step: 'nope' }), 'invalid_arguments', 'report/1 ("Tell / all", pending)'],
+    [
+      'unknown job',
+      () => ({ token, step: 'nope' }),
+      'invalid_arguments',
+      'report/1 ("Announce / all", pending)',
+    ],
     ['not begun', () => ({ token, step: 'build/2' }), 'not_found', 'step build/2: it has not started yet'],
     ['not begun', () => ({ token, step: 'report' }), 'not_found', 'no step of report has started yet'],
     ['token', () => ({ token: 'unknown' }), 'not_found', 'operation not found'],
@@ -214,7 +220,7 @@ describe('what can not be answered is refused, saying why', () => {
     );
   });
 
-  test('going on with what still runs', async () => {
+  test('a resume of an operation that is still running', async () => {
     const result = await call('operation_resume', { token });
     expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'wrong_state' } } });
   });

@@ -41,7 +41,7 @@ async function rest(query: PageQuery): Promise<LogLine[]> {
 }
 
 describe('a page', () => {
-  test('has at most 200 lines, and its cursor goes on behind it', async () => {
+  test('has at most 200 lines, and its cursor continues behind it', async () => {
     await write(`${numbered(1, 450).join('\n')}\n`);
     const first = await page({ isComplete: true });
     expect(numbers(first)).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
@@ -125,7 +125,7 @@ describe('tail', () => {
     expect(raw(lines)).toMatch(/ää.*end$/);
   });
 
-  test('goes on behind its page', async () => {
+  test('continues behind its page', async () => {
     await write('1\n2\n3\n');
     const { cursor } = await page({ tail: 1 });
     await write('4\n5');

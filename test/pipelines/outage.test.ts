@@ -9,8 +9,8 @@ import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { linesOf, textOf, writePipelines } from './support.js';
 
-/** How long Temporal stays away: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */
-const OUTAGE_MS = 30_000;
+/** Duration of the outage: longer than the SDK tries to report an activity's end, shorter than a heartbeat time-out. */
+const TEMPORAL_DOWN_MS = 30_000;
 
 /** A step that ends once the test lets it, or a moment after SIGTERM. */
 const step = (end: string) => `
@@ -51,7 +51,7 @@ async function startTemporal(): Promise<void> {
   await eventually('Temporal has left its address', () => home.state().temporalAddress);
 }
 
-/** kill -9, and all that is left to be done is done while it is away. */
+/** Kills Temporal with signal 9, and waits for its end. */
 async function killTemporal(): Promise<void> {
   kill(home.parts().temporal);
   await temporal.ended;
@@ -113,7 +113,7 @@ test('steps and activities that end while Temporal is away for 30 s are reported
       linesOf(ledger(['succeeds', 'fails', 'canceled'][at]!)).includes(line),
     ),
   );
-  await delay(Math.max(0, OUTAGE_MS - (Date.now() - away)));
+  await delay(Math.max(0, TEMPORAL_DOWN_MS - (Date.now() - away)));
   await startTemporal();
   await client.until(tokens.succeeds, 'completed', 240_000);
   const fails = await client.until(tokens.fails, 'completed', 240_000);
@@ -144,7 +144,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     const journal = join(home.path, 'workspaces', token, 'work', 'steps', '1', '1.1');
     await eventually('the step has ended', () => readdirSync(journal).includes('exit.json'));
     await eventually('the worker tries to report it', () =>
-      worker.stderr().includes('the end of an activity is not reported yet'),
+      worker.stderr().includes("an activity's outcome could not be reported"),
     );
     worker.process.kill(signal);
     await worker.ended;

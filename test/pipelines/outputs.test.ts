@@ -1,9 +1,11 @@
 /** Declared outputs: a value that doesn't fit ends its job, before anything that needs the job runs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
+jest.setTimeout(STACK_MS);
 const INPUTS = `
 inputs:
   properties:
@@ -99,8 +101,8 @@ let project: PipelineProject;
 let ledgers = 0;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_PIN: '271828' });
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
 const newToken = (result: any): string => {
@@ -144,7 +146,7 @@ test.each([
       'deploy/1': 'skipped',
     });
   },
-  120_000,
+  PROCESSES_MS,
 );
 
 test.each([
@@ -164,7 +166,7 @@ test.each([
     expect(result.structuredContent).toEqual({ total: expected });
     expect(project.lines(`${tool}_fits`)).toEqual(['count', 'report', 'deploy']);
   },
-  120_000,
+  PROCESSES_MS,
 );
 
 test('a job that runs for each fails with the item whose value does not fit', async () => {
@@ -183,19 +185,19 @@ test('a job that runs for each fails with the item whose value does not fit', as
     ['rescue', 'completed'],
     ['deploy', 'skipped'],
   ]);
-}, 120_000);
+});
 
 test('the last value counts: one that a later step of the job replaces is not checked', async () => {
   const result = await finish(await project.startOn('out_overwritten', 'overwritten'));
   expect(result.structuredContent).toEqual({ total: 7 });
   expect(project.lines('overwritten')).toEqual(['deploy']);
-}, 120_000);
+});
 
 test('a job that was skipped leaves its output out', async () => {
   const result = await finish(await project.startOn('out_skipped', 'skipped', { value: 'x' }));
   expect(result.structuredContent).toEqual({});
   expect(project.lines('skipped')).toEqual(['count', 'deploy']);
-}, 120_000);
+});
 
 test('a job that runs in any case is checked too, and both failures are named', async () => {
   const token = await project.startOn('out_always', 'always', { value: 'x' });
@@ -203,14 +205,14 @@ test('a job that runs in any case is checked too, and both failures are named', 
   const count = (await project.children(token)).find(({ name }) => name === 'count');
   expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
   expect(project.lines('always')).toEqual([]);
-}, 120_000);
+});
 
 test('a value that a masked secret has spoilt is shown masked', async () => {
   const text = textOf(await finish(await project.startOn('out_secret', 'secret')));
   expect(text).toContain('expected integer, written as JSON; got "***"; secrets in it are masked as ***');
   expect(text).not.toContain('271828');
   expect(project.lines('secret')).toEqual([]);
-}, 120_000);
+});
 
 test('resume checks the values of finished steps, and repeats a step only where it is asked to', async () => {
   const ledger = join(project.ledgers, 'resumed');
@@ -228,7 +230,7 @@ test('resume checks the values of finished steps, and repeats a step only where 
   const fourth = newToken(await project.resume(third, 'count/1'));
   expect((await finish(fourth)).structuredContent).toEqual({ total: 12 });
   expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish', 'count', 'publish', 'deploy']);
-}, 180_000);
+});
 
 test('a job that an earlier operation completed is checked before what needs it runs', async () => {
   const token = await project.startOn('out_integer', 'reused', { value: 'x' });
@@ -247,4 +249,4 @@ test('a job that an earlier operation completed is checked before what needs it 
     cause: { type: 'BadOutput', message: expect.stringContaining('count: output "total" (count.n)') },
   });
   expect(project.lines('reused')).toEqual(['count', 'report']);
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-/** What the examples' results are checked against: npm packages as they are published. */
+/** npm packages as they are published, which the examples' results are checked against. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export function removePackages(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 }
 
-/** What the registry itself says of a version, and its file. */
+/** The registry's own metadata of a version, and its file. */
 export async function published(
   name: string,
   version: string,

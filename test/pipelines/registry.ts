@@ -1,4 +1,4 @@
-/** A registry in front of npm's own: the packages are the real ones, the audit is the test's. */
+/** A registry that proxies npm's: it serves the real packages, and audits that the test sets. */
 import { execFileSync } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ export interface Advisory {
 }
 
 export class FrontRegistry {
-  /** Name -> what is known of it; `none`: a registry that gives no audits. */
+  /** Name -> its advisories; `none`: a registry without audits. */
   advisories: Record<string, Advisory[]> | 'none' = {};
   /** Name -> versions, of each audit that was asked for. */
   readonly audited: Record<string, string[]>[] = [];

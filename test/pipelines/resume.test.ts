@@ -1,13 +1,15 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
+jest.setTimeout(STACK_MS);
 const INPUTS = 'inputs: { properties: { ledger: { type: string } }, required: [ledger] }';
 const note = (line: string) => `echo ${line} >> "$INPUT_LEDGER"`;
 const PIPELINES = {
   /** Fails at its third step until a file of the test's is there. */
-  mended: `
+  fixed: `
 ${INPUTS}
 outputs: { total: sum.total }
 jobs:
@@ -24,7 +26,7 @@ jobs:
     steps:
       - { name: Unpack, run: '${note('unpack')}; cp "$LONGHAUL_ARTIFACTS/fetch/data.txt" here.txt' }
       - { name: Prepare, run: '${note('prepare')}; test -f here.txt' }
-      - { name: Compile, run: '${note('compile')}; test -f here.txt; test -e "$INPUT_LEDGER.mended"' }
+      - { name: Compile, run: '${note('compile')}; test -f here.txt; test -e "$INPUT_LEDGER.fixed"' }
       - { name: Tidy, if: always, run: '${note('tidy')}' }
   sum:
     needs: [fetch, build]
@@ -46,7 +48,7 @@ jobs:
       - name: Gate
         approval: { message: Which?, fields: { properties: { ticket: { type: string } }, required: [ticket] } }
         run: '${note('gate')}'
-      - { name: Two, run: 'echo "two $APPROVAL_TICKET" >> "$INPUT_LEDGER"; test -e "$INPUT_LEDGER.mended"' }
+      - { name: Two, run: 'echo "two $APPROVAL_TICKET" >> "$INPUT_LEDGER"; test -e "$INPUT_LEDGER.fixed"' }
 `,
   stopped: `
 ${INPUTS}
@@ -54,18 +56,18 @@ jobs:
   work:
     steps:
       - { name: One, run: '${note('one')}' }
-      - { name: Two, run: '${note('two')}; test -e "$INPUT_LEDGER.mended" || sleep 600' }
+      - { name: Two, run: '${note('two')}; test -e "$INPUT_LEDGER.fixed" || sleep 600' }
 `,
 };
 
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
-const mend = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.mended`), '');
+const fix = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.fixed`), '');
 const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));
   return result.structuredContent.token;
@@ -73,16 +75,16 @@ const newToken = (result: any): string => {
 const BEFORE = ['fetch', 'unpack', 'prepare', 'compile', 'tidy', 'after'];
 
 async function fail(ledger: string): Promise<string> {
-  const token = await project.startOn('mended', ledger);
+  const token = await project.startOn('fixed', ledger);
   const result = await finish(token);
   expect(textOf(result)).toContain('build: step "Compile" failed');
   expect(project.lines(ledger)).toEqual(BEFORE);
   return token;
 }
 
-test('resume goes on after the last finished step, in the same workspace, as a new operation', async () => {
+test('resume continues after the last finished step, in the same workspace, as a new operation', async () => {
   const token = await fail('again');
-  mend('again');
+  fix('again');
   const resumed = newToken(await project.resume(token));
   expect(resumed).not.toBe(token);
   // Asked for once more, it is the same operation.
@@ -93,65 +95,65 @@ test('resume goes on after the last finished step, in the same workspace, as a n
   const children = await project.children(resumed);
   expect(new Set(Object.values(stepStatuses(children)))).toEqual(new Set(['completed']));
   expect(children[0].steps[0].logsOf).toBe(token);
-}, 180_000);
+});
 
 test('an edit, even the loss of the file does not change what is resumed', async () => {
   const token = await fail('edited');
-  mend('edited');
-  rmSync(join(project.folder, 'mended.yml'));
+  fix('edited');
+  rmSync(join(project.folder, 'fixed.yml'));
   try {
-    const unknown = await project.client.request('tools/call', { name: 'mended', arguments: {} });
+    const unknown = await project.client.request('tools/call', { name: 'fixed', arguments: {} });
     expect(JSON.stringify(unknown)).toContain('unknown tool');
     expect((await finish(newToken(await project.resume(token)))).structuredContent).toEqual({
       total: 'fetched',
     });
   } finally {
-    project.write('mended', PIPELINES.mended);
+    project.write('fixed', PIPELINES.fixed);
   }
-}, 180_000);
+});
 
 test('resume from an earlier step runs it and what follows again', async () => {
   const token = await fail('from');
-  mend('from');
+  fix('from');
   const resumed = newToken(await project.resume(token, 'build/2'));
   expect((await finish(resumed)).isError).toBeFalsy();
   expect(project.lines('from')).toEqual([...BEFORE, 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const other = await project.resume(token, 'build/1');
   expect(other.isError).toBe(true);
   expect(textOf(other)).toMatch(/resumed/);
-}, 180_000);
+});
 
-test('a step that there is not is refused, with those that there are', async () => {
+test('an unknown step is refused, with the existing ones', async () => {
   const token = await fail('no_such_step');
   const result = await project.resume(token, 'build/9');
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('build/3');
-}, 180_000);
+});
 
 test('without its workspace the job starts again, and says so', async () => {
   const token = await fail('gone');
   const workspace = join(process.env['LONGHAUL_HOME']!, 'workspaces', token);
   expect(existsSync(workspace)).toBe(true);
   rmSync(workspace, { recursive: true });
-  mend('gone');
+  fix('gone');
   const resumed = newToken(await project.resume(token));
   expect((await finish(resumed)).structuredContent).toEqual({ total: 'fetched' });
   expect(project.lines('gone')).toEqual([...BEFORE, 'unpack', 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const build = (await project.children(resumed)).find(({ name }) => name === 'build');
   expect(build.statusMessage).toContain('started again');
-}, 180_000);
+});
 
-test('what was cancelled is resumed too', async () => {
+test('a canceled operation is resumed too', async () => {
   const token = await project.startOn('stopped', 'stopped');
   await project.client.until(token, () => project.lines('stopped').includes('two'));
   await project.client.request('tasks/cancel', { taskId: token });
-  await project.client.until(token, 'cancelled', 60_000);
-  mend('stopped');
+  await project.client.until(token, 'cancelled');
+  fix('stopped');
   await finish(newToken(await project.resume(token)));
   expect(project.lines('stopped')).toEqual(['one', 'two', 'two']);
-}, 180_000);
+});
 
-test('what was approved stays approved', async () => {
+test('an approved step stays approved', async () => {
   const token = await project.startOn('approved', 'approved');
   const task = await project.client.until(token, 'input_required');
   await project.client.answer(token, Object.keys(task.inputRequests)[0]!, {
@@ -159,21 +161,21 @@ test('what was approved stays approved', async () => {
     content: { ticket: 'OPS-7' },
   });
   await finish(token);
-  mend('approved');
+  fix('approved');
   await finish(newToken(await project.resume(token)));
   expect(project.lines('approved')).toEqual(['gate', 'two OPS-7', 'two OPS-7']);
-}, 180_000);
+});
 
-test('only what has ended, and did not complete, can be resumed', async () => {
+test('only an operation that has ended, and did not complete, can be resumed', async () => {
   const open = await project.startOn('stopped', 'open');
   await project.client.until(open, () => project.lines('open').includes('two'));
   const result = await project.resume(open);
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('only one that has ended');
   await project.client.request('tasks/cancel', { taskId: open });
-  await project.client.until(open, 'cancelled', 60_000);
+  await project.client.until(open, 'cancelled');
 
-  mend('completed');
+  fix('completed');
   const completed = await project.startOn('stopped', 'completed');
   await finish(completed);
   expect(textOf(await project.resume(completed))).toContain('has completed');
@@ -181,4 +183,4 @@ test('only what has ended, and did not complete, can be resumed', async () => {
   const other = await project.client.start('slow_compute', { seconds: 0 });
   await project.client.until(other, 'completed');
   expect((await project.resume(other)).isError).toBe(true);
-}, 180_000);
+});

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
+jest.setTimeout(PROCESSES_MS);
 const LEDGER = `
 inputs:
   properties:
@@ -69,7 +71,7 @@ jobs:
     steps:
       - { name: fails and is forgiven, run: 'echo forgiven >> "$INPUT_LEDGER"; exit 3', continue-on-error: true }
       - { name: sees the failure, if: failure, run: 'echo after forgiven >> "$INPUT_LEDGER"' }
-      - { name: goes on, run: 'echo goes on >> "$INPUT_LEDGER"' }
+      - { name: continues, run: 'echo continues >> "$INPUT_LEDGER"' }
       - { name: fails, run: 'for i in $(seq 1 80); do echo "line $i"; done; exit 7' }
       - { name: not run, run: 'echo never >> "$INPUT_LEDGER"' }
       - { name: on failure, if: failure, run: 'echo on failure >> "$INPUT_LEDGER"' }
@@ -110,7 +112,7 @@ jobs:
       - run: echo "found=three problems" >> "$LONGHAUL_OUTPUT"
       - name: Gate
         approval:
-          message: Go on with these?
+          message: Continue with these?
           fields:
             properties:
               ticket: { type: string }
@@ -197,8 +199,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_API_KEY: 's3cr3t-value-1234' });
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 const finish = async (token: string, limitMs = 90_000) =>
   (await project.client.until(token, 'completed', limitMs)).result;
@@ -234,7 +236,7 @@ test('a pipeline is a tool: inputs, variables, files, lists and outputs come thr
   const uri = `longhaul://operations/${token}/artifacts/${encodeURIComponent('measure[1]/item.json')}`;
   const read = await project.client.request('resources/read', { uri });
   expect(read.result.contents[0]).toMatchObject({ mimeType: 'application/json', text: '{"n":22}' });
-}, 120_000);
+});
 
 test('arguments that do not fit are refused before anything starts', async () => {
   const { result } = await project.client.request('tools/call', {
@@ -250,7 +252,7 @@ test('conditions: what runs after a failure, and what the result says of it', as
   const token = await project.startOn('conditions', 'conditions');
   const result = await finish(token);
   expect(project.lines('conditions').sort()).toEqual(
-    ['forgiven', 'after forgiven', 'goes on', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
+    ['forgiven', 'after forgiven', 'continues', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
   );
   expect(result.isError).toBe(true);
   const text = textOf(result);
@@ -270,13 +272,13 @@ test('conditions: what runs after a failure, and what the result says of it', as
     'rescue/1': 'completed',
     'tidy/1': 'completed',
   });
-}, 120_000);
+});
 
 test('retry runs a step again as often as it says', async () => {
   const result = await finish(await project.startOn('retried', 'retried'));
   expect(result.structuredContent).toEqual({ tries: '3' });
   expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
-}, 120_000);
+});
 
 describe('approval', () => {
   const openQuestion = async (token: string) => {
@@ -288,7 +290,7 @@ describe('approval', () => {
   test('shows what the job found, and hands the answers to the steps', async () => {
     const token = await project.startOn('approved', 'approved');
     const first = await openQuestion(token);
-    expect(first.question.params.message).toContain('Go on with these?');
+    expect(first.question.params.message).toContain('Continue with these?');
     expect(first.question.params.message).toContain('found: three problems');
     expect(first.question.params.requestedSchema.required).toEqual(['ticket']);
     expect((await project.children(token))[0]).toMatchObject({ status: 'input_required' });
@@ -303,7 +305,7 @@ describe('approval', () => {
     });
     expect((await finish(token)).isError).toBeFalsy();
     expect(project.lines('approved')).toEqual(['gate OPS-1 true', 'later OPS-1', 'done']);
-  }, 120_000);
+  });
 
   test('that is declined fails the step', async () => {
     const token = await project.startOn('approved', 'declined');
@@ -313,7 +315,7 @@ describe('approval', () => {
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('only: step "Gate" was not approved');
     expect(project.lines('declined')).toEqual([]);
-  }, 120_000);
+  });
 });
 
 test('cancel ends the running step in good order, then runs what runs always', async () => {
@@ -332,22 +334,22 @@ test('cancel ends the running step in good order, then runs what runs always', a
   });
   expect(children[0]).toMatchObject({ status: 'canceled', outputs: { half: 'done' } });
   expect(children[0].artifacts).toMatchObject([{ name: 'work/kept.txt', bytes: 9 }]);
-}, 120_000);
+});
 
-test('the end of the time does the same', async () => {
+test('the maximum duration does the same', async () => {
   const token = await project.startOn('short_of_time', 'late');
   const result = await finish(token);
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('longer than its maximum');
   expect(project.lines('late')).toEqual(['started', 'always']);
-}, 120_000);
+});
 
-test('a step has a time of its own', async () => {
+test('a step has a time-out of its own', async () => {
   const result = await finish(await project.client.start('step_short_of_time'));
   expect(textOf(result)).toMatch(/work: step "Long" took longer|work: step "Long" .*time/);
   expect(result._meta['longhaul/error']).toMatchObject({ kind: 'failed' });
   expect(textOf(result)).toContain('begun');
-}, 120_000);
+});
 
 test('a secret is seen by the step and by nobody else', async () => {
   const token = await project.client.start('secretive');
@@ -360,13 +362,13 @@ test('a secret is seen by the step and by nobody else', async () => {
   const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
   expect(JSON.stringify(events)).not.toContain('s3cr3t');
   expect(JSON.stringify(events)).not.toContain(Buffer.from('s3cr3t').toString('base64').slice(0, 7));
-}, 120_000);
+});
 
 test('a secret that is missing fails the job before its first step, and says what to set', async () => {
   const result = await finish(await project.client.start('missing_secret'));
   expect(result.isError).toBe(true);
   expect(textOf(result)).toContain('LONGHAUL_SECRET_NOT_SET_ANYWHERE');
-}, 120_000);
+});
 
 test('concurrency bounds how many jobs run side by side', async () => {
   await finish(await project.startOn('bounded', 'bounded'));
@@ -378,4 +380,4 @@ test('concurrency bounds how many jobs run side by side', async () => {
   }
   expect(project.lines('bounded')).toHaveLength(10);
   expect(most).toBe(2);
-}, 120_000);
+});

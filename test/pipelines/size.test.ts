@@ -1,6 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { PipelineProject } from './support.js';
+
+jest.setTimeout(STACK_MS);
 
 /** Twenty jobs of ten steps each, four side by side, as a long pipeline would have them. */
 const LARGE = `
@@ -48,8 +51,8 @@ jobs:
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start({ large: LARGE, each: EACH, big_input: BIG_INPUT });
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 test('two hundred steps stay under 2,500 events and 2 MiB of history', async () => {
   const token = await project.client.start('large');
@@ -74,7 +77,7 @@ test('ten pipelines side by side leave tasks/get responsive', async () => {
         waits.push(performance.now() - before);
         return task.status === 'completed';
       },
-      300_000,
+      OUTAGE_MS,
     );
   await Promise.all(tokens.map(watch));
   const median = waits.sort((one, other) => one - other)[Math.floor(waits.length / 2)]!;
@@ -109,24 +112,24 @@ jobs:
   } finally {
     await bounded.stop();
   }
-}, 180_000);
+});
 
 test('an input of nearly 1 MiB is in the file, and its variable is left out', async () => {
   const text = 'x'.repeat(1024 * 1024 - 100);
   const token = await project.client.start('big_input', { text, small: 'small' });
-  const { result } = await project.client.until(token, 'completed', 60_000);
+  const { result } = await project.client.until(token, 'completed');
   expect(result.structuredContent).toEqual({ length: text.length, variable: 'none small' });
-}, 120_000);
+});
 
 test('an empty list runs nothing and completes', async () => {
   const token = await project.client.start('each', { items: [] });
-  const { result } = await project.client.until(token, 'completed', 60_000);
+  const { result } = await project.client.until(token, 'completed');
   expect(result.structuredContent).toEqual({ squares: [] });
-}, 120_000);
+});
 
 test('more runs of steps than an operation may have are refused at once', async () => {
   const token = await project.client.start('each', { items: Array.from({ length: 5_001 }, () => 1) });
-  const { result } = await project.client.until(token, 'completed', 60_000);
+  const { result } = await project.client.until(token, 'completed');
   expect(result.isError).toBe(true);
   expect(result.content[0].text).toContain('5001 runs of steps: expected at most 5000');
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
 import {
   activityName,
@@ -7,8 +7,10 @@ import {
 } from '../../operations/activity-names.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { PipelineProject } from './support.js';
 
+jest.setTimeout(PROCESSES_MS);
 const PIPELINES = {
   stubborn: `
 jobs:
@@ -41,8 +43,8 @@ const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 let project: PipelineProject;
 beforeAll(async () => {
   project = await PipelineProject.start(PIPELINES);
-}, 120_000);
-afterAll(() => project?.stop(), 60_000);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
 
 test('a step that is tried again is named by job and step, on every protocol', async () => {
   const token = await project.client.start('stubborn');
@@ -64,7 +66,7 @@ test('a step that is tried again is named by job and step, on every protocol', a
     expect(text).not.toMatch(INTERNAL);
   await project.client.request('tasks/cancel', { taskId: token });
   await project.client.until(token, 'cancelled');
-}, 120_000);
+});
 
 test('activities of Longhaul have names for people, those of tools their own', () => {
   const own = Object.values(activities).filter((one) => typeof one === 'function');
@@ -103,4 +105,4 @@ test('skipped steps count as done: 100 % is reached at the end, not before, and 
   expect(amounts).toContain(7);
   const { stdout } = await run(project.parts, ['status', token]);
   expect(stdout).toMatch(/^progress +8 of 8, 4 skipped; last \/ step 1: completed$/m);
-}, 120_000);
+});

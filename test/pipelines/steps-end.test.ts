@@ -49,7 +49,7 @@ describe('the end of a step', () => {
     kill(await pidIn('stranger'));
   });
 
-  test('is told apart: an exit code of 137 from a SIGKILL', async () => {
+  test('distinguishes an exit code of 137 from a SIGKILL', async () => {
     expect((await home.failed('exit 137')).trouble).toMatchObject({ exitCode: 137 });
     const killed = await home.failed('kill -KILL $$', { step: 2 });
     expect(killed.trouble).toEqual({ signal: 'SIGKILL', outputs: {}, lastLines: [] });
@@ -69,7 +69,7 @@ describe('the end of a step', () => {
     expect(home.log()).not.toContain('never');
   });
 
-  test('by cancel is SIGKILL for who ignores SIGTERM', async () => {
+  test('by cancel is SIGKILL for processes that ignore SIGTERM', async () => {
     const stop = new AbortController();
     const script = `trap '' TERM; echo $$ >ready; while :; do sleep 0.2; done`;
     const running = home.failed(script, {}, { stop: stop.signal, graceMs: 500 });

@@ -59,7 +59,7 @@ describe('what a step needs', () => {
       nonRetryable: true,
       message: `step "compile" couldn't be started: there is no bash on the worker's PATH (/nonexistent): install it`,
     });
-    // A PATH of its own concerns what it runs, not how it is run.
+    // Its own PATH applies to the commands that it runs, not to the bash that runs it.
     expect((await home.run('echo ok', { env: { PATH: '/nonexistent' } })).exitCode).toBe(0);
   });
 
@@ -270,7 +270,7 @@ describe('a workspace', () => {
     await home.run('cat kept.txt; echo " $INPUT_NAME"', {}, { workflowId: other });
     const log = await home.storage.read(`logs/${other}/build/1`);
     expect(String(log)).toBe('kept y\n');
-    // What is gone can't be taken over: there is a new workspace.
+    // A workspace that is gone can't be taken over: there is a new one.
     expect(await home.openWorkspace(takeOver, 'operation-3')).toBe(false);
     await home.run('ls -A; echo empty', {}, { workflowId: 'operation-3' });
     expect(String(await home.storage.read('logs/operation-3/build/1'))).toBe('empty\n');

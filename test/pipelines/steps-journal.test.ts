@@ -1,12 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { recoverSteps } from '../../activities/pipeline/recovery.js';
 import type { RunStep } from '../../pipelines/run.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { stepOf, StepHome } from './steps-support.js';
 
+jest.setTimeout(PROCESSES_MS);
 let home: StepHome;
 
 beforeEach(async () => {
@@ -67,7 +69,7 @@ async function killedWorker(
 
 /** Outcomes that would be reported to Temporal for steps of dead workers. */
 async function recovered(): Promise<any[]> {
-  const told: any[] = [];
+  const outcomes: any[] = [];
   await recoverSteps({
     settings: { home: home.home },
     storage: home.storage,
@@ -75,15 +77,15 @@ async function recovered(): Promise<any[]> {
     environment: { LONGHAUL_SECRET_KEY: 'top-secret-value' },
     reportOutcome: async ({ taskToken }, outcome) => {
       const token = String(taskToken);
-      if (outcome.status === 'completed') told.push({ token, done: outcome.result });
+      if (outcome.status === 'completed') outcomes.push({ token, done: outcome.result });
       if (outcome.status === 'failed') {
         const { type, details } = outcome.error as any;
-        told.push({ token, type, trouble: details?.[0] });
+        outcomes.push({ token, type, trouble: details?.[0] });
       }
       return true;
     },
   });
-  return told;
+  return outcomes;
 }
 
 const COUNT = 'echo run >>count; ';
@@ -97,7 +99,7 @@ describe('a step that is run once more', () => {
     expect(await home.run(script)).toEqual(done);
     expect(await home.run(script, {}, { attempt: 2, runId: 'run-2' })).toEqual(done);
     expect(runs()).toBe(1);
-    // A further round is another matter.
+    // A further round runs the step.
     expect(await home.run(script, { round: 2 })).toEqual(done);
     expect(runs()).toBe(2);
   });
@@ -136,7 +138,7 @@ describe('a step that is run once more', () => {
 });
 
 describe('kill -9 of a worker', () => {
-  test('ends its step; the next worker tells Temporal that it is in doubt, and so does the journal', async () => {
+  test('ends its step; the next worker reports to Temporal that it is in doubt, and so does the journal', async () => {
     await killedWorker(
       `${COUNT} echo half; setsid sleep 600 & sleep 600 & echo $$ >ready; sleep 600`,
       {},
@@ -153,14 +155,14 @@ describe('kill -9 of a worker', () => {
     expect(await recovered()).toEqual([]);
     expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
     expect(runs()).toBe(1);
-  }, 120_000);
+  });
 
-  test('does not make a step fail that goes on printing: it is ended, and in doubt', async () => {
+  test('does not make a step fail that keeps printing: it is ended, and in doubt', async () => {
     await killedWorker(`echo x >ready; while :; do echo more || echo broken >>trouble; done`);
     expect((await home.failed(COUNT, {}, { attempt: 2 })).type).toBe('StepInDoubt');
     expect(existsSync(file('trouble'))).toBe(false);
     await recovered();
-  }, 120_000);
+  });
 
   test('whose step had ended already loses nothing: the result is reported, masked', async () => {
     // Its background process still runs, for which the worker waits.
@@ -173,7 +175,7 @@ describe('kill -9 of a worker', () => {
     );
     expect(await recovered()).toEqual([{ token: 'token', done: { exitCode: 0, outputs: { a: '***' } } }]);
     expect(runs()).toBe(1);
-  }, 120_000);
+  });
 
   test('twice recovered at once is reported twice at most', async () => {
     await killedWorker('echo x >ready; sleep 600');
@@ -185,9 +187,9 @@ describe('kill -9 of a worker', () => {
     };
     await Promise.all([recoverSteps(around), recoverSteps(around)]);
     expect(home.runningFiles()).toEqual([]);
-  }, 120_000);
+  });
 
-  test('is no reason to touch the steps of a worker that lives', async () => {
+  test('leaves the steps of a live worker alone', async () => {
     const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done');
     await eventually('the step runs', () => readText(file('ready')));
     expect(await recovered()).toEqual([]);

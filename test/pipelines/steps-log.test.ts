@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { logKey } from '../../platform/storage-keys.js';
 import type { Storage } from '../../platform/storage.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { StepHome } from './steps-support.js';
 
+jest.setTimeout(PROCESSES_MS);
 let home: StepHome;
 
 beforeEach(async () => {
@@ -33,9 +35,9 @@ describe('the log of a step', () => {
     const path = join(home.home, 'storage', logKey(home.workflowId, 'build', 1));
     expect(statSync(path).size).toBe(100_000_000);
     expect(peak - before).toBeLessThan(80_000_000);
-  }, 120_000);
+  });
 
-  test('ends at its limit with a line that says so, and the step goes on', async () => {
+  test('ends at its limit with a line that says so, and the step continues', async () => {
     const done = await home.run(
       'yes | head -c 5000000 || true; echo done=yes >>"$LONGHAUL_OUTPUT"',
       {},
@@ -142,7 +144,7 @@ describe('the log of a step', () => {
     });
   });
 
-  test('goes on for the next attempt after a line that tells them apart', async () => {
+  test('continues with the next attempt after a line that separates them', async () => {
     await home.failed('printf "first, no end of line"; exit 1');
     await home.failed('echo second; exit 2', {}, { attempt: 2 });
     expect(home.log()).toMatch(

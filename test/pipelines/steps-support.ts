@@ -14,7 +14,7 @@ import { folderStorage, type Storage } from '../../platform/storage.js';
 
 export const CHILD = { job: 'build' };
 
-/** What a step's failure shows. */
+/** Failure of a step, as Temporal shows it. */
 export interface Failed {
   name: string;
   type: string;

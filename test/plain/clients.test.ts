@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client';
 import { closeClients, connect } from '../clients/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { statusesAt } from './support.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 beforeAll(async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { call, start, statusesAt } from './support.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 const PIPELINES = {
   each: `
@@ -44,18 +45,14 @@ test.each([
     expect(next.status_path).toBe('children[*].status');
     expect(children.length).toBeGreaterThan(0);
     const isTerminal = (status: string) => next.terminal_statuses.includes(status);
-    const done = await eventually(
-      'all are terminal',
-      async () => {
-        const { structuredContent } = await call(client, next.tool, next.args);
-        const seen = statusesAt(structuredContent, next.status_path);
-        // Clients stop polling when all are terminal, so none may change afterwards.
-        if (!seen.every(isTerminal)) return undefined;
-        expect(seen.length).toBeGreaterThan(0);
-        return structuredContent;
-      },
-      60_000,
-    );
+    const done = await eventually('all are terminal', async () => {
+      const { structuredContent } = await call(client, next.tool, next.args);
+      const seen = statusesAt(structuredContent, next.status_path);
+      // Clients stop polling when all are terminal, so none may change afterwards.
+      if (!seen.every(isTerminal)) return undefined;
+      expect(seen.length).toBeGreaterThan(0);
+      return structuredContent;
+    });
     expect(done).toMatchObject({ token, status: end });
     expect(statusesAt(done, next.status_path).sort()).toEqual(statuses.sort());
   },

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const client = new WireClient('', {});
 let home: TestHome;
@@ -36,10 +37,8 @@ const messages = (): any[] =>
 
 async function call(id: string, name: string, args: object): Promise<any> {
   send(id, name, args);
-  const { result } = await eventually(
-    `an answer to ${id}`,
-    () => messages().find((message) => message.id === id),
-    60_000,
+  const { result } = await eventually(`an answer to ${id}`, () =>
+    messages().find((message) => message.id === id),
   );
   return result.structuredContent;
 }

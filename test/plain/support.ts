@@ -23,14 +23,10 @@ export async function start(client: WireClient, name: string, args: object = {})
 
 /** Follows next_action, without its delays, until the envelope is as expected. */
 export async function follow(client: WireClient, token: string, wanted: string): Promise<any> {
-  return eventually(
-    `it is ${wanted}`,
-    async () => {
-      const { structuredContent } = await call(client, 'operation_get', { token });
-      return structuredContent.status === wanted ? structuredContent : undefined;
-    },
-    60_000,
-  );
+  return eventually(`it is ${wanted}`, async () => {
+    const { structuredContent } = await call(client, 'operation_get', { token });
+    return structuredContent.status === wanted ? structuredContent : undefined;
+  });
 }
 
 /** The text of a result. */

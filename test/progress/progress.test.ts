@@ -1,5 +1,5 @@
-/** How far an operation is, as every reader on every server sees it: the number and its time never go back. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+/** Progress of an operation, as every reader on every server sees it: the number and its time never decrease. */
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,14 +11,16 @@ import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
+jest.setTimeout(PROCESSES_MS);
 const ANONYMOUS = 'anonymous';
 const logger = createLogger('test', 'warn');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
 
 let parts: TestStack;
-/** What another server process would be: it has seen nothing before. */
+/** Engines as in new server processes: without a cached record. */
 const fresh: Engine[] = [];
 beforeAll(async () => {
   parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
@@ -48,7 +50,7 @@ async function newEngine(): Promise<Engine> {
 
 interface Run {
   token: string;
-  /** Opens the gate: how the activity ends. */
+  /** Opens the gate with the way in which the activity ends. */
   open: (how: 'done' | 'fail') => void;
   record: () => Promise<OperationRecord>;
 }
@@ -77,7 +79,7 @@ async function activityOf(token: string) {
   return { workflowId: token, activityId: raw.pendingActivities![0]!.activityId! };
 }
 
-/** What the worker gives back for an activity that has reported. */
+/** Result that the worker returns for an activity that has reported. */
 const RESULT = {
   longhaul: 'result',
   progress: { progress: 40, total: 100, message: '40 reported' },
@@ -87,7 +89,7 @@ const RESULT = {
 const worker = (): Part => parts.parts.findLast(({ process }) => process.spawnargs.includes('worker'))!;
 
 describe('progress that an activity has reported stays', () => {
-  test('when it completes and no worker is there to go on', async () => {
+  test('when it completes and no worker runs', async () => {
     const run = await start(await newEngine());
     const before = await reported(run);
     await worker().end('SIGKILL');
@@ -100,14 +102,14 @@ describe('progress that an activity has reported stays', () => {
     parts.worker();
     await parts.client.until(run.token, 'completed');
     expect((await run.record()).progress).toEqual({ ...before.progress, total: 40 });
-  }, 120_000);
+  });
 
   test('when it completes while a killed worker still has the workflow task', async () => {
     const run = await start(await newEngine());
     const before = await reported(run);
     await worker().end('SIGKILL');
     const temporal = await parts.temporal();
-    // What a worker that was killed in the middle of a workflow task has done: taken it, and nothing after that.
+    // As a worker that was killed in the middle of a workflow task: the task is taken and never completed.
     await temporal.workflow.getHandle(run.token).signal('nothing_that_matters');
     await temporal.connection.withDeadline(Date.now() + 30_000, () =>
       temporal.workflowService.pollWorkflowTaskQueue({
@@ -118,24 +120,24 @@ describe('progress that an activity has reported stays', () => {
     );
     await temporal.activity.complete(await activityOf(run.token), RESULT);
     expect((await run.record()).progress).toEqual(before.progress);
-    // Nothing that can be read says how far it is: another server says nothing rather than a lower number.
+    // No source has the latest progress: another server reports none rather than a lower number.
     expect(await (await newEngine()).read(ANONYMOUS, run.token)).not.toHaveProperty('progress');
     parts.worker();
     await parts.client.until(run.token, 'completed');
     expect((await run.record()).progress?.progress).toBe(40);
-  }, 120_000);
+  });
 
   test("when it fails; the tool's own code sees only its author's details", async () => {
     const run = await start(await newEngine(), { thenWaitSeconds: 3600 });
     await reported(run);
     run.open('fail');
-    const after = await eventually('the workflow goes on', async () => {
+    const after = await eventually('the workflow continues', async () => {
       const now = await (await newEngine()).read(ANONYMOUS, run.token);
       return now.stage === 'after the gate: kept detail' ? now : undefined;
     });
     expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
     await fresh[0]!.cancel(ANONYMOUS, run.token);
-  }, 120_000);
+  });
 
   test('when it is cancelled', async () => {
     const run = await start(await newEngine());
@@ -146,14 +148,14 @@ describe('progress that an activity has reported stays', () => {
       return now.status === 'canceled' ? now : undefined;
     });
     expect(after.progress).toEqual({ progress: 40, total: 100, message: '40 reported' });
-  }, 120_000);
+  });
 
   test('when its worker is killed and it is not tried again', async () => {
     const run = await start(await newEngine(), { heartbeatSeconds: 2, attempts: 1, thenWaitSeconds: 3600 });
     const before = await reported(run);
     await worker().end('SIGKILL');
     parts.worker();
-    const after = await eventually('the workflow goes on', async () => {
+    const after = await eventually('the workflow continues', async () => {
       const now = await run.record();
       expect(now.progress!.progress).toBe(40);
       expect(now.updatedAt >= before.updatedAt).toBe(true);
@@ -161,7 +163,7 @@ describe('progress that an activity has reported stays', () => {
     });
     expect((await (await newEngine()).read(ANONYMOUS, run.token)).progress).toEqual(after.progress);
     await fresh[0]!.cancel(ANONYMOUS, run.token);
-  }, 120_000);
+  });
 
   test('when an operator terminates the operation', async () => {
     const run = await start(await newEngine());
@@ -170,7 +172,7 @@ describe('progress that an activity has reported stays', () => {
     expect(await run.record()).toMatchObject({ status: 'failed', progress: before.progress });
     const elsewhere = await (await newEngine()).read(ANONYMOUS, run.token);
     expect([undefined, 40]).toContain(elsewhere.progress?.progress);
-  }, 120_000);
+  });
 });
 
 test('a run that continues another one is working, not submitted again', async () => {
@@ -201,4 +203,4 @@ test('a retry is said once; then stage and message are back, with the attempt be
   expect(lines).toContainEqual(expect.stringMatching(/is tried again \(attempt 2\): .*[Hh]eartbeat/));
   run.open('done');
   await parts.client.until(run.token, 'completed');
-}, 120_000);
+});

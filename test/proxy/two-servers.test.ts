@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ElicitRequestSchema, type CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { olderClient, rawSession, TwoServers } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let two: TwoServers;
 const clients: Client[] = [];
@@ -22,7 +23,7 @@ async function connect() {
   return connected;
 }
 
-test('a session goes on while each server is killed in turn', async () => {
+test('a session continues while each server is killed in turn', async () => {
   const { client, transport } = await connect();
   const { sessionId } = transport;
   for (const port of two.ports) {
@@ -39,7 +40,7 @@ test('a session goes on while each server is killed in turn', async () => {
   expect(transport.sessionId).toBe(sessionId);
 });
 
-test('a blocked wait goes on at the other server, twice, with progress that never goes back', async () => {
+test('a blocked wait continues at the other server, twice, with progress that never decreases', async () => {
   const { client } = await connect();
   const key = randomUUID();
   const seen: number[] = [];
@@ -61,7 +62,7 @@ test('a blocked wait goes on at the other server, twice, with progress that neve
   expect(seen).toEqual(seen.toSorted((one, other) => one - other));
 });
 
-test('a question that one server asked is answered through the other, and the call goes on', async () => {
+test('a question that one server asked is answered through the other, and the call continues', async () => {
   const { client } = await connect();
   const filename = `${randomUUID()}.txt`;
   const asked: string[] = [];
@@ -111,7 +112,7 @@ test('a broken stream is taken up by its last event ID, and ends with the respon
   });
 });
 
-test("a session's own stream tells of its tasks again after the server that held it was killed", async () => {
+test("a session's own stream notifies of its tasks again after the server that held it was killed", async () => {
   const session = await rawSession(two.proxy.url);
   const stream = await session.listen();
   const { result } = await session.request('tools/call', {
@@ -120,18 +121,18 @@ test("a session's own stream tells of its tasks again after the server that held
     task: {},
   });
   const { taskId } = result.task;
-  const isTold = (messages: any[], status: string) =>
+  const isNotified = (messages: any[], status: string) =>
     messages.some(({ method, params }) => {
       return method === 'notifications/tasks/status' && params.taskId === taskId && params.status === status;
     });
-  await eventually('the stream tells of it', () => isTold(stream.messages, 'input_required'));
+  await eventually('the stream notifies of it', () => isNotified(stream.messages, 'input_required'));
   const { port } = two.proxy.exchanges.findLast(({ method, isOpen }) => method === 'GET' && isOpen)!;
   await two.kill(port);
   await stream.ended;
 
   const again = await session.listen();
   await session.request('tasks/cancel', { taskId });
-  await eventually('the new stream tells of its end', () => isTold(again.messages, 'cancelled'));
+  await eventually('the new stream notifies of its end', () => isNotified(again.messages, 'cancelled'));
   again.close();
   await two.restart(port);
 });

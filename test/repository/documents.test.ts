@@ -11,7 +11,7 @@ const DOCUMENTS = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'test/README.md'];
 const MORE_DOCUMENTS = ['CHANGELOG.md', 'SECURITY.md', '.github/pull_request_template.md'];
 /** Made by the build. */
 const MADE = ['dist/'];
-/** Folders and files of the root that are no rooms. */
+/** Folders and files of the root that are not rooms. */
 const TOP = [...rooms, 'bench', 'dist', 'docs', 'examples', 'test'].join('|');
 /** A path in backticks, from the root: it begins with a folder of the root, or has no folder and a name of the root's files. */
 const PATH = new RegExp(

@@ -10,9 +10,10 @@ import {
   ElicitRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 /** Connects version 1 of the official client, as hosts use it. */
 let home: TestHome;

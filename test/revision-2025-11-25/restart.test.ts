@@ -3,9 +3,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
 beforeAll(async () => {

@@ -5,15 +5,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { JsonSchema } from '../../operations/schema.js';
 import { rebaseReferences, recursiveReferences } from '../../operations/schema-references.js';
 import { run } from '../cli/commands.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
+import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';
 import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
 
+jest.setTimeout(OUTAGE_MS);
 const CAPABILITIES: [string, object][] = [
   ['plain', {}],
   ['tasks', TASKS],
@@ -35,7 +37,7 @@ beforeAll(async () => {
     LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines'),
     LONGHAUL_MAILBOX: 'true',
   });
-}, 600_000);
+}, INSTALL_MS);
 afterAll(async () => {
   await parts?.stop();
   rmSync(data, { recursive: true, force: true });
@@ -115,7 +117,7 @@ describe('of the tools that ship', () => {
 
   test('every schema becomes TypeScript that compiles', async () => {
     expect(await compileTypes(documentOf(await schemas()))).toBe('');
-  }, 300_000);
+  });
 
   test('every schema becomes a Python model', async () => {
     const all = await schemas();
@@ -123,7 +125,7 @@ describe('of the tools that ship', () => {
     expect(warnings).toEqual([]);
     const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
     expect(models.map(plain)).toEqual(expect.arrayContaining(all.map(([name]) => plain(name))));
-  }, 300_000);
+  });
 
   test('the document of the HTTP jobs becomes TypeScript that compiles, and a Python client', async () => {
     const document = (await (await fetch(`${parts.base}/openapi.json`)).json()) as object;
@@ -132,7 +134,7 @@ describe('of the tools that ship', () => {
     // Bytes of any type have no model.
     expect(warnings.filter((line) => !line.includes('/artifacts/{name}'))).toEqual([]);
     for (const tool of ['analyze_dataset', 'sign_packages']) expect(models).toContain(`${tool}_result`);
-  }, 300_000);
+  });
 });
 
 describe('of an author', () => {

@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
 import { AsyncClient, connectStateless, connectStdio } from './client.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const PROJECT = resolve('test/sep-1391/project');
 const BOTH = { experimental: { asyncTools: {}, twoStage: {} } };

@@ -7,10 +7,11 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { sealOf } from '../../platform/seal.js';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, OPTED_IN, WITH_FORMS } from './client.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 const secret = randomBytes(32);
 let parts: TestStack;

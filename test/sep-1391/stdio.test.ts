@@ -3,9 +3,10 @@ import type { ChildProcess } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const environment = { LONGHAUL_PROJECT: resolve('test/sep-1391/project') };
 const children: ChildProcess[] = [];

@@ -5,11 +5,12 @@ import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { call, follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { expectShortStopping, expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let parts: TestStack;
 let client: WireClient;
@@ -32,7 +33,7 @@ let late: string;
 
 const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
 
-/** A request whose end the server still lacks when the shutdown begins. */
+/** A request whose headers are incomplete when the shutdown begins. */
 async function halfRequest(): Promise<{ finish(): void; answer: Promise<string> }> {
   const socket = connect(parts.port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.once('connect', resolve));
@@ -114,11 +115,11 @@ test('the server ends in good order', () => {
 });
 
 describe.each(['2026-07-28', ...VERSIONS])('a plain wait of %s', (version) => {
-  test.each(['tool', 'operation_get'])('by %s is answered with where it stands and how to go on', (kind) => {
+  test.each(['tool', 'operation_get'])('by %s is answered with its status and how to continue', (kind) => {
     expectStopping(answers[`${version} ${kind}`].result, token);
   });
 
-  test('by a short tool is answered with its token and how to go on', () => {
+  test('by a short tool is answered with its token and how to continue', () => {
     expectShortStopping(answers[`${version} short tool`].result);
   });
 });
@@ -127,7 +128,7 @@ test('a plain wait with progress is answered on its stream', () => {
   expectStopping(answers['2026-07-28 tool with progress'].result, token);
 });
 
-test('tasks/result is answered with an error that says that the task goes on', () => {
+test('tasks/result is answered with an error that says that the task continues', () => {
   expectTaskStopping(answers['tasks/result'].error, answers['task']);
 });
 

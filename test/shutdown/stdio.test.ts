@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { call, follow, start } from '../plain/support.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { expectStopping, expectTaskStopping, PROJECT, takenUp } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 let http: WireClient;

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readStackState, type StackState } from '../../platform/temporal-address.js';
 import { isPortFree } from '../../stack/ports.js';
 import { processIdentity, signalProcess } from '../../platform/process-identity.js';
+import { PROCESSES_MS } from '../support/limits.js';
 
 const MAIN = resolve('dist/cli/main.js');
 
@@ -112,7 +113,7 @@ export class TestHome {
         if (run.process.exitCode !== null) throw new Error(`it ended: ${run.stderr()}`);
         return run.stdout().includes('Longhaul is ready');
       },
-      120_000,
+      PROCESSES_MS,
     );
     return run;
   }

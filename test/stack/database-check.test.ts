@@ -18,13 +18,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { copyDatabase } from '../../stack/database-snapshot.js';
+import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { TestHome } from './cli-process.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
-/** Where copies are made. */
+/** Folder of the copies. */
 let scratch: string;
 /** An intact database, without a log. */
 let intact: string;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   home = await TestHome.create();
   scratch = mkdtempSync(join(tmpdir(), 'longhaul-scratch-'));
   await home.up({ LONGHAUL_PROJECT: FIXTURES });
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await home?.remove();
   rmSync(scratch, { recursive: true, force: true });
@@ -61,7 +62,7 @@ function state(): string[] {
 }
 
 describe('while the stack runs', () => {
-  test('it is intact, also while operations are written, and every one goes on', async () => {
+  test('it is intact, also while operations are written, and every one continues', async () => {
     const calls = Array.from({ length: 6 }, (_, index) =>
       home.run(['call', 'slow_compute', '--seconds', '3', '--label', String(index)]),
     );
@@ -112,7 +113,7 @@ describe('after its end', () => {
       /got "no database at a": the header/,
     ],
     [
-      'a page size that is none',
+      'an impossible page size',
       (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
       /expected a page size .*got 7/,
     ],

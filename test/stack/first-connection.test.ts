@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { startEmbeddedTemporal } from '../../stack/temporal-server.js';
 import { loadSettings } from '../../platform/config.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { eventually, freePort, TestHome, type CommandRun } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 let run: CommandRun;

@@ -6,11 +6,12 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { artifactKey } from '../../platform/storage-keys.js';
 import { LogFile } from '../../stack/log-files.js';
 import { linesOf, textOf, writePipelines } from '../pipelines/support.js';
+import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { eventually, isRunning, kill, readText, TestHome } from './cli-process.js';
 
-jest.setTimeout(240_000);
+jest.setTimeout(OUTAGE_MS);
 
 /** Small, so that it is filled within a moment; a stack needs some 10 MB. */
 const DISK = 'size=96m,mode=0700';
@@ -106,7 +107,7 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   await eventually(
     () => `the stack is ready; it said: ${run.stdout()}${run.stderr()}`,
     () => run.stdout().includes('Longhaul is ready'),
-    120_000,
+    PROCESSES_MS,
   );
   const state = () => JSON.parse(spawnSync('cat', [join(disk, 'stack.json')], { encoding: 'utf8' }).stdout);
   const running = await client.start('slow_compute', { seconds: 10 });
@@ -131,9 +132,9 @@ test('a full disk ends nothing: starts are refused as retryable, and all continu
   expect([run.process.exitCode, isRunning(serverPid)]).toEqual([null, true]);
 
   rmSync(filler);
-  await client.until(running, 'completed', 180_000);
+  await client.until(running, 'completed', STACK_MS);
   const later = await client.start('slow_compute', { seconds: 0 });
-  await client.until(later, 'completed', 120_000);
+  await client.until(later, 'completed', PROCESSES_MS);
   run.process.kill('SIGTERM');
   expect(await run.ended).toBe(0);
 });
@@ -142,7 +143,7 @@ test('a step that runs on a full disk waits with its log and its end, and the pi
   const pipelines = { LONGHAUL_PIPELINE_FOLDERS: pipelineFolder(), LONGHAUL_MAX_STEPS: '4' };
   const run = home.run(['up', '--home', disk], { LONGHAUL_PROJECT: FIXTURES, ...pipelines });
   const client = new WireClient(`${home.url}/mcp`);
-  await eventually('the stack is ready', () => run.stdout().includes('Longhaul is ready'), 120_000);
+  await eventually('the stack is ready', () => run.stdout().includes('Longhaul is ready'), PROCESSES_MS);
   const ledger = join(home.path, 'ledger');
   const token = await client.start('chatty', { ledger });
   await eventually('the step runs', () => linesOf(ledger).includes('started'));
@@ -157,7 +158,7 @@ test('a step that runs on a full disk waits with its log and its end, and the pi
   const log = join(disk, 'storage', 'logs', token, 'work', '1');
   expect(NUMBERS.startsWith(readText(log)) && readText(log) !== NUMBERS).toBe(true);
   rmSync(filler);
-  const { result } = await client.until(token, 'completed', 180_000);
+  const { result } = await client.until(token, 'completed', STACK_MS);
   expect(result.isError).toBeUndefined();
   expect(readText(log)).toBe(NUMBERS);
   expect(linesOf(ledger)).toEqual(['started', 'a=1']);
@@ -202,7 +203,7 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
     letGo('second');
     await waitsForRoom(token);
     rmSync(filler);
-    const { result } = await parts.client.until(token, 'completed', 120_000);
+    const { result } = await parts.client.until(token, 'completed', PROCESSES_MS);
     expect(result.isError).toBeUndefined();
     expect(linesOf(ledger())).toEqual(['first', 'second']);
     expect(readText(join(disk, 'storage', artifactKey(token, 'work/report.txt')))).toBe(NUMBERS);
@@ -220,7 +221,7 @@ describe("a full disk of the worker's host, with Temporal elsewhere", () => {
 
   test("a step's own command that finds no room fails as any other, once", async () => {
     const token = await parts.client.start('greedy', { ledger: ledger() });
-    const { result } = await parts.client.until(token, 'completed', 120_000);
+    const { result } = await parts.client.until(token, 'completed', PROCESSES_MS);
     expect(textOf(result)).toContain('step "fill" failed with exit code 4');
     expect(linesOf(ledger())).toEqual(['run']);
   });

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { eventually, kill, TestHome } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 beforeEach(async () => {

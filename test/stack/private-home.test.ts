@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { TestHome } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const PIPELINE = `
 name: leaves_files

@@ -17,10 +17,11 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platform/config.js';
 import { programCommand } from '../../platform/program.js';
 import { stdioCommand } from '../../stack/client-instructions.js';
+import { STACK_MS } from '../support/limits.js';
 import { TestHome } from './cli-process.js';
 import { startRecordingServer, type RecordingServer } from './recording-server.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const MAIN = resolve('dist/cli/main.js');
 /** `npx longhaul`, `"command": "npx", "args": ["longhaul"`, ... */

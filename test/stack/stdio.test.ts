@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { eventually, isRunning, TestHome, type CommandRun } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const INITIALIZE = {
   jsonrpc: '2.0',
@@ -27,7 +28,7 @@ test('two stdio clients that start at once get one stack, which outlives them', 
   const runs = [home.run(['stdio']), home.run(['stdio'])];
   await Promise.all(runs.map(answered));
   // They are answered before the stack is there.
-  await eventually('the stack is ready', () => home.isReady(), 120_000);
+  await eventually('the stack is ready', () => home.isReady(), PROCESSES_MS);
   const log = () => readFileSync(join(home.path, 'logs', 'up.log'), 'utf8');
   await eventually('it says so', () => log().includes('Longhaul is ready'));
   const { supervisorPid } = home.state();

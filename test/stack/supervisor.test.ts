@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { eventually, isRunning, kill, TestHome } from './cli-process.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 /** Whether something listens on the port. */
 function listens(server: Server, port: number): Promise<boolean> {
@@ -105,7 +106,7 @@ test('a second Ctrl-C ends everything at once', async () => {
   // A Temporal that is stopped can't drain: the first request alone would take its whole time.
   process.kill(home.parts().temporal, 'SIGSTOP');
   run.process.kill('SIGINT');
-  await eventually('the drain has begun', () => run.stderr().includes('Ending'));
+  await eventually('the drain has begun', () => run.stderr().includes('Stopping'));
   await new Promise((resolve) => setTimeout(resolve, 500));
   const startedMs = Date.now();
   run.process.kill('SIGINT');

@@ -8,9 +8,10 @@ import { readStackState } from '../../platform/temporal-address.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/search-attributes.js';
 import { TEMPORAL_SERVER_VERSION } from '../../stack/temporal-binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal-server.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { eventually, freePort, isRunning, kill } from './cli-process.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 let home: string;
 let settings: Settings;
@@ -66,7 +67,7 @@ test('without a chosen port it takes the next free ones', async () => {
   expect(second.uiUrl).not.toBe(first.uiUrl);
 });
 
-test('a database that another server version made is refused, with a word on how to go on', async () => {
+test('a database that another server version made is refused, saying what to do', async () => {
   await (await start()).stop();
   const file = join(home, 'temporal.version');
   const made = JSON.parse(readFileSync(file, 'utf8')) as { server: string };

@@ -17,10 +17,11 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { nodeProblem } from '../../platform/node-version.js';
 import { installNodeVersions } from '../node-versions/install.js';
+import { STACK_MS } from '../support/limits.js';
 import { freePort, TestHome } from './cli-process.js';
 import { startRecordingServer } from './recording-server.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const MAIN = resolve('dist/cli/main.js');
 const WRITING = ['up', 'stdio', 'server', 'worker', 'temporal'];

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { dirname, resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(PROCESSES_MS);
 
 const AIRPORTS = resolve('node_modules/vega-datasets/data/flights-airport.csv');
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-test('a subscription is acknowledged first, without the tasks that are not there', async () => {
+test('a subscription is acknowledged first, without unknown tasks', async () => {
   const taskId = await parts.client.start('confirm_delete', { filename: 'a' });
   const { messages, response, subscriptionId, close } = await subscribe(parts.client, {
     taskIds: ['no-such-task', taskId, taskId],

@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { TASKS, WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, SUBSCRIPTION_ID, tasksIn, type Message } from './support.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 let home: TestHome;
 let http: WireClient;

@@ -1,7 +1,8 @@
 /**
- * Time limits of tests and hooks that take longer than Jest's default of 60 s (jest.config.js), in milliseconds. On an idle
- * machine most of these tests take a tenth of their limit: the limits are for a machine with two cores that runs three test
- * files at once. A limit ends a test that hangs; it never stands for a duration that a test measures.
+ * Time limits of tests, hooks and waits that take longer than the default of 60 s (`testTimeout` in jest.config.js,
+ * `eventually`), in milliseconds. On an idle machine most of these tests take a tenth of their limit: the limits are for a
+ * machine with two cores that runs three test files at once. A limit ends a test that hangs; it never stands for a duration
+ * that a test measures. `jest.setTimeout` sets the limit of a whole file.
  */
 
 /** Server and worker as processes on the run's Temporal, started once or twice: 5 to 15 s each on a busy machine. */

@@ -107,7 +107,7 @@ export class TestStack {
     });
   }
 
-  /** Temporal itself, to look behind the server. */
+  /** Client of Temporal itself, to check what the server has started. */
   async temporal(): Promise<Client> {
     this.#temporal ??= new Client({
       connection: await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),

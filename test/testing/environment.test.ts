@@ -2,10 +2,12 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, isRunning } from '../stack/cli-process.js';
+import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
 
+jest.setTimeout(OUTAGE_MS);
 const project = resolve('test/testing/project');
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-kit-'));
 const ARGUMENTS = { sites: 2, surveyor: 'Ada' };
@@ -17,7 +19,7 @@ beforeAll(async () => {
     settings: { shippedTools: false },
     environment: { SURVEY_REGION: 'north' },
   });
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await environment?.close();
   rmSync(folder, { recursive: true, force: true });
@@ -122,7 +124,7 @@ describe('an operation', () => {
     await environment.startWorker();
     await operation.answer(accept);
     expect(await operation.result()).toMatchObject({ approved: true });
-  }, 120_000);
+  });
 });
 
 describe('a history', () => {
@@ -144,7 +146,7 @@ describe('a history', () => {
       isNondeterministic: true,
       message: expect.stringContaining('another'),
     });
-  }, 120_000);
+  });
 });
 
 test('environments run side by side on Temporal that is shared or their own, and leave nothing behind', async () => {
@@ -177,4 +179,4 @@ test('environments run side by side on Temporal that is shared or their own, and
         (error: Error) => error.name === 'WorkflowNotFoundError',
       ),
   );
-}, 240_000);
+});

@@ -2,9 +2,11 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
 
+jest.setTimeout(PROCESSES_MS);
 const project = resolve('test/testing/project');
 const root = mkdtempSync(join(tmpdir(), 'longhaul-kit-'));
 let count = 0;
@@ -12,7 +14,7 @@ let count = 0;
 let environment: TestToolEnvironment;
 beforeAll(async () => {
   environment = await TestToolEnvironment.create({ project, settings: { shippedTools: false } });
-}, 180_000);
+}, STACK_MS);
 afterAll(async () => {
   await environment?.close();
   rmSync(root, { recursive: true, force: true });
@@ -49,12 +51,14 @@ describe('an environment is refused', () => {
   };
 
   test('when no Temporal answers', async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('longhaul-testing-'));
+    const homes = () =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith(`longhaul-testing-${process.pid}-`));
+    const before = homes();
+    expect(before).not.toEqual([]);
     expect(await refused({ project, temporal: { address: '127.0.0.1:9' } })).toMatch(
       /^no Temporal answers at 127\.0\.0\.1:9: .+\. Start it, or leave out the option temporal to have one started$/,
     );
-    const after = readdirSync(tmpdir()).filter((name) => name.startsWith('longhaul-testing-'));
-    expect(after.filter((name) => !before.includes(name))).toEqual([]);
+    expect(homes()).toEqual(before);
   });
 
   test('for a folder without tools, and for none', async () => {
@@ -72,7 +76,7 @@ describe('an environment is refused', () => {
     expect(await refused({ project: folder, settings: { shippedTools: false } })).toMatch(
       /^the server ended with exit code 1:[^]*tools\/torn\.ts/,
     );
-  }, 120_000);
+  });
 
   test('when one file of several is broken, and when a workflow is missing', async () => {
     const folder = projectOf({
@@ -85,7 +89,7 @@ describe('an environment is refused', () => {
     expect(message).toMatch(/^files of the project can't be used:\n/);
     expect(message).toMatch(/tools\/refused\.ts:3.*name: expected a letter/);
     expect(message).toMatch(/tools\/orphan\.ts.*no file in workflows\/ exports a workflow "orphan"/);
-  }, 120_000);
+  });
 });
 
 describe('a call is refused', () => {

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { HttpClient, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const FILES = 490;
 const EMPTY = 10;

@@ -73,7 +73,7 @@ describe('progress', () => {
         inputRequests: Object.fromEntries(
           keys.map((key) => [
             key,
-            { message: 'Go on?', schema: { type: 'object' }, expiresAt: '2026-11-22T12:00:00Z' },
+            { message: 'Continue?', schema: { type: 'object' }, expiresAt: '2026-11-22T12:00:00Z' },
           ]),
         ),
       });
@@ -86,7 +86,7 @@ describe('progress', () => {
     expect(sent[1]!.params.questions).toEqual([
       {
         key: 'q1',
-        message: 'Go on?',
+        message: 'Continue?',
         schema: { type: 'object' },
         expires_at: '2026-11-22T12:00:00Z',
         answer_with: {

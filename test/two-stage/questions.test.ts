@@ -7,10 +7,11 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, StdioClient, notificationsOf, type TwoStageClient } from './client.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const WITH_FORMS = { ...OPT_IN, elicitation: {} };
 

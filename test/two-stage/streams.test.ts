@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf, type TwoStageClient } from './client.js';
 
-jest.setTimeout(180_000);
+jest.setTimeout(STACK_MS);
 
 const TWO_STAGE = { experimental: { twoStage: {} } };
 

@@ -10,7 +10,7 @@ export async function parent(input: ToolInput<typeof tool>): Promise<ToolOutput<
   return { child: child.workflowId };
 }
 
-/** A part of the operation, and none of its own. */
+/** A part of the operation, not an operation of its own. */
 export async function parent_child(): Promise<void> {
   await sleep('1h');
 }

@@ -2,15 +2,15 @@ import { appendFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cancellationSignal, lastReport, report } from 'longhaul/activity';
 
-/** Ten units of work; an attempt begins where the last one was heard of. */
+/** Ten units of work; an attempt begins at the last one that was reported. */
 export async function doChore(ledger: string, name: string, chore: number, seconds: number): Promise<number> {
   await appendFile(ledger, `${name} ${chore} start ${Date.now()}\n`);
   const signal = cancellationSignal();
   for (let unit = lastReport()?.progress ?? 0; unit < 10; unit += 1) {
-    report({ progress: unit, message: `unit ${unit} of chore ${chore}` });
+    report({ progress: unit, message: `unit ${unit} of part ${chore}` });
     await delay(seconds * 100, undefined, { signal });
   }
-  report({ progress: 10, message: `chore ${chore} is done` });
+  report({ progress: 10, message: `part ${chore} is done` });
   await appendFile(ledger, `${name} ${chore} done ${Date.now()}\n`);
   return chore;
 }

@@ -4,9 +4,9 @@ import { defineTool } from 'longhaul';
 /** Work in several activities that report progress, with what users do to it: answer, cancel, let it fail. */
 export default defineTool({
   name: 'chores',
-  description: { does: 'Does chores one after the other.' },
+  description: { does: 'Runs parts of work one after the other.' },
   input: z.object({
-    ledger: z.string().describe('File that each chore appends a line to as it starts and as it ends.'),
+    ledger: z.string().describe('File that each part appends a line to as it starts and as it ends.'),
     name: z.string(),
     chores: z.number().int().min(1),
     secondsEach: z.number(),

@@ -19,7 +19,7 @@ const { doChore } = proxyActivities<typeof activities>({
 export async function chores({ ledger, name, chores: count, secondsEach, ends }: Input) {
   progress({ total: count * 10 });
   for (let chore = 1; chore <= count; chore += 1) {
-    stage(`chore ${chore}`);
+    stage(`part ${chore}`);
     await doChore(ledger, name, chore, secondsEach);
   }
   if (ends === 'failed') throw ApplicationFailure.nonRetryable('it was to fail', 'ToFail');

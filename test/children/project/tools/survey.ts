@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** What a part asks. */
+/** Answer to a part's question. */
 export const confirm = z.object({ sure: z.boolean().describe('Sure?') });
 
 const part = z.object({

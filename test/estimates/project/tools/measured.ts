@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** Knows how large its work is only once it works. */
+/** Learns the size of its work only while it runs. */
 export default defineTool({
   name: 'measured',
   description: { does: 'Takes as long as what it finds is large.' },

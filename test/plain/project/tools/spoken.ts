@@ -4,7 +4,7 @@ import { defineTool } from 'longhaul';
 /** Returns, or fails with, text that could have come from a file. */
 export default defineTool({
   name: 'spoken',
-  description: { does: 'Says what it is told to say.' },
+  description: { does: 'Returns its text, or fails with it.' },
   input: z.object({ text: z.string(), fails: z.boolean().default(false) }),
   output: z.object({ text: z.string().max(20) }),
   toText: ({ text }) => text,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool } from 'longhaul';
 
-/** Work that goes as far as it is let: an activity that reports and then waits for a file, and what comes after it. */
+/** An activity that reports and then waits for a file, and the steps of the workflow after it. */
 export default defineTool({
   name: 'paced',
   description: { does: 'Reports progress and waits for a file.' },
@@ -11,7 +11,7 @@ export default defineTool({
     heartbeatSeconds: z.number().default(60),
     attempts: z.number().int().default(100),
     continuesOn: z.string().default('').describe('Task queue on which it continues as new at once.'),
-    thenWaitSeconds: z.number().default(0).describe('How long the workflow goes on after that.'),
+    thenWaitSeconds: z.number().default(0).describe('How long the workflow waits after that.'),
   }),
   output: z.object({ ended: z.string() }),
   deadlineSeconds: 3600,

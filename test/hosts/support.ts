@@ -107,7 +107,7 @@ function newHome(root: string, name: string): string {
   return home;
 }
 
-/** The way to Temporal of one host; it can be cut. */
+/** Connection of one host to Temporal, which can be cut. */
 export class Line {
   readonly #sockets = new Set<Socket>();
   #isCut = false;
@@ -149,7 +149,7 @@ export class Line {
   }
 
   /** New connections get through again; those from before are lost. */
-  mend(): void {
+  restore(): void {
     this.#isCut = false;
     for (const socket of this.#sockets) socket.destroy();
   }
