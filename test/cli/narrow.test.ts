@@ -104,7 +104,7 @@ test('one that does not fit has a paragraph for each row, with whole cells and w
 
 test('a file or a pipe gets every row on one line, whatever COLUMNS says', async () => {
   const options = { environment: { COLUMNS: '20' } };
-  const { stdout } = await run(project.parts, ['list'], options);
+  const { stdout } = await run(project.parts, ['list', '--tool', 'wide'], options);
   expect(stdout).toMatch(new RegExp(`^${token}  wide +\\S+ +.*\\d+s$`, 'm'));
 });
 

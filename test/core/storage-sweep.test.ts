@@ -9,7 +9,7 @@ import { folderStorage, storageOf, type Storage } from '../../platform/storage.j
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   parts = await TestStack.start();
   temporal = await parts.temporal();
   gone = await purged();
-}, PROCESSES_MS);
+}, STACK_MS + PROCESSES_MS);
 afterAll(() => parts?.stop());
 
 const later = () => Date.now() + UNCHANGED_LIMIT_MS + 60_000;
@@ -45,15 +45,16 @@ async function purged(): Promise<string> {
   await parts.client.until(workflowId, 'completed');
   const { namespace } = temporal.options;
   await temporal.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
-  await eventually('it is purged', () =>
+  const isPurged = () =>
     temporal.workflow
       .getHandle(workflowId)
       .describe()
       .then(
         () => false,
         (error: unknown) => error instanceof WorkflowNotFoundError,
-      ),
-  );
+      );
+  // Temporal deletes in the background: half a minute later, and more while other tests keep it busy.
+  await eventually('it is purged', isPurged, PROCESSES_MS);
   return workflowId;
 }
 
