@@ -1,8 +1,8 @@
 /**
  * Signals, updates and queries of the mailbox's workflows, with the types of their arguments and results. Client and workflow
- * sandbox share them; all imports are of types.
+ * sandbox share them.
  */
-import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from '../operations/definitions.js';
 import type {
   ListedAgent,
   Outcome,
@@ -25,48 +25,37 @@ export const DIRECTORY_WORKFLOW = 'mailbox_directory';
  */
 export const MAILBOX_MEMO = 'mailbox';
 
-/** As `defineUpdate` of `@temporalio/workflow`, which only the sandbox loads. */
-function update<Result, Request>(name: string): UpdateDefinition<Result, [Request]> {
-  return { type: 'update', name } as UpdateDefinition<Result, [Request]>;
-}
-function signal<Argument>(name: string): SignalDefinition<[Argument]> {
-  return { type: 'signal', name } as SignalDefinition<[Argument]>;
-}
-function query<Result, Args extends unknown[] = []>(name: string): QueryDefinition<Result, Args> {
-  return { type: 'query', name } as QueryDefinition<Result, Args>;
-}
-
 /** Updates of an inbox. */
-export const registerUpdate = update<RegisterResult, Registration>('register');
-export const putUpdate = update<void, StoredMessage>('put');
-export const takeUpdate = update<TakeResult, TakeRequest>('take');
-export const releaseUpdate = update<void, ReleaseRequest>('release');
-export const respondUpdate = update<void, RespondRequest>('respond');
-export const byeUpdate = update<void, ByeRequest>('bye');
-export const reportUpdate = update<void, ReportRequest>('report');
-export const settleDeadLetterUpdate = update<void, SettleDeadLetterRequest>('settle_dead_letter');
+export const registerUpdate = defineUpdate<RegisterResult, [Registration]>('register');
+export const putUpdate = defineUpdate<void, [StoredMessage]>('put');
+export const takeUpdate = defineUpdate<TakeResult, [TakeRequest]>('take');
+export const releaseUpdate = defineUpdate<void, [ReleaseRequest]>('release');
+export const respondUpdate = defineUpdate<void, [RespondRequest]>('respond');
+export const byeUpdate = defineUpdate<void, [ByeRequest]>('bye');
+export const reportUpdate = defineUpdate<void, [ReportRequest]>('report');
+export const settleDeadLetterUpdate = defineUpdate<void, [SettleDeadLetterRequest]>('settle_dead_letter');
 /** Signals of an inbox. An assigned message can't be refused. */
-export const heartbeatSignal = signal<Heartbeat>('sign');
-export const assignSignal = signal<StoredMessage>('assign');
+export const heartbeatSignal = defineSignal<[Heartbeat]>('sign');
+export const assignSignal = defineSignal<[StoredMessage]>('assign');
 /** Queries of an inbox. The outcome is that of a message ID. */
-export const queueQuery = query<{ queue: StoredMessage[]; leased?: string }>('queue');
-export const outcomeQuery = query<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
-export const deadLettersQuery = query<StoredDeadLetter[]>('dead_letters');
+export const queueQuery = defineQuery<{ queue: StoredMessage[]; leased?: string }>('queue');
+export const outcomeQuery = defineQuery<Outcome | PendingOutcome | null, [messageId: string]>('outcome');
+export const deadLettersQuery = defineQuery<StoredDeadLetter[]>('dead_letters');
 
 /** Updates of a directory. */
-export const enlistAllUpdate = update<EnlistAllResult, EnlistAllRequest>('enlist_all');
+export const enlistAllUpdate = defineUpdate<EnlistAllResult, [EnlistAllRequest]>('enlist_all');
 /** Lists one agent, in the home directory: sent by servers older than {@link enlistAllUpdate}. */
-export const enlistUpdate = update<void, EnlistRequest>('enlist');
-export const publishUpdate = update<void, PublishRequest>('publish');
-export const offerUpdate = update<void, StoredMessage>('offer');
+export const enlistUpdate = defineUpdate<void, [EnlistRequest]>('enlist');
+export const publishUpdate = defineUpdate<void, [PublishRequest]>('publish');
+export const offerUpdate = defineUpdate<void, [StoredMessage]>('offer');
 /** Result: ID of the message. */
-export const claimUpdate = update<string, ClaimRequest>('claim');
+export const claimUpdate = defineUpdate<string, [ClaimRequest]>('claim');
 /** Signals of a directory: an inbox returns a message for anyone; a session was ended or an inbox closed. */
-export const handBackSignal = signal<StoredMessage>('hand_back');
-export const leaveSignal = signal<LeaveNotice>('leave');
+export const handBackSignal = defineSignal<[StoredMessage]>('hand_back');
+export const leaveSignal = defineSignal<[LeaveNotice]>('leave');
 /** Queries of a directory. */
-export const agentsQuery = query<AgentsResult>('agents');
-export const publicationQuery = query<Publication | null, [messageId: string]>('publication');
+export const agentsQuery = defineQuery<AgentsResult>('agents');
+export const publicationQuery = defineQuery<Publication | null, [messageId: string]>('publication');
 
 /** Failure types of refused updates. Refusals of a validator leave no history. */
 export type Refusal =

@@ -1,18 +1,10 @@
 /**
  * The contract between the engine and the workflow runtime in Temporal: queries, updates and signals with their types, and
- * the shapes of the memo. A small file that both sides import, with type imports only.
+ * the shapes of the memo. A small file that both sides import.
  */
-import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';
 import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
-
-// Same as Temporal's functions of these names, whose package only workflows may load.
-const defineQuery = <Ret, Args extends unknown[] = []>(name: string) =>
-  ({ type: 'query', name }) as QueryDefinition<Ret, Args>;
-const defineUpdate = <Ret, Args extends unknown[] = []>(name: string) =>
-  ({ type: 'update', name }) as UpdateDefinition<Ret, Args>;
-const defineSignal = <Args extends unknown[] = []>(name: string) =>
-  ({ type: 'signal', name }) as SignalDefinition<Args>;
 
 /** Complete state of the operation, including large partial results and children. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');

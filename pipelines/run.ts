@@ -2,6 +2,7 @@
  * Arguments and results between the pipelines' workflow and its activities. They are part of histories: fields may be
  * added, never renamed.
  */
+import { defineSignal } from '../operations/definitions.js';
 import type { ChildRecord } from '../operations/record.js';
 import type { Pipeline } from './pipeline.js';
 
@@ -137,7 +138,7 @@ export interface HostPresence {
 }
 
 /** Signal to a pipeline's workflow that drops a host. Its argument is the host's ID. */
-export const DROP_HOST_SIGNAL = 'longhaul_drop_host';
+export const DROP_HOST_SIGNAL = defineSignal<[host: string]>('longhaul_drop_host');
 
 /** Task queue for access to one host's files: workspaces and artifacts. */
 export function hostTaskQueue(taskQueue: string, host: string): string {

@@ -5,7 +5,7 @@ import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workf
 import proto from '@temporalio/proto';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { CLOSING_EVENTS, toDate } from '../history.js';
+import { CLOSING_EVENTS, INITIAL_EVENTS, toDate } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import type { DeliveredState } from './position.js';
 
@@ -15,8 +15,6 @@ const { EventType } = proto.temporal.api.enums.v1;
 const PAGE_EVENTS = 1_000;
 /** Deadline for reading a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
-/** Number of events in the history before a worker has taken the work. */
-const INITIAL_EVENTS = 3;
 
 /** History event that may change the state. */
 export interface StateHistoryEvent {

@@ -243,25 +243,8 @@ export class Mailbox {
 
   /** The messages in an inbox, at first and after each change, until the signal fires. @throws LonghaulError `not_found` */
   async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
-    let wake: () => void = () => undefined;
-    let hasChanged = true;
-    const change = () => {
-      hasChanged = true;
-      wake();
-    };
-    const unfollow = this.watches.follow(this.#workflows.inboxOf(principal, name), change);
-    signal.addEventListener('abort', change);
-    try {
-      while (!signal.aborted) {
-        if (!hasChanged) await new Promise<void>((resolve) => (wake = resolve));
-        if (signal.aborted) return;
-        hasChanged = false;
-        yield await this.peek(principal, name);
-      }
-    } finally {
-      signal.removeEventListener('abort', change);
-      unfollow();
-    }
+    for await (const _change of this.watches.changes(this.#workflows.inboxOf(principal, name), { signal }))
+      yield await this.peek(principal, name);
   }
 
   #sessionOf(principal: string, agentId: string): AgentSession {

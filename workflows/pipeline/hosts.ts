@@ -9,7 +9,6 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
-  defineSignal,
   proxyActivities,
   setHandler,
   sleep,
@@ -42,7 +41,6 @@ const LOOK_PAUSE_MS = { first: 60_000, longest: 3_600_000 };
 /** Duration of one such check, in milliseconds: an idle worker polls once a minute. */
 const LOOK_MS = 75_000;
 
-const dropHost = defineSignal<[string]>(DROP_HOST_SIGNAL);
 /** Hosts that an operator has dropped. */
 const dropped = new Set<string>();
 /** Hosts that did not take work after a cancel. */
@@ -80,7 +78,7 @@ export class StartJobAgain extends Error {
 
 /** Handles the signal that drops a host. */
 export function handleDropHost(): void {
-  setHandler(dropHost, (host) => void dropped.add(host), {
+  setHandler(DROP_HOST_SIGNAL, (host) => void dropped.add(host), {
     description: 'Drops a host, by its ID: its jobs start again on another host, or ask first.',
   });
 }
