@@ -2,6 +2,7 @@
 
 /** Test files that need no Temporal and no built code: `npm run test:fast`. */
 export const FAST = [
+  'authoring/watch-files',
   'analyze_dataset/{artifact,field-paths,profile,query,safety,schema,types}',
   'core/{progress-digits,storage-keys,unfinished-files}',
   'estimates/fit',

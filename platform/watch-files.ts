@@ -48,7 +48,7 @@ export function watchFiles(
       try {
         await reload();
       } finally {
-        loaded = versionsOf(paths(), now, startedMs);
+        loaded = withDeleted(versionsOf(paths(), now, startedMs), now);
         changed = undefined;
       }
     }
@@ -80,6 +80,14 @@ function versionsOf(paths: string[], before: Versions = new Map(), sinceMs = Inf
       return [path, isEdited ? `${version} edited` : version];
     }),
   );
+}
+
+/** Adds the files that were there before a load and are gone after it: the load may have read them. */
+function withDeleted(after: Versions, before: Versions): Versions {
+  const deleted = [...before].filter(
+    ([path, version]) => version !== '' && !after.has(path) && versionOf(path) === undefined,
+  );
+  return new Map([...after, ...deleted]);
 }
 
 function areSame(one: Versions, other: Versions): boolean {
