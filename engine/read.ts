@@ -83,21 +83,12 @@ export class Records {
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];
     const reading = await this.#progress.read(description, state, state.updatedAt ?? createdAt, parts);
     const record: OperationRecord = {
-      token,
+      ...startedRecord(token, memo),
       runId: description.runId,
-      tool: memo.tool,
-      principal: memo.principal,
       createdAt,
       status: 'working',
       ...reading,
-      inputRequests: {},
-      keepAliveSeconds: memo.keepAliveSeconds,
-      attempt: memo.attempt,
-      live: false,
-      ...(memo.estimateSeconds === undefined ? {} : { estimateSeconds: memo.estimateSeconds }),
-      ...(memo.resumedFrom === undefined ? {} : { resumedFrom: memo.resumedFrom }),
       ...(memo.progressToken === undefined ? {} : { progressToken: memo.progressToken }),
-      ...(memo.requestId === undefined ? {} : { requestId: memo.requestId }),
       ...(state.stage === undefined ? {} : { stage: state.stage }),
       ...(state.answers === undefined ? {} : { answers: state.answers }),
       ...(state.partial === undefined ? {} : { partial: state.partial }),
@@ -164,6 +155,23 @@ export class Records {
       message: await statusLine(temporal, raw, workflowId, { ...state, ...(progress ? { progress } : {}) }),
     };
   }
+}
+
+/** The part of a record that is fixed by the start. */
+export function startedRecord(token: string, memo: StartMemo) {
+  const { tool, principal, keepAliveSeconds, attempt, estimateSeconds, resumedFrom, requestId } = memo;
+  return {
+    token,
+    tool,
+    principal,
+    inputRequests: {},
+    keepAliveSeconds,
+    attempt,
+    live: false,
+    ...(estimateSeconds === undefined ? {} : { estimateSeconds }),
+    ...(resumedFrom === undefined ? {} : { resumedFrom }),
+    ...(requestId === undefined ? {} : { requestId }),
+  };
 }
 
 /** Start memo of an operation. @throws LonghaulError `not_found` if it is not an operation, or another principal's */

@@ -13,7 +13,7 @@ import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { finishDeletion } from './delete.js';
-import { startMemoOf, type Records } from './read.js';
+import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** How long after the tool's own deadline Temporal ends the work, in seconds. */
@@ -149,20 +149,11 @@ export async function startWorkflow(records: Records, start: WorkflowStart): Pro
 /** Record of an operation that has just been started. */
 function submittedRecord({ token, memo }: WorkflowStart): OperationRecord {
   return {
-    token,
+    ...startedRecord(token, memo),
     runId: '',
-    tool: memo.tool,
-    principal: memo.principal,
     createdAt: memo.createdAt,
     updatedAt: memo.createdAt,
     status: 'submitted',
-    inputRequests: {},
-    keepAliveSeconds: memo.keepAliveSeconds,
-    attempt: memo.attempt,
-    live: false,
-    ...(memo.estimateSeconds === undefined ? {} : { estimateSeconds: memo.estimateSeconds }),
-    ...(memo.resumedFrom === undefined ? {} : { resumedFrom: memo.resumedFrom }),
-    ...(memo.requestId === undefined ? {} : { requestId: memo.requestId }),
   };
 }
 
