@@ -1,27 +1,18 @@
 /** The environment's client: MCP 2026-07-28 over HTTP, as the command line speaks it, with errors by their kind. */
 import { listArtifacts, openArtifact, type ListedArtifact } from '../cli/client/artifacts.js';
 import { Connection, RpcError, Unreachable } from '../cli/client/connection.js';
+import { listTools, type ToolList } from '../cli/client/list-tools.js';
 import { asTask } from '../cli/client/task.js';
 import { watchTask } from '../cli/client/watch.js';
 import { CommandFailure } from '../cli/failure.js';
 import type { CallAnswer, ProtocolTask, Task, ToolResult } from '../cli/client/wire.js';
-import { ERROR_META_KEY, PROBLEMS_META_KEY } from '../operations/meta-keys.js';
-import type { JsonSchema } from '../operations/schema.js';
+import { ERROR_META_KEY } from '../operations/meta-keys.js';
 import type { OperationError } from '../operations/errors.js';
 import { longhaulPackage } from '../platform/package.js';
 import { refusal } from './errors.js';
 
 /** How long an answer may take, in milliseconds: a closed workflow may have to be replayed for it. */
 const ANSWER_LIMIT_MS = 60_000;
-
-/** A tool as `tools/list` shows it to clients. */
-export interface ListedTool {
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: JsonSchema;
-  outputSchema?: JsonSchema;
-}
 
 /** Fields of an operation that only the HTTP jobs API has. */
 interface Job {
@@ -39,18 +30,8 @@ export class TestClient {
   }
 
   /** @throws LonghaulError */
-  async listTools(): Promise<{ tools: ListedTool[]; problems: string[] }> {
-    const tools: ListedTool[] = [];
-    let problems: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page: { tools: ListedTool[]; nextCursor?: string; _meta?: Record<string, unknown> } =
-        await this.#request('tools/list', cursor === undefined ? {} : { cursor });
-      tools.push(...page.tools);
-      problems = (page._meta?.[PROBLEMS_META_KEY] as string[] | undefined) ?? problems;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    return { tools, problems };
+  listTools(): Promise<ToolList> {
+    return listTools((params) => this.#request('tools/list', params));
   }
 
   /**

@@ -9,12 +9,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Client } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { ToolDeclaration } from '../cli/client/wire.js';
 import type { Tool, ToolInput, ToolOutput } from '../operations/tool.js';
 import { loadSettings, type LonghaulConfig, type Settings } from '../platform/config.js';
 import { projectFilesOf } from '../platform/project.js';
 import { anyFreePort } from '../stack/ports.js';
 import { mcpUrl } from '../stack/readiness.js';
-import { TestClient, type ListedTool } from './client.js';
+import { TestClient } from './client.js';
 import { refusal, TestEnvironmentError } from './errors.js';
 import { OperationHandle, type WaitOptions } from './operation.js';
 import { PartProcess, untilReady } from './processes.js';
@@ -130,7 +131,7 @@ export class TestToolEnvironment implements AsyncDisposable {
   }
 
   /** The tools as clients see them, those about operations among them. */
-  async listTools(): Promise<ListedTool[]> {
+  async listTools(): Promise<ToolDeclaration[]> {
     return (await this.#parts.client.listTools()).tools;
   }
 

@@ -7,4 +7,4 @@ export {
 } from './environment.js';
 export { OperationFailedError, ReplayError, TestEnvironmentError, WaitTimeoutError } from './errors.js';
 export { OperationHandle, type OperationDescription, type Question, type WaitOptions } from './operation.js';
-export type { ListedTool } from './client.js';
+export type { ToolDeclaration as ListedTool } from '../cli/client/wire.js';

@@ -1,6 +1,5 @@
 /** A command's server, and the requests to it. */
 import type { Command } from 'commander';
-import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import { checkReadable } from '../../platform/home.js';
 import { programCommand, shellWord } from '../../platform/program.js';
 import { readStackState } from '../../platform/temporal-address.js';
@@ -8,6 +7,7 @@ import { mcpUrl } from '../../stack/readiness.js';
 import { settingsOf } from '../settings-flags.js';
 import { Connection, type RequestOptions } from './connection.js';
 import { usageFailure } from './failures.js';
+import { listTools, type ToolList } from './list-tools.js';
 import { asTask } from './task.js';
 import type { Task, ToolDeclaration } from './wire.js';
 
@@ -82,19 +82,8 @@ export class Session {
     return (await this.listTools()).tools;
   }
 
-  /** @returns the tools, and the problems of tool files that can't be used, a line each */
-  async listTools(): Promise<{ tools: ToolDeclaration[]; problems: string[] }> {
-    const tools: ToolDeclaration[] = [];
-    let problems: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page: { tools: ToolDeclaration[]; nextCursor?: string; _meta?: Record<string, unknown> } =
-        await this.request('tools/list', cursor === undefined ? {} : { cursor });
-      tools.push(...page.tools);
-      problems = (page._meta?.[PROBLEMS_META_KEY] as string[] | undefined) ?? problems;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    return { tools, problems };
+  listTools(): Promise<ToolList> {
+    return listTools((params) => this.request('tools/list', params));
   }
 
   /** @throws CommandFailure that lists the known tools */

@@ -69,6 +69,7 @@ export interface ToolDeclaration {
   title?: string;
   description?: string;
   inputSchema: JsonSchema;
+  outputSchema?: JsonSchema;
 }
 
 /** An operation in a list. */
