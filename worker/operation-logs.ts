@@ -2,10 +2,10 @@
  * Writes logs of operations: lines are buffered briefly and appended to storage. Nothing here throws or blocks for long:
  * lines that can't be stored are kept up to a limit, then dropped, with a notice in the log.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { limitNotice } from '../activities/pipeline/log.js';
 import { ChunkedLog } from '../platform/chunked-log.js';
 import type { Logger } from '../platform/log.js';
+import { withTimeout } from '../platform/with-timeout.js';
 import { operationLogPrefix } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
 import { MAX_LINE_BYTES } from './log-line.js';
@@ -48,12 +48,12 @@ export class OperationLogs {
   /** Writes buffered lines of an operation; resolves within a second. */
   async flush(workflowId: string): Promise<void> {
     const log = this.#open.get(workflowId);
-    if (log) await withTimeout(FLUSH_LIMIT_MS, log.write());
+    if (log) await withTimeout(log.write(), FLUSH_LIMIT_MS);
   }
 
   /** Writes buffered lines of all operations; resolves within a second. */
   async close(): Promise<void> {
-    await withTimeout(FLUSH_LIMIT_MS, Promise.all([...this.#open.values()].map((log) => log.write())));
+    await withTimeout(Promise.all([...this.#open.values()].map((log) => log.write())), FLUSH_LIMIT_MS);
     for (const log of this.#open.values()) log.stop();
   }
 }
@@ -155,11 +155,4 @@ function linesThatFit(lines: Buffer[], sizeBytes: number, limitBytes: number): B
   }
   if (taken.length > 0 && !fitsLine(takenBytes)) taken.push(notice);
   return Buffer.concat(taken);
-}
-
-/** Resolves when the work has settled or the time is over. */
-async function withTimeout(limitMs: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController();
-  await Promise.race([work, delay(limitMs, undefined, { signal: over.signal })]).catch(() => undefined);
-  over.abort();
 }

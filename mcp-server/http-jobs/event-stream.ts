@@ -2,7 +2,7 @@
  * Server-sent events as a response body with backpressure: events are pulled only as fast as the client reads, so a slow
  * reader costs one buffered event. A reader that takes nothing for a while is disconnected and can reconnect.
  */
-import { withTimeout } from '../shared/budget.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 
 /** How long a reader may leave an event unread before it is disconnected, in milliseconds. */

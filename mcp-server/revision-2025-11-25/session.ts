@@ -9,7 +9,7 @@ import {
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Engine } from '../../engine/index.js';
-import { withTimeout } from '../shared/budget.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../shared/elicitation.js';
 import {
   experimentalCapabilitiesOf,

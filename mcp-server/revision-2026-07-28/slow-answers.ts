@@ -2,7 +2,7 @@
  * Heartbeats for slow responses: HTTP clients and proxies close idle connections, and the SDK opens a stream only with the
  * first message, which a wait without progress doesn't send.
  */
-import { withTimeout } from '../shared/budget.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import { HEARTBEAT_MS, onHeartbeat } from '../lifecycle/heartbeat.js';
 
 /** A comment of an event stream (WHATWG HTML, "Server-sent events"). */
