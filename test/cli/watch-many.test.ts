@@ -97,7 +97,6 @@ describe('watch of several operations', () => {
       tokens.every((token) => running.stderr.includes(`${token}: working: count primes`)),
     );
     await server.end('SIGKILL');
-    parts.parts.splice(parts.parts.indexOf(server), 1);
     await eventually('it is noticed', () => running.stderr.includes('the server is gone'));
     server = parts.server();
     const { code, stdout, stderr } = await running.ended;

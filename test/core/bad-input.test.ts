@@ -147,7 +147,7 @@ describe('the endpoint refuses', () => {
 test('a port in use is an error of one line that names the port and the setting', async () => {
   const second = parts.server();
   await new Promise((settle) => second.process.once('exit', settle));
-  parts.parts.splice(parts.parts.indexOf(second), 1);
+  await second.end();
   expect(second.process.exitCode).toBe(1);
   expect(second.output()).toContain(
     `port ${parts.port} of 127.0.0.1 is in use; choose another with LONGHAUL_PORT or --port`,

@@ -94,7 +94,7 @@ test('a server does not start with a pattern that can not be used, and names too
     );
     const server = parts.run('server', { LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
     await once(server.process, 'close');
-    parts.parts.splice(parts.parts.indexOf(server), 1);
+    await server.end();
     expect(server.process.exitCode).toBe(1);
     expect(server.output()).toContain(
       'tool "strict": input.properties.word.pattern: a negative look-ahead ((?!, character 2) is not supported',

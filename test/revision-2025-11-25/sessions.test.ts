@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 const secret = randomBytes(32);
@@ -19,12 +19,7 @@ const open = (version?: string, capabilities?: object, url = parts.client.url) =
 /** Starts a server that a test may kill. */
 async function victim(): Promise<{ url: string; kill: () => Promise<void> }> {
   const { url, part } = await secondServer(parts);
-  return { url, kill: () => killed(part) };
-}
-
-async function killed(part: Part): Promise<void> {
-  await part.end('SIGKILL');
-  parts.parts.splice(parts.parts.indexOf(part), 1);
+  return { url, kill: () => part.end('SIGKILL') };
 }
 
 describe('a session', () => {
@@ -264,7 +259,6 @@ test('a server that stops answers waits and ends its streams, and clients come b
   );
   await eventually('it waits', () => stream.events.filter(({ id }) => id).length > 1);
   await part.end('SIGTERM');
-  parts.parts.splice(parts.parts.indexOf(part), 1);
   await Promise.all([own.ended, stream.ended]);
   expect(stream.messages()).toMatchObject([
     { result: { structuredContent: { error_kind: 'server_stopping' } } },

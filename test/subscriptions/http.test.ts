@@ -130,7 +130,8 @@ describe('when the server is asked to end', () => {
       ]);
       await eventually('acknowledgments', () => streams.every(({ messages }) => messages.length > 0));
       await eventually('the task', () => tasksIn(streams[0].messages).length > 0);
-      const end = own.parts[0]!.end('SIGTERM');
+      const server = own.parts[0]!;
+      const end = server.end('SIGTERM');
       const allEnded = Promise.all(streams.map(({ ended }) => ended)).then(() => 'ended');
       expect(await Promise.race([allEnded, new Promise((settle) => setTimeout(settle, 2_000, 'open'))])).toBe(
         'ended',
@@ -142,7 +143,7 @@ describe('when the server is asked to end', () => {
           result: { resultType: 'complete', _meta: { [SUBSCRIPTION_ID]: subscriptionId } },
         });
       await end;
-      expect(own.parts[0]!.process.exitCode).toBe(0);
+      expect(server.process.exitCode).toBe(0);
     } finally {
       await own.stop();
     }

@@ -13,15 +13,14 @@ export const FIXTURES = resolve('test/fixtures/project');
 export interface Part {
   process: ChildProcess;
   output(): string;
-  /** False once a test has ended it. */
-  isWanted: boolean;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal, unless it has ended by itself, and waits for the end. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export class TestStack {
   readonly taskQueue = `test-${randomUUID()}`;
-  readonly parts: Part[] = [];
+  /** Processes that no test has ended. */
+  parts: Part[] = [];
   readonly client: WireClient;
   #temporal: Client | undefined;
 
@@ -77,11 +76,10 @@ export class TestStack {
     const part: Part = {
       process: child,
       output: () => output,
-      isWanted: true,
-      async end(signal = 'SIGTERM') {
-        part.isWanted = false;
+      end: async (signal = 'SIGTERM') => {
         if (child.exitCode === null) child.kill(signal);
         await closed;
+        this.parts = this.parts.filter((other) => other !== part);
       },
     };
     this.parts.push(part);
@@ -98,7 +96,7 @@ export class TestStack {
 
   async ready(): Promise<void> {
     await eventually('the server is ready', async () => {
-      const dead = this.parts.find((part) => part.isWanted && part.process.exitCode !== null);
+      const dead = this.parts.find((part) => part.process.exitCode !== null);
       if (dead) throw new Error(`a part ended: ${dead.output()}`);
       return fetch(`${this.base}/readyz`).then(
         (response) => response.ok,
