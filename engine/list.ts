@@ -1,5 +1,6 @@
 /** Lists of operations, from Temporal's visibility store. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
 import { isTerminal, type OperationStatus } from '../operations/record.js';
@@ -195,10 +196,8 @@ async function listedOperation(
     ),
     createdAt,
     keepAliveSeconds: startMemo.keepAliveSeconds,
-    ...(startMemo.estimateSeconds === undefined ? {} : { estimateSeconds: startMemo.estimateSeconds }),
-    ...(stage === undefined ? {} : { stage }),
-    ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
-    ...(startMemo.requestId === undefined ? {} : { requestId: startMemo.requestId }),
+    ...defined({ estimateSeconds: startMemo.estimateSeconds, stage, cancelRequestedAt }),
+    ...defined({ requestId: startMemo.requestId }),
     ...(closedAt
       ? {
           closedAt: closedAt.toISOString(),
@@ -210,7 +209,7 @@ async function listedOperation(
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   return {
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
   };
 }

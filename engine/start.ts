@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { boundKeepAlive } from '../operations/budgets.js';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
@@ -92,17 +93,15 @@ export async function startOperation(
       deadlineSeconds: tool.deadlineSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
-      ...(size === undefined ? {} : { size }),
-      ...(variant === undefined ? {} : { variant }),
+      ...defined({ size, variant }),
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),
-      ...(options.session === undefined ? {} : { session: options.session }),
-      ...(options.progressToken === undefined ? {} : { progressToken: options.progressToken }),
-      ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
+      ...defined({ session: options.session, progressToken: options.progressToken }),
+      ...defined({ requestId: options.requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },
-    ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+    ...defined({ idempotencyKey: options.idempotencyKey }),
   });
   if (record.status === 'expired')
     throw new LonghaulError(

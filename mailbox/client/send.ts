@@ -1,5 +1,6 @@
 /** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
@@ -75,10 +76,7 @@ async function toStored(
     sentAt: now,
     expiresAt: now + (ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000,
     deliveries: 0,
-    ...(from === undefined ? {} : { from }),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(maxDeliveries === undefined ? {} : { maxDeliveries }),
-    ...(digest === undefined ? {} : { digest }),
+    ...defined({ from, replyTo, maxDeliveries, digest }),
     ...(context === undefined
       ? {}
       : {
@@ -144,7 +142,7 @@ async function publish(
     await workflows.updateDirectory(principal, publishUpdate, {
       id,
       recipients,
-      ...(digest === undefined ? {} : { digest }),
+      ...defined({ digest }),
     });
     return recipients;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 
 export const checkStatus = defineMailboxTool({
@@ -14,18 +15,16 @@ export const checkStatus = defineMailboxTool({
   }),
   async run(engine, { principal }, { parent, cursor, limit }) {
     const { agents, offers, nextCursor } = await engine.mailbox.status(principal, {
-      ...(parent === undefined ? {} : { parent }),
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(limit === undefined ? {} : { limit }),
+      ...defined({ parent, cursor, limit }),
     });
     return {
       agents: agents.map(({ lastSeenAt, deadLetters, ...agent }) => ({
         ...agent,
-        ...(deadLetters === undefined ? {} : { dead: deadLetters }),
+        ...defined({ dead: deadLetters }),
         seen: lastSeenAt,
       })),
       offers,
-      ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
+      ...defined({ next_cursor: nextCursor }),
     };
   },
 });

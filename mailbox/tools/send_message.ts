@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import type { Recipients, Selector } from '../types.js';
 import { agentId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
@@ -50,16 +51,14 @@ export const sendMessage = defineMailboxTool({
       to: recipientsOf(args),
       content,
       mode,
-      ...(context === undefined ? {} : { context }),
+      ...defined({ context }),
       ...(agent_id === undefined
         ? from === undefined
           ? {}
           : { from: { name: from } }
         : { from: { agentId: agent_id } }),
-      ...(reply_to === undefined ? {} : { replyTo: reply_to }),
-      ...(ttl_seconds === undefined ? {} : { ttlSeconds: ttl_seconds }),
-      ...(max_deliveries === undefined ? {} : { maxDeliveries: max_deliveries }),
-      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+      ...defined({ replyTo: reply_to, ttlSeconds: ttl_seconds, maxDeliveries: max_deliveries }),
+      ...defined({ idempotencyKey: idempotency_key }),
     });
     const sent = {
       id: messageId,
@@ -84,9 +83,7 @@ function recipientsOf({ to, type, capability, who }: Input): Recipients {
   const isByNameOnly = type === undefined && capability === undefined;
   if (names && isForAll && isByNameOnly) return { names };
   const selector: Selector = {
-    ...(names === undefined ? {} : { names }),
-    ...(type === undefined ? {} : { type }),
-    ...(capability === undefined ? {} : { capability }),
+    ...defined({ names, type, capability }),
   };
   return isForAll ? { all: selector } : { anyone: selector };
 }

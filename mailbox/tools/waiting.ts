@@ -1,6 +1,7 @@
 /** Waiting for work within a call. */
 import type { Engine } from '../../engine/index.js';
 import type { ReceiveResult } from '../types.js';
+import { defined } from '../../operations/defined.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
@@ -47,8 +48,7 @@ export async function waitForWork(
       // An operation that has ended already must not suppress messages.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
       signal: AbortSignal.any([caller.signal, shutdown.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
-      ...(ack === undefined ? {} : { ack }),
-      ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
+      ...defined({ ack, leaseSeconds }),
     });
     return resultOf(engine, caller, agentId, received, watch);
   } finally {

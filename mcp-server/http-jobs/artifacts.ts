@@ -1,6 +1,7 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import {
   artifactLinks,
@@ -14,7 +15,7 @@ import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
 import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
-import { assertNotExpired, defined, jobPath } from './render.js';
+import { assertNotExpired, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 const artifact = z

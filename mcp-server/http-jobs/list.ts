@@ -2,13 +2,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './problems.js';
-import { defined, jobPath } from './render.js';
+import { jobPath } from './render.js';
 import { integer, job, json, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;

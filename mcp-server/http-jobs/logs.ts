@@ -2,13 +2,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LogText } from '../../engine/logs/text.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired, defined } from './render.js';
+import { assertNotExpired } from './render.js';
 import { integer, jobParams, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 

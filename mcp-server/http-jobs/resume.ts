@@ -1,10 +1,10 @@
 /** `POST /v1/jobs/{id}:resume`: resumes a pipeline where it stopped, as a new job. */
 import { z } from '@hono/zod-openapi';
+import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import { kickoffResponses } from './kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
 import { asProblem } from './problems.js';
-import { defined } from './render.js';
 import { MIN_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
