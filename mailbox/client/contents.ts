@@ -1,5 +1,5 @@
 /** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
-import { LonghaulError } from '../../operations/errors.js';
+import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
 import type { DeliveredMessage } from '../types.js';
@@ -20,12 +20,8 @@ export async function storeText(
 /** Reads a text. For one that storage has lost, returns a placeholder: it must not block the messages behind it. */
 export async function readText(storage: Storage, stored: StoredText): Promise<string> {
   if ('text' in stored) return stored.text;
-  try {
-    return (await storage.read(stored.key)).toString();
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return LOST;
-    throw error;
-  }
+  const bytes = await storage.read(stored.key).catch(undefinedIf('not_found'));
+  return bytes?.toString() ?? LOST;
 }
 
 const LOST = '(no longer in storage)';

@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
 import { defined } from '../../operations/defined.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
@@ -166,20 +166,11 @@ async function summaryOf(
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
+  // It may have been purged since it was listed.
   const now = isTerminal(listed.status)
     ? listed
-    : await readListed(() => engine.read(principalOf(c), listed.token));
+    : await engine.read(principalOf(c), listed.token).catch(undefinedIf('not_found'));
   return now && now.status !== 'expired' ? rendered(now) : undefined;
-}
-
-/** Undefined for a job that was purged since it was listed. */
-async function readListed<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
 }
 
 function rendered({
