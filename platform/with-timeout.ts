@@ -1,6 +1,4 @@
-/**
- * The promise's value, or if it takes longer than the limit that of `late`. Default: undefined
- */
+/** The promise's value, or that of `late` if it takes longer than the limit. @param late default: undefined */
 export async function withTimeout<T, Late = undefined>(
   awaited: Promise<T>,
   limitMs: number,

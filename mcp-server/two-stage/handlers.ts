@@ -48,9 +48,8 @@ export async function startJob(
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
-    const record = await engine.start(principal, tool, args, {
-      ...defined({ idempotencyKey, keepAliveSeconds, session, progressToken }),
-    });
+    const options = defined({ idempotencyKey, keepAliveSeconds, session, progressToken });
+    const record = await engine.start(principal, tool, args, options);
     // After the answer has been sent: before it the client doesn't know the job's ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);
