@@ -3,7 +3,7 @@ import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workf
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
-import { isTerminal, type OperationStatus } from '../operations/record.js';
+import { isTerminal, type ListedOperation } from '../operations/record.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,
@@ -35,26 +35,6 @@ interface ListCursor {
   given: string;
   /** Page token of Temporal, in base64. */
   next: string;
-}
-
-/** An operation in a list, from the data in the visibility store. */
-export interface ListedOperation {
-  token: string;
-  tool: string;
-  status: OperationStatus;
-  stage?: string;
-  createdAt: string;
-  closedAt?: string;
-  /** Estimated duration at its start, in seconds. */
-  estimateSeconds?: number;
-  /** Duration once it is closed, without people's time to answer, in seconds. */
-  workedSeconds?: number;
-  /** ISO 8601; set once its workflow has processed the cancel request. */
-  cancelRequestedAt?: string;
-  /** How long after closing the result can be read, in seconds. */
-  keepAliveSeconds: number;
-  /** ID of the call that started it, if cancelling the call cancels the work. */
-  requestId?: string | number;
 }
 
 export interface OperationPage {

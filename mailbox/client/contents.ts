@@ -1,4 +1,5 @@
 /** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
+import { defined } from '../../operations/defined.js';
 import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
@@ -34,13 +35,10 @@ export async function readMessage(storage: Storage, message: StoredMessage): Pro
     contextText === undefined || contextText === LOST ? contextText : (JSON.parse(contextText) as unknown);
   return {
     messageId: id,
-    ...(from === undefined ? {} : { from }),
     mode,
     content,
-    ...(context === undefined ? {} : { context }),
     sentAt: new Date(sentAt).toISOString(),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(responseTo === undefined ? {} : { responseTo }),
     delivery: deliveries,
+    ...defined({ from, context, replyTo, responseTo }),
   };
 }

@@ -69,6 +69,10 @@ async function toStored(
   // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
   const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
+  const storedContext =
+    context === undefined
+      ? undefined
+      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, keyOf('context'));
   return {
     id,
     mode,
@@ -76,17 +80,7 @@ async function toStored(
     sentAt: now,
     expiresAt: now + (ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000,
     deliveries: 0,
-    ...defined({ from, replyTo, maxDeliveries, digest }),
-    ...(context === undefined
-      ? {}
-      : {
-          context: await storeText(
-            storage,
-            JSON.stringify(context),
-            SMALL_INLINE_LIMIT_BYTES,
-            keyOf('context'),
-          ),
-        }),
+    ...defined({ from, replyTo, maxDeliveries, digest, context: storedContext }),
   };
 }
 
@@ -139,11 +133,7 @@ async function publish(
   recipients: string[],
 ): Promise<string[]> {
   try {
-    await workflows.updateDirectory(principal, publishUpdate, {
-      id,
-      recipients,
-      ...defined({ digest }),
-    });
+    await workflows.updateDirectory(principal, publishUpdate, { id, recipients, ...defined({ digest }) });
     return recipients;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

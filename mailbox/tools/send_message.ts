@@ -4,6 +4,7 @@ import type { Recipients, Selector } from '../types.js';
 import { agentId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { repliesTo, defaultSeconds } from './replies.js';
+import { continueBy } from './waiting.js';
 
 /** Default mode of a message. */
 const DEFAULT_MODE = 'task';
@@ -67,12 +68,8 @@ export const sendMessage = defineMailboxTool({
     };
     const wait = args.wait_for_reply === true ? 'all' : args.wait_for_reply;
     if (!wait) return sent;
-    caller.onContinuation?.({
-      tool: 'check_replies',
-      args: { message_id: messageId, wait },
-      timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? defaultSeconds(caller),
-    });
+    const continued = { message_id: messageId, wait };
+    continueBy(caller, 'check_replies', continued, timeout_seconds ?? defaultSeconds(caller));
     return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
   },
 });

@@ -20,10 +20,14 @@ export interface Representation {
   headers?: Record<string, string>;
 }
 
-/** Response headers, for the OpenAPI document. */
+/** Response headers, and the response 304, for the OpenAPI document. */
 export const BYTES_HEADERS = {
   ETag: header('Strong entity tag.'),
   'Accept-Ranges': header('bytes'),
+};
+export const NOT_MODIFIED = {
+  description: 'Not modified: If-None-Match has the current entity tag.',
+  headers: BYTES_HEADERS,
 };
 export const PART_HEADERS = {
   ...BYTES_HEADERS,

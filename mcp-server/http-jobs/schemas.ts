@@ -141,6 +141,16 @@ export function integer(min: number, max: number, description: string) {
     .openapi({ type: 'integer', minimum: min, maximum: max, description });
 }
 
+/** A query parameter with the cursor of a page. */
+export function pageCursor(description: string) {
+  return z
+    .string()
+    .max(4096)
+    .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
+    .optional()
+    .openapi({ description });
+}
+
 /** A response header. */
 export function header(description: string) {
   return { description, schema: { type: 'string' as const } };

@@ -1,4 +1,5 @@
 /** Protocols beyond MCP that a client opts in to: `experimental.asyncTools` and `experimental.twoStage` of its capabilities. */
+import { isObject } from '../../operations/is-object.js';
 import { invalidParams } from './protocol-error.js';
 
 export interface ExperimentalCapabilities {
@@ -34,7 +35,3 @@ export const OPT_IN_CAPABILITIES: {
 } = {
   experimental: { asyncTools: {}, twoStage: {} },
 };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
