@@ -147,6 +147,7 @@ async function listedOperation(
   if (startMemo?.principal !== principal) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;
+  const { estimateSeconds, requestId } = startMemo;
   const createdAt = startMemo.createdAt ?? toDate(info.startTime ?? {}).toISOString();
   const closedAt = info.closeTime && toDate(info.closeTime);
   return {
@@ -158,8 +159,7 @@ async function listedOperation(
     ),
     createdAt,
     keepAliveSeconds: startMemo.keepAliveSeconds,
-    ...defined({ estimateSeconds: startMemo.estimateSeconds, stage, cancelRequestedAt }),
-    ...defined({ requestId: startMemo.requestId }),
+    ...defined({ estimateSeconds, stage, cancelRequestedAt, requestId }),
     ...(closedAt
       ? {
           closedAt: closedAt.toISOString(),

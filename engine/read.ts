@@ -79,6 +79,7 @@ export class Records {
   ): Promise<OperationRecord> {
     const { temporal } = this;
     const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+    const { stage, answers, partial } = state;
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const isOpen = description.status.name === 'RUNNING';
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];
@@ -89,8 +90,7 @@ export class Records {
       createdAt,
       status: 'working',
       ...reading,
-      ...defined({ progressToken: memo.progressToken, stage: state.stage, answers: state.answers }),
-      ...defined({ partial: state.partial }),
+      ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
     };
     if (isOpen) await this.#describeOpen(description, state, flattenParts(parts), record);
     else await describeClosed(temporal, description, state, record);

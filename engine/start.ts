@@ -77,6 +77,7 @@ export async function startOperation(
   start: StartRequest,
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
+  const { session, progressToken, requestId } = options;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
   const record = await startWorkflow(records, {
@@ -97,8 +98,7 @@ export async function startOperation(
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),
-      ...defined({ session: options.session, progressToken: options.progressToken }),
-      ...defined({ requestId: options.requestId }),
+      ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },
     ...defined({ idempotencyKey: options.idempotencyKey }),

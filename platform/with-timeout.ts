@@ -7,7 +7,7 @@ export async function withTimeout<T, Late = undefined>(
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
   try {
-    return await Promise.race([awaited, limit.then(late) as Promise<Late>]);
+    return await Promise.race([awaited, limit.then(late)]);
   } finally {
     clearTimeout(timer);
   }

@@ -71,9 +71,7 @@ async function firstQuery(
   ask: (query: Record<string, unknown>) => Promise<LogAnswer | undefined>,
   { step, tail, from, to, pattern }: LogRequest,
 ): Promise<Record<string, unknown> | undefined> {
-  const query = {
-    ...defined({ step, from_line: from, to_line: to, pattern }),
-  };
+  const query = defined({ step, from_line: from, to_line: to, pattern });
   if (tail === undefined) return query;
   const end = await ask({ ...defined({ step }), tail: 1 });
   if (end === undefined) return undefined;

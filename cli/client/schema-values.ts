@@ -3,6 +3,8 @@ import { isObject } from '../../operations/is-object.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
 
+export { isObject };
+
 /** A value of an enum. */
 export interface Choice {
   value: unknown;

@@ -1,10 +1,9 @@
 /** Calls the server's mailbox tools, whose results are JSON as text. */
-import { isObject } from '../../operations/is-object.js';
 import { CommandFailure } from '../../cli/failure.js';
 import { RpcError, type RequestOptions } from '../../cli/client/connection.js';
 import { EXIT } from '../../cli/client/exit-codes.js';
 import { callBuiltinTool, unsupportedTool } from '../../cli/client/operation-tools.js';
-import { parseJson } from '../../cli/client/schema-values.js';
+import { isObject, parseJson } from '../../cli/client/schema-values.js';
 import type { Session } from '../../cli/client/session.js';
 
 export interface Agent {
