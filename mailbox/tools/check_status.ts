@@ -14,9 +14,8 @@ export const checkStatus = defineMailboxTool({
     limit: z.number().optional(),
   }),
   async run(engine, { principal }, { parent, cursor, limit }) {
-    const { agents, offers, nextCursor } = await engine.mailbox.status(principal, {
-      ...defined({ parent, cursor, limit }),
-    });
+    const page = defined({ parent, cursor, limit });
+    const { agents, offers, nextCursor } = await engine.mailbox.status(principal, page);
     return {
       agents: agents.map(({ lastSeenAt, deadLetters, ...agent }) => ({
         ...agent,

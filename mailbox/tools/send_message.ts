@@ -79,8 +79,6 @@ function recipientsOf({ to, type, capability, who }: Input): Recipients {
   const isForAll = (who ?? (names ? 'all' : 'anyone')) === 'all';
   const isByNameOnly = type === undefined && capability === undefined;
   if (names && isForAll && isByNameOnly) return { names };
-  const selector: Selector = {
-    ...defined({ names, type, capability }),
-  };
+  const selector: Selector = defined({ names, type, capability });
   return isForAll ? { all: selector } : { anyone: selector };
 }
