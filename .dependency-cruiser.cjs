@@ -26,106 +26,96 @@ const all = Object.keys(ROOMS);
 /** Pattern of a room's files; those of the mailbox's rooms aren't the mailbox's own. */
 const filesOf = (room) => (room === 'mailbox' ? '^mailbox/[^/]+$' : `^${room}/`);
 
+const RULES = [
+  ...all.map((room) => ({
+    name: `${room}-imports`,
+    comment: `${room} may import ${ROOMS[room].join(', ') || 'nothing'} of ours`,
+    from: { path: filesOf(room) },
+    to: {
+      path: all.filter((other) => other !== room && !ROOMS[room].includes(other)).map(filesOf),
+      // Types of an activity are how a workflow calls it.
+      ...(room === 'workflows' ? { dependencyTypesNot: ['type-only'] } : {}),
+    },
+  })),
+  {
+    name: 'revisions-are-apart',
+    comment: 'a revision may mount any protocol; nothing but the process imports a revision',
+    from: { path: '^mcp-server/([^/]+)/' },
+    to: { path: '^mcp-server/revision-[^/]+/', pathNot: '^mcp-server/$1/' },
+  },
+  {
+    name: 'protocols-are-apart',
+    comment: 'the others mount the plain contract',
+    from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/' },
+    to: {
+      path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/',
+      pathNot: ['^mcp-server/$1/', '^mcp-server/plain/'],
+    },
+  },
+  {
+    name: 'mailbox-is-mounted-by-its-index',
+    comment: 'the engine mounts the client, the plain contract the tools',
+    from: { path: '^(engine|mcp-server)/' },
+    to: { path: '^mailbox/(client|tools)/', pathNot: '/index\\.ts$' },
+  },
+  {
+    name: 'mailbox-client-is-below-the-engine',
+    comment:
+      "the client uses the engine's connection and watch; the engine, which mounts it, stays unknown to it",
+    from: { path: '^mailbox/client/' },
+    to: { path: '^engine/index\\.ts$' },
+  },
+  {
+    name: 'mailbox-tools-answer-by-the-plain-contract',
+    from: { path: '^mailbox/tools/' },
+    to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle|plain|shared)/' },
+  },
+  {
+    name: 'shared-is-below-protocols',
+    from: { path: '^mcp-server/(shared|lifecycle)/' },
+    to: {
+      path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs)|mailbox/tools)/',
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+  {
+    name: 'protocols-know-nothing-of-temporal',
+    from: { path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs|revision-[^/]+)|mailbox/tools)/' },
+    to: { path: '@temporalio' },
+  },
+  {
+    name: 'engine-knows-nothing-of-mcp',
+    from: {
+      path: ['^(engine|operations|workflows|activities|worker)/', '^mailbox/'],
+      pathNot: '^mailbox/tools/',
+    },
+    to: { path: '@modelcontextprotocol' },
+  },
+  {
+    name: 'operations-are-pure',
+    comment: "types of Temporal's definitions leave no import behind",
+    from: { path: '^operations/' },
+    to: {
+      path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$',
+      dependencyTypesNot: ['type-only'],
+    },
+  },
+  {
+    name: 'mailbox-types-are-pure',
+    comment: 'client and workflow sandbox share them',
+    from: { path: '^mailbox/[^/]+$' },
+    to: { dependencyTypesNot: ['type-only'], path: '@temporalio|node_modules|^(node:)?[a-z]+$' },
+  },
+  {
+    name: 'no-cycles',
+    from: {},
+    to: { circular: true },
+  },
+];
+
 module.exports = {
   rooms: all,
-  forbidden: [
-    ...all.map((room) => ({
-      name: `${room}-imports`,
-      severity: 'error',
-      comment: `${room} may import ${ROOMS[room].join(', ') || 'nothing'} of ours`,
-      from: { path: filesOf(room) },
-      to: {
-        path: all.filter((other) => other !== room && !ROOMS[room].includes(other)).map(filesOf),
-        // Types of an activity are how a workflow calls it.
-        ...(room === 'workflows' ? { dependencyTypesNot: ['type-only'] } : {}),
-      },
-    })),
-    {
-      name: 'revisions-are-apart',
-      severity: 'error',
-      comment: 'a revision may mount any protocol; nothing but the process imports a revision',
-      from: { path: '^mcp-server/([^/]+)/' },
-      to: { path: '^mcp-server/revision-[^/]+/', pathNot: '^mcp-server/$1/' },
-    },
-    {
-      name: 'protocols-are-apart',
-      severity: 'error',
-      comment: 'the others mount the plain contract',
-      from: { path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/' },
-      to: {
-        path: '^mcp-server/(sep-1391|two-stage|plain|http-jobs)/',
-        pathNot: ['^mcp-server/$1/', '^mcp-server/plain/'],
-      },
-    },
-    {
-      name: 'mailbox-is-mounted-by-its-index',
-      severity: 'error',
-      comment: 'the engine mounts the client, the plain contract the tools',
-      from: { path: '^(engine|mcp-server)/' },
-      to: { path: '^mailbox/(client|tools)/', pathNot: '/index\\.ts$' },
-    },
-    {
-      name: 'mailbox-client-is-below-the-engine',
-      severity: 'error',
-      comment:
-        "the client uses the engine's connection and watch; the engine, which mounts it, stays unknown to it",
-      from: { path: '^mailbox/client/' },
-      to: { path: '^engine/index\\.ts$' },
-    },
-    {
-      name: 'mailbox-tools-answer-by-the-plain-contract',
-      severity: 'error',
-      from: { path: '^mailbox/tools/' },
-      to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle|plain|shared)/' },
-    },
-    {
-      name: 'shared-is-below-protocols',
-      severity: 'error',
-      from: { path: '^mcp-server/(shared|lifecycle)/' },
-      to: {
-        path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs)|mailbox/tools)/',
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
-      name: 'protocols-know-nothing-of-temporal',
-      severity: 'error',
-      from: { path: '^(mcp-server/(sep-1391|two-stage|plain|http-jobs|revision-[^/]+)|mailbox/tools)/' },
-      to: { path: '@temporalio' },
-    },
-    {
-      name: 'engine-knows-nothing-of-mcp',
-      severity: 'error',
-      from: {
-        path: ['^(engine|operations|workflows|activities|worker)/', '^mailbox/'],
-        pathNot: '^mailbox/tools/',
-      },
-      to: { path: '@modelcontextprotocol' },
-    },
-    {
-      name: 'operations-are-pure',
-      severity: 'error',
-      comment: "types of Temporal's definitions leave no import behind",
-      from: { path: '^operations/' },
-      to: {
-        path: '@temporalio|hono|duckdb|^(fs|http|net|child_process|node:fs|node:http|node:net)$',
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
-      name: 'mailbox-types-are-pure',
-      severity: 'error',
-      comment: 'client and workflow sandbox share them',
-      from: { path: '^mailbox/[^/]+$' },
-      to: { dependencyTypesNot: ['type-only'], path: '@temporalio|node_modules|^(node:)?[a-z]+$' },
-    },
-    {
-      name: 'no-cycles',
-      severity: 'error',
-      from: {},
-      to: { circular: true },
-    },
-  ],
+  forbidden: RULES.map((rule) => ({ severity: 'error', ...rule })),
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,

@@ -5,23 +5,18 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import ts from 'typescript';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 
-const CONFIG = 'tsconfig.build.json';
-/** Status of a compilation in watch mode that has ended: with one error, with any other number. */
-const COMPILED = [6193, 6194];
+const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
 
-let hasEmitted = false;
 let isEnding = false;
-/** Restarts, one after the other. */
-let restarts = Promise.resolve();
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let stack;
 
 const run = (...args) => spawn(process.execPath, args, { stdio: 'inherit' });
 
 async function restart() {
-  if (isEnding) return;
   const [code] = await once(run('dist/worker/build-bundle.js'), 'exit');
   if (code !== 0 || isEnding) return;
   if (!stack) {
@@ -30,49 +25,29 @@ async function restart() {
     return;
   }
   const { loadSettings } = await import('./dist/platform/config.js');
+  const { signalProcess } = await import('./dist/platform/process-identity.js');
   const { readStackState } = await import('./dist/platform/temporal-address.js');
   const { serverPid, workerPid } = readStackState((await loadSettings()).home);
-  for (const pid of [serverPid, workerPid]) {
-    try {
-      // `longhaul up` starts it again.
-      if (pid) process.kill(pid, 'SIGTERM');
-    } catch {
-      // It has just ended.
-    }
-  }
+  // `longhaul up` starts them again.
+  for (const pid of [serverPid, workerPid]) if (pid) signalProcess(pid, 'SIGTERM');
 }
 
-const format = {
-  getCanonicalFileName: (path) => path,
-  getCurrentDirectory: ts.sys.getCurrentDirectory,
-  getNewLine: () => '\n',
-};
-const system = {
-  ...ts.sys,
-  writeFile(path, ...rest) {
-    hasEmitted ||= path.endsWith('.js');
-    ts.sys.writeFile(path, ...rest);
-  },
-};
-const host = ts.createWatchCompilerHost(
-  CONFIG,
-  undefined,
-  system,
-  ts.createEmitAndSemanticDiagnosticsBuilderProgram,
-  (problem) => process.stderr.write(ts.formatDiagnosticsWithColorAndContext([problem], format)),
-  ({ code }, _newLine, _options, errorCount) => {
-    if (!COMPILED.includes(code) || errorCount !== 0 || (stack && !hasEmitted)) return;
-    hasEmitted = false;
-    restarts = restarts.then(restart);
-  },
+const compiler = spawn(
+  process.execPath,
+  [TSC, '--project', 'tsconfig.build.json', '--watch', '--preserveWatchOutput'],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
 );
-const watch = ts.createWatchProgram(host);
 
 function end(signal) {
   isEnding = true;
-  watch.close();
+  compiler.kill();
   // The stack ends by itself and takes this process along; without one there is nothing to wait for.
   if (stack) stack.kill(signal);
   else process.exit(130);
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(signal));
+
+for await (const line of createInterface({ input: compiler.stdout })) {
+  console.log(line);
+  if (line.includes('Found 0 errors') && !isEnding) await restart();
+}

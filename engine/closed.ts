@@ -1,7 +1,7 @@
 /** Record of a closed operation: how it ended, with its result or failure. */
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
-import type { OperationError } from '../operations/errors.js';
+import type { ErrorKind, OperationError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type ClosingDetails, type StateMemo } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
@@ -50,15 +50,11 @@ export async function describeClosed(
       record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
       if (reason) record.cancelReason = reason;
       if (state.isPartialLarge) record.partial = await queryPartial(temporal, workflowId, runId);
-      record.error = { kind: 'canceled', message: record.statusMessage, retryable: false };
+      record.error = finalError('canceled', record.statusMessage);
       return;
     }
     default:
-      record.error = outcome.error ?? {
-        kind: 'internal',
-        message: `the workflow is ${description.status.name}`,
-        retryable: false,
-      };
+      record.error = outcome.error ?? finalError('internal', `the workflow is ${description.status.name}`);
       record.status = record.error.kind === 'timed_out' ? 'timed_out' : 'failed';
       record.statusMessage = record.error.message.split('\n', 1)[0]!;
   }
@@ -80,32 +76,20 @@ async function readOutcome(temporal: TemporalClient, workflowId: string, runId: 
         : undefined;
     if (failure instanceof CancelledFailure) return {};
     if (failure instanceof TerminatedFailure) {
-      return {
-        error: {
-          kind: 'terminated',
-          message: `terminated by an operator${failure.message ? `: ${failure.message}` : ''}`,
-          retryable: false,
-        },
-      };
+      const why = failure.message ? `: ${failure.message}` : '';
+      return { error: finalError('terminated', `terminated by an operator${why}`) };
     }
-    if (failure instanceof TimeoutFailure) {
-      return {
-        error: {
-          kind: 'timed_out',
-          message: 'the work took longer than its maximum duration',
-          retryable: false,
-        },
-      };
-    }
+    if (failure instanceof TimeoutFailure)
+      return { error: finalError('timed_out', 'the work took longer than its maximum duration') };
     return {
-      error: closing?.error ?? {
-        kind: 'failed',
-        message: failure?.message ?? error.message,
-        retryable: false,
-      },
+      error: closing?.error ?? finalError('failed', failure?.message ?? error.message),
       partial: closing?.partial,
     };
   }
+}
+
+function finalError(kind: ErrorKind, message: string): OperationError {
+  return { kind, message, retryable: false };
 }
 
 /** Queries a partial result that is too large for the memo: a worker replays the workflow. Undefined without a worker. */

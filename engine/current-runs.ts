@@ -3,7 +3,7 @@
  * operation once, by its current run.
  */
 import proto from '@temporalio/proto';
-import { LonghaulError } from '../operations/errors.js';
+import { undefinedIf } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
 import { NOT_CONTINUED } from './visibility-query.js';
@@ -63,30 +63,37 @@ async function listedRuns(
   const runs = new Map<string, Set<string>>(workflowIds.map((workflowId) => [workflowId, new Set()]));
   if (workflowIds.length === 0) return runs;
   const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
-  let nextPageToken: Uint8Array | undefined;
+  let next: Uint8Array | undefined;
   do {
-    const page = await temporal.call((client) =>
-      client.workflowService.listWorkflowExecutions({
-        namespace: temporal.namespace,
-        query,
-        pageSize: RUNS_PAGE_SIZE,
-        ...(nextPageToken ? { nextPageToken } : {}),
-      }),
-    );
-    for (const info of page.executions ?? []) runs.get(workflowIdOf(info))?.add(runIdOf(info));
-    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-  } while (nextPageToken);
+    const page = await listRuns(temporal, query, RUNS_PAGE_SIZE, next);
+    for (const info of page.infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
+    next = page.next;
+  } while (next);
   return runs;
+}
+
+/** A page of the runs that match a visibility query. @throws LonghaulError `unavailable` */
+export async function listRuns(
+  temporal: TemporalClient,
+  query: string,
+  pageSize: number,
+  from?: Uint8Array,
+): Promise<{ infos: RunInfo[]; next: Uint8Array | undefined }> {
+  const { executions, nextPageToken } = await temporal.call((client) =>
+    client.workflowService.listWorkflowExecutions({
+      namespace: temporal.namespace,
+      query,
+      pageSize,
+      ...(from ? { nextPageToken: from } : {}),
+    }),
+  );
+  return { infos: executions ?? [], next: nextPageToken?.length ? nextPageToken : undefined };
 }
 
 /** The current run; undefined when the workflow is gone. */
 async function currentRun(temporal: TemporalClient, workflowId: string): Promise<RunInfo | undefined> {
-  try {
-    return (await temporal.describe(workflowId)).raw.workflowExecutionInfo ?? undefined;
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
+  const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
+  return description?.raw.workflowExecutionInfo ?? undefined;
 }
 
 function workflowIdOf({ execution }: RunInfo): string {

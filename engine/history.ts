@@ -91,23 +91,28 @@ export async function activitySummary(
  * Events of a run, latest first.
  *
  * @param execution without a run ID: the current run
- * @param maxPages maximum number of pages of {@link PAGE_EVENTS} that are read
+ * @param maxPages maximum number of pages that are read
+ * @param deadlineMs deadline of a page, in milliseconds. Default: as for any call
  * @throws LonghaulError `not_found`, `unavailable`
  */
 export async function* eventsFromEnd(
   temporal: TemporalClient,
   execution: { workflowId: string; runId?: string },
   maxPages: number,
+  pageEvents = PAGE_EVENTS,
+  deadlineMs?: number,
 ): AsyncGenerator<HistoryEvent> {
   let nextPageToken: Uint8Array | undefined;
   for (let page = 0; page < maxPages; page += 1) {
-    const response = await temporal.call((client) =>
-      client.workflowService.getWorkflowExecutionHistoryReverse({
-        namespace: temporal.namespace,
-        execution,
-        maximumPageSize: PAGE_EVENTS,
-        ...(nextPageToken ? { nextPageToken } : {}),
-      }),
+    const response = await temporal.call(
+      (client) =>
+        client.workflowService.getWorkflowExecutionHistoryReverse({
+          namespace: temporal.namespace,
+          execution,
+          maximumPageSize: pageEvents,
+          ...(nextPageToken ? { nextPageToken } : {}),
+        }),
+      deadlineMs,
     );
     yield* response.history?.events ?? [];
     if (!response.nextPageToken?.length) return;

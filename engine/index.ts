@@ -31,7 +31,7 @@ import { Watches, type WatchedRecord, type WatchOptions } from './watch.js';
 
 export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
-export type { ListedOperation, OperationPage } from './list.js';
+export type { OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
 export type { StartOptions } from './start.js';
 export { TemporalClient } from './temporal.js';

@@ -1,8 +1,9 @@
 /** Lists of operations, from Temporal's visibility store. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
-import { isTerminal, type OperationStatus } from '../operations/record.js';
+import { isTerminal, type ListedOperation } from '../operations/record.js';
 import {
   START_MEMO,
   SEARCH_ATTRIBUTES,
@@ -12,7 +13,7 @@ import {
   type StateMemo,
 } from '../operations/wire.js';
 import { sealOf } from '../platform/seal.js';
-import { currentRuns, type RunInfo } from './current-runs.js';
+import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
 import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
@@ -34,26 +35,6 @@ interface ListCursor {
   given: string;
   /** Page token of Temporal, in base64. */
   next: string;
-}
-
-/** An operation in a list, from the data in the visibility store. */
-export interface ListedOperation {
-  token: string;
-  tool: string;
-  status: OperationStatus;
-  stage?: string;
-  createdAt: string;
-  closedAt?: string;
-  /** Estimated duration at its start, in seconds. */
-  estimateSeconds?: number;
-  /** Duration once it is closed, without people's time to answer, in seconds. */
-  workedSeconds?: number;
-  /** ISO 8601; set once its workflow has processed the cancel request. */
-  cancelRequestedAt?: string;
-  /** How long after closing the result can be read, in seconds. */
-  keepAliveSeconds: number;
-  /** ID of the call that started it, if cancelling the call cancels the work. */
-  requestId?: string | number;
 }
 
 export interface OperationPage {
@@ -99,7 +80,7 @@ export async function listOperations(
     query,
     again,
     given: cursor?.given ?? given,
-    next: page.next.toString('base64'),
+    next: Buffer.from(page.next).toString('base64'),
   };
   return { operations, nextCursor: cursors.seal(sealed) };
 }
@@ -111,32 +92,24 @@ interface List {
   again: ListCursor['again'];
 }
 
+interface Page {
+  operations: ListedOperation[];
+  /** Page token of Temporal. */
+  next: Uint8Array | undefined;
+}
+
 /** Reads from Temporal until the page is full: of several runs of an operation only the current one is listed. */
-async function readPage(
-  list: List,
-  limit: number,
-  from?: Uint8Array,
-): Promise<{ operations: ListedOperation[]; next: Buffer | undefined }> {
+async function readPage(list: List, limit: number, from?: Uint8Array): Promise<Page> {
   const { temporal, query } = list;
   const operations: ListedOperation[] = [];
-  let nextPageToken = from;
-  let next: Buffer | undefined;
-  for (
-    let read = 0;
-    read === 0 || (next && operations.length < limit && read < MAX_READS_PER_PAGE);
-    read += 1
-  ) {
-    const page = await temporal.call((client) =>
-      client.workflowService.listWorkflowExecutions({
-        namespace: temporal.namespace,
-        query,
-        pageSize: limit - operations.length,
-        ...(nextPageToken ? { nextPageToken } : {}),
-      }),
-    );
-    operations.push(...(await listedOperations(list, page.executions ?? [])));
-    nextPageToken = next = page.nextPageToken?.length ? Buffer.from(page.nextPageToken) : undefined;
-  }
+  let next = from;
+  let reads = 0;
+  do {
+    const page = await listRuns(temporal, query, limit - operations.length, next);
+    operations.push(...(await listedOperations(list, page.infos)));
+    next = page.next;
+    reads += 1;
+  } while (next && operations.length < limit && reads < MAX_READS_PER_PAGE);
   return { operations, next };
 }
 
@@ -144,23 +117,13 @@ async function readPage(
  * Operations that recently continued as new and whose current run wasn't listed yet when the page was read. It may be listed by
  * now, so on the last page, which no other follows, it is kept anyway.
  */
-async function missingOperations(
-  list: List,
-  filter: ListFilter,
-  page: { operations: ListedOperation[]; next: Buffer | undefined },
-): Promise<ListedOperation[]> {
+async function missingOperations(list: List, filter: ListFilter, page: Page): Promise<ListedOperation[]> {
   const { temporal, principal } = list;
   if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
-  const { executions } = await temporal.call((client) =>
-    client.workflowService.listWorkflowExecutions({
-      namespace: temporal.namespace,
-      query: justContinuedQuery(principal, filter),
-      pageSize: JUST_CONTINUED_RUNS,
-    }),
-  );
+  const { infos } = await listRuns(temporal, justContinuedQuery(principal, filter), JUST_CONTINUED_RUNS);
   const tokens = new Set(page.operations.map(({ token }) => token));
   const isMissing = ({ execution }: RunInfo) => !tokens.has(tokenOf(principal, execution?.workflowId ?? ''));
-  return listedOperations(list, (executions ?? []).filter(isMissing), page.next === undefined);
+  return listedOperations(list, infos.filter(isMissing), page.next === undefined);
 }
 
 async function listedOperations(
@@ -184,6 +147,7 @@ async function listedOperation(
   if (startMemo?.principal !== principal) return undefined;
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;
+  const { estimateSeconds, requestId } = startMemo;
   const createdAt = startMemo.createdAt ?? toDate(info.startTime ?? {}).toISOString();
   const closedAt = info.closeTime && toDate(info.closeTime);
   return {
@@ -195,10 +159,7 @@ async function listedOperation(
     ),
     createdAt,
     keepAliveSeconds: startMemo.keepAliveSeconds,
-    ...(startMemo.estimateSeconds === undefined ? {} : { estimateSeconds: startMemo.estimateSeconds }),
-    ...(stage === undefined ? {} : { stage }),
-    ...(cancelRequestedAt === undefined ? {} : { cancelRequestedAt }),
-    ...(startMemo.requestId === undefined ? {} : { requestId: startMemo.requestId }),
+    ...defined({ estimateSeconds, stage, cancelRequestedAt, requestId }),
     ...(closedAt
       ? {
           closedAt: closedAt.toISOString(),
@@ -210,7 +171,7 @@ async function listedOperation(
 
 function filtersOf({ status, createdAfter }: ListFilter): ListCursor['again'] {
   return {
-    ...(status === undefined ? {} : { status }),
+    ...defined({ status }),
     ...(createdAfter === undefined ? {} : { createdAfter: createdAfter.toISOString() }),
   };
 }

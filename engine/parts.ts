@@ -1,7 +1,7 @@
 /** Parts of an open operation: descriptions of a bounded number of its child workflows. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { LonghaulError } from '../operations/errors.js';
+import { undefinedIf } from '../operations/errors.js';
 import type { ChildRecord } from '../operations/record.js';
 import { PART_MEMO, STATE_MEMO, type PartMemo, type StateMemo } from '../operations/wire.js';
 import type { TemporalClient } from './temporal.js';
@@ -52,15 +52,10 @@ export async function describeOpenParts(
  * @throws LonghaulError `unavailable`
  */
 export async function readPart(temporal: TemporalClient, workflowId: string): Promise<Part | undefined> {
-  try {
-    const description = await temporal.describe(workflowId);
-    const part = description.memo?.[PART_MEMO] as PartMemo | undefined;
-    const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-    return part && { name: part.name, description, state, parts: [] };
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
+  const description = await temporal.describe(workflowId).catch(undefinedIf('not_found'));
+  const part = description?.memo?.[PART_MEMO] as PartMemo | undefined;
+  const state = (description?.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+  return description && part && { name: part.name, description, state, parts: [] };
 }
 
 /** All parts with their full names, each before its own parts. */

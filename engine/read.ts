@@ -3,6 +3,7 @@
  * failure is read too, and the record is cached for a few seconds.
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
@@ -78,6 +79,7 @@ export class Records {
   ): Promise<OperationRecord> {
     const { temporal } = this;
     const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
+    const { stage, answers, partial } = state;
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const isOpen = description.status.name === 'RUNNING';
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];
@@ -88,10 +90,7 @@ export class Records {
       createdAt,
       status: 'working',
       ...reading,
-      ...(memo.progressToken === undefined ? {} : { progressToken: memo.progressToken }),
-      ...(state.stage === undefined ? {} : { stage: state.stage }),
-      ...(state.answers === undefined ? {} : { answers: state.answers }),
-      ...(state.partial === undefined ? {} : { partial: state.partial }),
+      ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
     };
     if (isOpen) await this.#describeOpen(description, state, flattenParts(parts), record);
     else await describeClosed(temporal, description, state, record);
@@ -168,9 +167,7 @@ export function startedRecord(token: string, memo: StartMemo) {
     keepAliveSeconds,
     attempt,
     live: false,
-    ...(estimateSeconds === undefined ? {} : { estimateSeconds }),
-    ...(resumedFrom === undefined ? {} : { resumedFrom }),
-    ...(requestId === undefined ? {} : { requestId }),
+    ...defined({ estimateSeconds, resumedFrom, requestId }),
   };
 }
 

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
 import { boundKeepAlive } from '../operations/budgets.js';
+import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
@@ -76,6 +77,7 @@ export async function startOperation(
   start: StartRequest,
 ): Promise<OperationRecord> {
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
+  const { session, progressToken, requestId } = options;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
   const record = await startWorkflow(records, {
@@ -92,17 +94,14 @@ export async function startOperation(
       deadlineSeconds: tool.deadlineSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
-      ...(size === undefined ? {} : { size }),
-      ...(variant === undefined ? {} : { variant }),
+      ...defined({ size, variant }),
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),
-      ...(options.session === undefined ? {} : { session: options.session }),
-      ...(options.progressToken === undefined ? {} : { progressToken: options.progressToken }),
-      ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
+      ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },
-    ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+    ...defined({ idempotencyKey: options.idempotencyKey }),
   });
   if (record.status === 'expired')
     throw new LonghaulError(

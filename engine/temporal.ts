@@ -21,6 +21,7 @@ import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
+import { withTimeout } from '../platform/with-timeout.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
 export const CALL_DEADLINE_MS = 2_000;
@@ -141,7 +142,9 @@ export class TemporalClient {
     const client = await this.connectedClient();
     const answer = client.connection.withDeadline(Date.now() + deadlineMs, () => work(client));
     try {
-      return await within(answer, deadlineMs + DEADLINE_SLACK_MS);
+      return await withTimeout(answer, deadlineMs + DEADLINE_SLACK_MS, () => {
+        throw OVERDUE;
+      });
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
       if (isDiskFullError(error)) throw new DiskFullError(this.home, error);
@@ -240,19 +243,6 @@ export class TemporalClient {
     this.stopWaiting();
     this.#closing.abort(new Error('closing'));
     await this.#connection?.close();
-  }
-}
-
-/** Awaits a promise; rejects with {@link OVERDUE} after the limit. */
-async function within<T>(awaited: Promise<T>, limitMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(OVERDUE), limitMs);
-  });
-  try {
-    return await Promise.race([awaited, overdue]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

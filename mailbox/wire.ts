@@ -103,7 +103,7 @@ export interface ReleaseRequest {
   delivery: number;
 }
 
-export interface RespondRequest {
+interface RespondRequest {
   epoch: number;
   id: string;
   response: StoredText;

@@ -5,7 +5,6 @@ import {
   isJSONRPCRequest,
   PROTOCOL_VERSION_META_KEY,
   ProtocolError,
-  ProtocolErrorCode,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
@@ -26,6 +25,7 @@ import { withoutNesting } from './shared/raw-call.js';
 import { checkedLines } from './lifecycle/stdio-lines.js';
 import type { ResourceLinksSetting } from './shared/links-as-text.js';
 import type { Serving } from './shared/serving.js';
+import { rpcErrorOf } from './shared/protocol-error.js';
 
 /**
  * Serves until the client closes standard input, or a signal arrives. Requests that don't need Temporal are answered at once.
@@ -130,16 +130,8 @@ function withSubscriptions(
       const serve = await subscriptions.open(request);
       await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
-      const known = error instanceof ProtocolError;
-      if (!known) logger.error({ err: error }, 'a subscription failed');
-      const { code, message, data } = known
-        ? error
-        : { code: ProtocolErrorCode.InternalError, message: 'Internal error', data: undefined };
-      await inner.send({
-        jsonrpc: '2.0',
-        id: request.id,
-        error: { code, message, ...(data === undefined ? {} : { data }) },
-      });
+      if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');
+      await inner.send({ jsonrpc: '2.0', id: request.id, error: rpcErrorOf(error) });
     } finally {
       open.delete(request.id);
     }

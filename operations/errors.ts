@@ -71,3 +71,11 @@ export class LonghaulError extends Error {
     this.retryable = options.retryable ?? isRetryable(kind);
   }
 }
+
+/** For `catch`: undefined in place of an error of this kind; other errors pass through. */
+export function undefinedIf(kind: ErrorKind): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof LonghaulError && error.kind === kind) return undefined;
+    throw error;
+  };
+}

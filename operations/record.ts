@@ -173,3 +173,23 @@ function totalOf(done: number, unreached: number | undefined, reports: Progress[
 function sum(values: number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
+
+/** An operation in a list, from the data in the visibility store. */
+export interface ListedOperation {
+  token: string;
+  tool: string;
+  status: OperationStatus;
+  stage?: string;
+  createdAt: string;
+  closedAt?: string;
+  /** Estimated duration at its start, in seconds. */
+  estimateSeconds?: number;
+  /** Duration once it is closed, without people's time to answer, in seconds. */
+  workedSeconds?: number;
+  /** ISO 8601; set once its workflow has processed the cancel request. */
+  cancelRequestedAt?: string;
+  /** How long after closing the result can be read, in seconds. */
+  keepAliveSeconds: number;
+  /** ID of the call that started it, if cancelling the call cancels the work. */
+  requestId?: string | number;
+}

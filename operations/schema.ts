@@ -3,6 +3,7 @@
  * since the sandbox doesn't allow generated code. Zod schemas are converted.
  */
 import { LonghaulError } from './errors.js';
+import { isObject } from './is-object.js';
 import { Validator, type Problem } from './json-schema/index.js';
 import { findPatterns } from './json-schema/find-patterns.js';
 import { checkPattern } from './patterns/index.js';
@@ -202,8 +203,4 @@ export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

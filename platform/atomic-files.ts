@@ -3,9 +3,9 @@
  * temporary file behind; workers remove those.
  */
 import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const TEMPORARY = /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.tmp$/;
 
@@ -27,6 +27,35 @@ export function writeFileAtomically(path: string, text: string): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+/** Creates a private file, unless there is one: the first of several processes wins. */
+export function createFileOnce(path: string, contents: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = temporaryPath(path);
+  try {
+    writeFileSync(temporary, contents, { mode: 0o600, flag: 'wx' });
+    linkSync(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Reads a file; undefined if there is none. */
+export function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    return undefinedIfMissing(error);
+  }
+}
+
+/** For `catch`: undefined in place of the error of a missing file; other errors pass through. */
+export function undefinedIfMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  throw error;
 }
 
 /** Whether a path is a temporary file's. */

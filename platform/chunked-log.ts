@@ -4,7 +4,7 @@
  * process leaves no part of a chunk behind. Many small chunks are merged into one whose key ends with the offsets of its
  * beginning and its end.
  */
-import { LonghaulError } from '../operations/errors.js';
+import { undefinedIf } from '../operations/errors.js';
 import type { Storage } from './storage.js';
 
 /** Number of small chunks that are merged. */
@@ -98,13 +98,10 @@ export class ChunkedLog {
     from: number,
     lengthBytes: number,
   ): Promise<Buffer | undefined> {
-    try {
-      const most = end === undefined ? lengthBytes : Math.min(lengthBytes, end - from);
-      return most > 0 ? await this.storage.read(key, { from: from - offset, lengthBytes: most }) : undefined;
-    } catch (error) {
-      if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-      throw error;
-    }
+    const most = end === undefined ? lengthBytes : Math.min(lengthBytes, end - from);
+    if (most <= 0) return undefined;
+    const range = { from: from - offset, lengthBytes: most };
+    return this.storage.read(key, range).catch(undefinedIf('not_found'));
   }
 
   /** Whether other processes had appended at this offset, and merged, before the chunk was created there. */

@@ -79,29 +79,13 @@ const fileSchema = z.strictObject({
 /** Name of a setting in `longhaul.config.*`. */
 export type SettingName = keyof z.infer<typeof fileSchema>;
 
-/** The environment variable of each setting. */
-export const SETTING_VARIABLES: Record<SettingName, string> = {
-  home: 'LONGHAUL_HOME',
-  host: 'LONGHAUL_HOST',
-  port: 'LONGHAUL_PORT',
-  temporalPort: 'LONGHAUL_TEMPORAL_PORT',
-  taskQueue: 'LONGHAUL_TASK_QUEUE',
-  binFolder: 'LONGHAUL_BIN_FOLDER',
-  project: 'LONGHAUL_PROJECT',
-  shippedTools: 'LONGHAUL_SHIPPED_TOOLS',
-  mailbox: 'LONGHAUL_MAILBOX',
-  resourceLinks: 'LONGHAUL_RESOURCE_LINKS',
-  dataFolders: 'LONGHAUL_DATA_FOLDERS',
-  pipelineFolders: 'LONGHAUL_PIPELINE_FOLDERS',
-  maxSteps: 'LONGHAUL_MAX_STEPS',
-  hostAbsenceMinutes: 'LONGHAUL_HOST_ABSENCE_MINUTES',
-  stepEnvironment: 'LONGHAUL_STEP_ENVIRONMENT',
-  allowedHosts: 'LONGHAUL_ALLOWED_HOSTS',
-  corsOrigins: 'LONGHAUL_CORS_ORIGINS',
-  kickoffsPerMinute: 'LONGHAUL_KICKOFFS_PER_MINUTE',
-  statusPerMinute: 'LONGHAUL_STATUS_PER_MINUTE',
-  logLevel: 'LONGHAUL_LOG_LEVEL',
-};
+/** The environment variable of each setting: `LONGHAUL_TEMPORAL_PORT` for `temporalPort`. */
+export const SETTING_VARIABLES = Object.fromEntries(
+  Object.keys(fileSchema.shape).map((name) => [
+    name,
+    `LONGHAUL_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`,
+  ]),
+) as Record<SettingName, string>;
 
 /** The command line flag of a setting: `--temporal-port` for `temporalPort`. */
 export function settingFlag(name: SettingName): string {
@@ -112,27 +96,8 @@ export function settingFlag(name: SettingName): string {
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
 /** Every setting, resolved: paths are absolute. */
-export interface Settings {
-  home: string;
-  host: string;
-  port: number;
+export interface Settings extends Omit<z.infer<typeof fileSchema>, 'temporalPort'> {
   temporalPort: number | undefined;
-  taskQueue: string;
-  binFolder: string;
-  project: string;
-  shippedTools: boolean;
-  mailbox: boolean;
-  resourceLinks: z.infer<typeof fileSchema>['resourceLinks'];
-  dataFolders: string[];
-  pipelineFolders: string[];
-  maxSteps: number;
-  hostAbsenceMinutes: number;
-  stepEnvironment: string[];
-  allowedHosts: string[];
-  corsOrigins: string[];
-  kickoffsPerMinute: number;
-  statusPerMinute: number;
-  logLevel: z.infer<typeof fileSchema>['logLevel'];
 }
 
 /** Invalid setting; the message names its source, what was expected and what came. */

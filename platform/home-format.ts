@@ -1,10 +1,9 @@
 /** Format version of a home, which keeps an older Longhaul from changing a home that a newer one has written. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFullError } from './disk.js';
 import { HomeError } from './home-error.js';
 import { longhaulPackage } from './package.js';
-import { writeFileAtomically } from './atomic-files.js';
+import { readIfThere, writeFileAtomically } from './atomic-files.js';
 
 /** Incremented by a version whose homes earlier versions must not use. */
 const FORMAT = 1;
@@ -32,13 +31,8 @@ export function writeHomeFormat(home: string): void {
 
 /** @returns undefined for a home without a format file. @throws HomeError when it is newer than this Longhaul, or damaged */
 export function readHomeFormat(home: string): HomeFormat | undefined {
-  let text: string;
-  try {
-    text = readFileSync(formatFile(home), 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = readIfThere(formatFile(home))?.toString();
+  if (text === undefined) return undefined;
   const known = parsed(text);
   if (!known)
     throw new HomeError(

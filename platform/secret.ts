@@ -1,7 +1,7 @@
 /** The key that all servers of a home share: it seals tokens, sessions and cursors. */
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createFileOnce, readIfThere } from './atomic-files.js';
 import { SettingsError } from './config.js';
 
 /** Least length of a key, and the length of a generated one. */
@@ -25,16 +25,7 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
   const path = join(home, 'secret');
   const known = readKey(path);
   if (known) return known;
-  mkdirSync(home, { recursive: true, mode: 0o700 });
-  const mine = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(mine, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' });
-  try {
-    linkSync(mine, path); // fails if another process was first: then its key is used
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    unlinkSync(mine);
-  }
+  createFileOnce(path, randomBytes(KEY_BYTES));
   return readKey(path)!;
 }
 
@@ -43,14 +34,8 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
  * @throws SettingsError when it is too short to be a key
  */
 function readKey(path: string): Buffer | undefined {
-  let key: Buffer;
-  try {
-    key = readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  if (key.length >= KEY_BYTES) return key;
+  const key = readIfThere(path);
+  if (!key || key.length >= KEY_BYTES) return key;
   throw new SettingsError(
     `${path}: expected a key of ${KEY_BYTES} bytes or more; got ${key.length}, so the file is damaged. Restore it from a ` +
       `backup, or delete it to have a new key made: open sessions, cursors, questions and event IDs that clients hold ` +

@@ -21,7 +21,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LonghaulError } from '../operations/errors.js';
-import { isTemporaryPath, temporaryPath } from './atomic-files.js';
+import { isTemporaryPath, temporaryPath, undefinedIfMissing } from './atomic-files.js';
 
 /** Only the user may read values. */
 const FILE_MODE = 0o600;
@@ -166,17 +166,14 @@ export function folderStorage(folder: string): Storage {
       return (await this.about(key))?.sizeBytes;
     },
     async about(key) {
-      try {
-        const { size, mtimeMs, mtime, ino } = await stat(pathOf(key));
-        return {
-          sizeBytes: size,
-          version: [size, Math.round(mtimeMs * 1000), ino].map((n) => n.toString(36)).join('-'),
-          changedAt: mtime,
-        };
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-        throw error;
-      }
+      const found = await stat(pathOf(key)).catch(undefinedIfMissing);
+      if (!found) return undefined;
+      const { size, mtimeMs, mtime, ino } = found;
+      return {
+        sizeBytes: size,
+        version: [size, Math.round(mtimeMs * 1000), ino].map((n) => n.toString(36)).join('-'),
+        changedAt: mtime,
+      };
     },
     async *list(prefix) {
       for await (const key of this.keys(prefix)) {
@@ -215,11 +212,7 @@ async function removeOnFailure(unfinished: string, write: () => Promise<void>): 
 
 /** All files below a folder; none when it doesn't exist. */
 async function* filesUnder(folder: string): AsyncGenerator<string> {
-  const entries = await opendir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  for await (const entry of entries) {
+  for await (const entry of (await opendir(folder).catch(undefinedIfMissing)) ?? []) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) yield* filesUnder(path);
     else yield path;

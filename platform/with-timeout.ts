@@ -1,11 +1,13 @@
-/** The promise's value, or undefined if it takes longer than the limit. */
-export async function withTimeout<T>(awaited: Promise<T>, limitMs: number): Promise<T | undefined> {
+/** The promise's value, or that of `late` if it takes longer than the limit. @param late default: undefined */
+export async function withTimeout<T, Late = undefined>(
+  awaited: Promise<T>,
+  limitMs: number,
+  late?: () => Late,
+): Promise<T | Late> {
   let timer: NodeJS.Timeout | undefined;
-  const nothing = new Promise<undefined>(
-    (resolve) => (timer = setTimeout(() => resolve(undefined), limitMs)),
-  );
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, limitMs)));
   try {
-    return await Promise.race([awaited, nothing]);
+    return await Promise.race([awaited, limit.then(late)]);
   } finally {
     clearTimeout(timer);
   }

@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedIfMissing } from '../../platform/atomic-files.js';
 import { readJson, writeJson } from './files.js';
 import { LAUNCHER_LIMIT_MS, STOP_GRACE_MS } from './launcher.js';
 import { readExit, type ExitRecord } from './launcher-record.js';
@@ -52,12 +53,7 @@ export async function findAttempts(paths: ChildPaths, step?: number): Promise<At
 }
 
 async function list(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
 /** File that the step writes its outputs to. */

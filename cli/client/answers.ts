@@ -1,15 +1,8 @@
 /** Answers from command-line flags. */
+import { isObject } from '../../operations/is-object.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
-import {
-  choicesOf,
-  isObject,
-  parseJson,
-  propertiesOf,
-  formatValue,
-  typesOf,
-  parseValue,
-} from './schema-values.js';
+import { choicesOf, parseJson, propertiesOf, formatValue, typesOf, parseValue } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
 import { escapedLines } from './terminal-text.js';

@@ -1,9 +1,10 @@
 /** Calls a tool: reads arguments, answers questions before the start, returns a task or a result. */
 import { readFileSync } from 'node:fs';
+import { isObject } from '../../operations/is-object.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
-import { isObject, parseJson, propertiesOf } from './schema-values.js';
+import { parseJson, propertiesOf } from './schema-values.js';
 import type { Session } from './session.js';
 import { oneLine } from './table.js';
 import { isInteractive } from './views.js';

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { delimiter, dirname, join, relative } from 'node:path';
+import { defined } from '../../operations/defined.js';
 import {
   findConfigFile,
   loadSettings,
@@ -31,12 +32,18 @@ const ANSWER_LIMIT_MS = 5_000;
 /** Free space in bytes below which the disk check fails, or warns. */
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
 
+function ok(check: string, detail: string): Finding {
+  return { check, status: 'ok', detail };
+}
+
+function fail(check: string, detail: string, advice?: string): Finding {
+  return { check, status: 'fail', detail, ...defined({ advice }) };
+}
+
 export function checkNode(): Finding {
   const problem = nodeProblem();
   const detail = `Node ${process.versions.node}`;
-  return problem === undefined
-    ? { check: 'node', status: 'ok', detail }
-    : { check: 'node', status: 'fail', detail, advice: problem };
+  return problem === undefined ? ok('node', detail) : fail('node', detail, problem);
 }
 
 /** Whether a stack of this user can use the home. The first stack creates a missing one. */
@@ -46,9 +53,9 @@ export function checkHome({ home }: Settings): Finding {
     checkWritable(home);
     const written = readHomeFormat(home);
     const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not there yet';
-    return { check, status: 'ok', detail: `${home}${note}` };
+    return ok(check, `${home}${note}`);
   } catch (error) {
-    return { check, status: 'fail', detail: (error as Error).message };
+    return fail(check, (error as Error).message);
   }
 }
 
@@ -74,14 +81,13 @@ export async function checkSettings(settings: Settings, flags: Record<string, un
     const source = sourceOf(name);
     return source === undefined ? [] : [`${name} ${String(settings[name])} (${source})`];
   });
-  return { check: 'settings', status: 'ok', detail: described.join(', ') || 'all defaults' };
+  return ok('settings', described.join(', ') || 'all defaults');
 }
 
 /** Whether the embedded server's binary exists, and fits the database. */
 export async function checkBinary({ binFolder, home }: Settings): Promise<Finding> {
   const check = 'temporal binary';
-  if (usesExternalTemporal())
-    return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
+  if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
   const paths = [cachedBinaryPath(binFolder), ...folders.map((folder) => join(folder, 'temporal'))].filter(
     existsSync,
@@ -96,43 +102,40 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
       const { server } = await readTemporalVersion(path);
       if (madeBy === undefined || madeBy === server) {
         const detail = `${path}, server ${server}${madeBy ? `; database made by ${madeBy}` : ''}`;
-        return { check, status: 'ok', detail };
+        return ok(check, detail);
       }
       seen.push(`${path}, server ${server}`);
     } catch (error) {
       seen.push(`${path}: ${(error as Error).message}`);
     }
   }
-  return {
+  return fail(
     check,
-    status: 'fail',
-    detail: [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; '),
-    advice:
-      madeBy === undefined
-        ? advice
-        : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,
-  };
+    [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; '),
+    madeBy === undefined
+      ? advice
+      : `put a temporal with server ${madeBy} on PATH, or move temporal.db* and temporal.version out of ${home} (its operations are lost)`,
+  );
 }
 
 /** Integrity of the embedded server's database; doesn't change it. */
 export async function checkDatabase({ home }: Settings): Promise<Finding> {
   const check = 'database';
-  if (usesExternalTemporal())
-    return { check, status: 'ok', detail: 'not needed: the environment names a Temporal' };
+  if (usesExternalTemporal()) return ok(check, 'not needed: the environment names a Temporal');
   const path = databasePath(home);
   const advice =
     `end the stack, then restore temporal.db* and temporal.version in ${home} from a backup, or move them out of it ` +
     'to start with an empty database (its operations are lost)';
   try {
     const checked = await checkDatabaseFile(home);
-    if (!checked) return { check, status: 'ok', detail: `none yet in ${home}` };
+    if (!checked) return ok(check, `none yet in ${home}`);
     const { bytes, problems } = checked;
     return problems.length
-      ? { check, status: 'fail', detail: `${path}: ${problems.join('; ')}`, advice }
-      : { check, status: 'ok', detail: `${path}, ${(bytes / 1024 ** 2).toFixed(1)} MiB, intact` };
+      ? fail(check, `${path}: ${problems.join('; ')}`, advice)
+      : ok(check, `${path}, ${(bytes / 1024 ** 2).toFixed(1)} MiB, intact`);
   } catch (error) {
     const { name, message } = error as Error;
-    if (name === 'DamagedDatabase') return { check, status: 'fail', detail: `${path}: ${message}`, advice };
+    if (name === 'DamagedDatabase') return fail(check, `${path}: ${message}`, advice);
     return { check, status: 'warn', detail: `${path} can't be checked: ${message}` };
   }
 }
@@ -143,9 +146,7 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
   const config = temporalConnectConfig(home);
   if (!config) {
     const advice = `run ${programCommand()} up, or set TEMPORAL_ADDRESS`;
-    return [
-      { check, status: 'fail', detail: `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice },
-    ];
+    return [fail(check, `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice)];
   }
   const { address } = config.connectionOptions;
   const namespace = config.namespace ?? 'default';
@@ -165,34 +166,26 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
         const pollers = await pollersOf(new Client({ connection, namespace }), taskQueue, 'workflows');
         const live = pollers.filter(({ polledAt }) => Date.now() - polledAt.getTime() < POLL_INTERVAL_MS);
-        return [{ check, status: 'ok', detail }, workerFinding(taskQueue, live.length)];
+        return [ok(check, detail), workerFinding(taskQueue, live.length)];
       });
     } finally {
       await connection.close();
     }
   } catch (error) {
     const detail = `${address}, namespace ${namespace}: ${(error as Error).message}`;
-    return [
-      {
-        check,
-        status: 'fail',
-        detail,
-        advice: 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE',
-      },
-    ];
+    return [fail(check, detail, 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE')];
   }
 }
 
 function workerFinding(taskQueue: string, count: number): Finding {
   const check = 'worker';
   return count > 0
-    ? { check, status: 'ok', detail: `${count} polling the task queue ${taskQueue}` }
-    : {
+    ? ok(check, `${count} polling the task queue ${taskQueue}`)
+    : fail(
         check,
-        status: 'fail',
-        detail: `none polls the task queue ${taskQueue}`,
-        advice: `run ${programCommand()} up or ${programCommand()} worker, with the same --task-queue as the server`,
-      };
+        `none polls the task queue ${taskQueue}`,
+        `run ${programCommand()} up or ${programCommand()} worker, with the same --task-queue as the server`,
+      );
 }
 
 /** The server's own health, from /healthz and /readyz beside the MCP endpoint. */
@@ -210,35 +203,16 @@ export async function checkServer(url: URL): Promise<Finding[]> {
   } catch (error) {
     const { cause, message } = error as Error;
     const detail = `${url.href}: ${(cause as Error | undefined)?.message ?? message}`;
-    return [
-      {
-        check: 'server',
-        status: 'fail',
-        detail,
-        advice: `run ${programCommand()} up, or name the right one with --url`,
-      },
-    ];
+    return [fail('server', detail, `run ${programCommand()} up, or name the right one with --url`)];
   }
-  const server: Finding = { check: 'server', status: 'ok', detail: url.href };
+  const server = ok('server', url.href);
   try {
     const { status, body } = await read('/readyz');
-    if (status === 200)
-      return [server, { check: 'ready', status: 'ok', detail: `${body.tools?.length ?? 0} tools` }];
+    if (status === 200) return [server, ok('ready', `${body.tools?.length ?? 0} tools`)];
     const detail = body.missing?.join('; ') || `/readyz answered ${status}`;
-    return [
-      server,
-      { check: 'ready', status: 'fail', detail, advice: 'see the other lines, and the log of the server' },
-    ];
+    return [server, fail('ready', detail, 'see the other lines, and the log of the server')];
   } catch (error) {
-    return [
-      server,
-      {
-        check: 'ready',
-        status: 'fail',
-        detail: (error as Error).message,
-        advice: 'see the log of the server',
-      },
-    ];
+    return [server, fail('ready', (error as Error).message, 'see the log of the server')];
   }
 }
 
@@ -248,7 +222,7 @@ export async function checkDisk({ home }: Settings): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder);
   const bytes = bavail * bsize;
   const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free at ${home}`;
-  if (bytes >= DISK_WARN_BYTES) return { check: 'disk', status: 'ok', detail };
+  if (bytes >= DISK_WARN_BYTES) return ok('disk', detail);
   const advice = 'make room, or move --home to a larger disk';
   return { check: 'disk', status: bytes < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice };
 }

@@ -1,4 +1,5 @@
 /** Converts results of the operation tools to the command line's types, with the statuses of the record. */
+import { defined } from '../../operations/defined.js';
 import type { PartStatuses } from '../../operations/meta-keys.js';
 import type { OperationStatus } from '../../operations/record.js';
 import type { Child, ListedOperation, OperationSteps } from './wire.js';
@@ -52,7 +53,7 @@ export function toOperationSteps(
     tool,
     status,
     createdAt,
-    ...(closedAt === undefined ? {} : { closedAt }),
+    ...defined({ closedAt }),
     ...(children === undefined
       ? {}
       : { children: children.map((child, index) => childFrom(child, statuses[index]!)) }),
@@ -67,7 +68,7 @@ export function toOperationPage(
 ): { operations: ListedOperation[]; nextCursor?: string } {
   return {
     operations: operations.map((operation, index) => operationFrom(operation, statuses[index]!)),
-    ...(next_cursor === undefined ? {} : { nextCursor: next_cursor }),
+    ...defined({ nextCursor: next_cursor }),
   };
 }
 
@@ -79,11 +80,9 @@ function operationFrom(
     token,
     tool,
     status,
-    ...(stage === undefined ? {} : { stage }),
+    ...defined({ stage }),
     createdAt: created_at,
-    ...(closed_at === undefined ? {} : { closedAt: closed_at }),
-    ...(estimate_seconds === undefined ? {} : { estimateSeconds: estimate_seconds }),
-    ...(worked_seconds === undefined ? {} : { workedSeconds: worked_seconds }),
+    ...defined({ closedAt: closed_at, estimateSeconds: estimate_seconds, workedSeconds: worked_seconds }),
   };
 }
 
@@ -94,14 +93,11 @@ function childFrom(
   return {
     ...rest,
     status: statuses.status,
-    ...(status_message === undefined ? {} : { statusMessage: status_message }),
+    ...defined({ statusMessage: status_message }),
     steps: steps.map(({ name, exit_code, started_at, closed_at, logs_of }, index) => ({
       name,
       status: statuses.steps[index]!,
-      ...(exit_code === undefined ? {} : { exitCode: exit_code }),
-      ...(started_at === undefined ? {} : { startedAt: started_at }),
-      ...(closed_at === undefined ? {} : { closedAt: closed_at }),
-      ...(logs_of === undefined ? {} : { logsOf: logs_of }),
+      ...defined({ exitCode: exit_code, startedAt: started_at, closedAt: closed_at, logsOf: logs_of }),
     })),
     ...(artifacts === undefined
       ? {}

@@ -1,6 +1,9 @@
 /** Parses text by JSON Schema: flags of a call, fields of an answer. */
+import { isObject } from '../../operations/is-object.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import { usageFailure } from './failures.js';
+
+export { isObject };
 
 /** A value of an enum. */
 export interface Choice {
@@ -93,10 +96,6 @@ export function parseValue(text: string, schema: JsonSchema, where: string): unk
   if (types.includes('string')) return text;
   if (isFree) return json === undefined ? text : json;
   return fail();
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Parses JSON; undefined for invalid JSON. */

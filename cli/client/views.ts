@@ -124,57 +124,9 @@ function labelsOf(taskIds: string[]): Map<string, string> {
   );
 }
 
-class PlainView implements View {
-  readonly #last = new Map<string, { stage: string; saidMs: number; said: string }>();
-
-  constructor(private readonly isNamed: boolean) {}
-
-  show(task: Task): void {
-    if (isClosed(task)) return;
-    const last = this.#last.get(task.taskId);
-    const { stage } = progressOf(task);
-    const where = `${task.status} ${stage ?? ''}`;
-    const line = oneLine([task.status, task.statusMessage ?? stage].filter(Boolean).join(': '));
-    const isDue = where !== last?.stage || Date.now() - last.saidMs >= PLAIN_INTERVAL_MS;
-    if (!isDue || line === last?.said) return;
-    this.#last.set(task.taskId, { stage: where, saidMs: Date.now(), said: line });
-    say(this.isNamed ? `${task.taskId}: ${line}` : line);
-  }
-
-  say(line: string): void {
-    say(line);
-  }
-
-  hold(): void {
-    // Nothing is live.
-  }
-
-  release(): void {
-    // Nothing is live.
-  }
-}
-
-class JsonView implements View {
-  show(task: Task): void {
-    printJson(task);
-  }
-
-  say(line: string): void {
-    say(line);
-  }
-
-  hold(): void {
-    // Nothing is live.
-  }
-
-  release(): void {
-    // Nothing is live.
-  }
-}
-
 /** Prints notices only, no progress. */
 class QuietView implements View {
-  show(): void {
+  show(_task: Task): void {
     // Not even states.
   }
 
@@ -188,5 +140,31 @@ class QuietView implements View {
 
   release(): void {
     // Nothing is live.
+  }
+}
+
+class PlainView extends QuietView {
+  readonly #last = new Map<string, { stage: string; saidMs: number; said: string }>();
+
+  constructor(private readonly isNamed: boolean) {
+    super();
+  }
+
+  override show(task: Task): void {
+    if (isClosed(task)) return;
+    const last = this.#last.get(task.taskId);
+    const { stage } = progressOf(task);
+    const where = `${task.status} ${stage ?? ''}`;
+    const line = oneLine([task.status, task.statusMessage ?? stage].filter(Boolean).join(': '));
+    const isDue = where !== last?.stage || Date.now() - last.saidMs >= PLAIN_INTERVAL_MS;
+    if (!isDue || line === last?.said) return;
+    this.#last.set(task.taskId, { stage: where, saidMs: Date.now(), said: line });
+    say(this.isNamed ? `${task.taskId}: ${line}` : line);
+  }
+}
+
+class JsonView extends QuietView {
+  override show(task: Task): void {
+    printJson(task);
   }
 }

@@ -4,6 +4,7 @@ import {
   isTerminal,
   type AnsweredRequest,
   type ChildRecord,
+  type ListedOperation as Listed,
   type OperationStatus,
 } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -72,19 +73,8 @@ export interface ToolDeclaration {
   outputSchema?: JsonSchema;
 }
 
-/** An operation in a list. */
-export interface ListedOperation {
-  token: string;
-  tool: string;
-  status: OperationStatus;
-  stage?: string;
-  createdAt: string;
-  closedAt?: string;
-  /** Estimate at its start. */
-  estimateSeconds?: number;
-  /** Duration without people's time to answer. */
-  workedSeconds?: number;
-}
+/** An operation in a list, with the fields that `operation_list` has. */
+export type ListedOperation = Omit<Listed, 'cancelRequestedAt' | 'keepAliveSeconds' | 'requestId'>;
 
 /** A job of a pipeline, with its steps. */
 export interface Child extends Omit<ChildRecord, 'artifacts'> {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { defined } from '../../operations/defined.js';
 import type { OperationStatus } from '../../operations/record.js';
 import { clientCommand, isJson, printJson, runAgainstServer, wholeNumber } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
@@ -41,10 +42,7 @@ export function registerList(program: Command): void {
     let cursor: string | undefined;
     do {
       const page: OperationPage = await listOperations(session, {
-        ...(tool === undefined ? {} : { tool }),
-        ...(status === undefined ? {} : { status }),
-        ...(since === undefined ? {} : { since }),
-        ...(cursor === undefined ? {} : { cursor }),
+        ...defined({ tool, status, since, cursor }),
         limit: Math.min(PAGE_LIMIT, limit - operations.length),
       });
       operations.push(...page.operations);

@@ -3,15 +3,16 @@ import { createHash } from 'node:crypto';
 import type { Payload } from '@temporalio/common';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { defined } from '../../operations/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
 import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { CLOSING_EVENTS, INITIAL_EVENTS, toDate } from '../history.js';
+import { CLOSING_EVENTS, eventsFromEnd, INITIAL_EVENTS, toDate } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import type { DeliveredState } from './position.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
-/** Maximum number of events per page. */
+/** Maximum number of events per page from the beginning. */
 const PAGE_EVENTS = 1_000;
 /** Deadline for reading a page, in milliseconds. */
 const PAGE_DEADLINE_MS = 10_000;
@@ -39,38 +40,26 @@ export async function stateEventsAfter(
   after: number,
 ): Promise<StateHistoryEvent[]> {
   const found: StateHistoryEvent[] = [];
-  let nextPageToken: Uint8Array | undefined;
-  do {
-    const page = await temporal.call(
-      (client) =>
-        client.workflowService.getWorkflowExecutionHistoryReverse({
-          namespace: temporal.namespace,
-          execution: { workflowId, runId },
-          maximumPageSize: after === 0 ? PAGE_EVENTS : 100,
-          ...(nextPageToken ? { nextPageToken } : {}),
-        }),
-      PAGE_DEADLINE_MS,
-    );
-    for (const event of page.history?.events ?? []) {
-      const id = Number(event.eventId);
-      if (id <= after) return found.reverse();
-      const type = event.eventType as number;
-      const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
-      const memo = fields?.[STATE_MEMO] ? await decodeStateMemo(temporal, fields[STATE_MEMO]) : undefined;
-      const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
-      const isClose = CLOSING_EVENTS.has(type);
-      // The first event is the start; the fourth shows that a worker has taken the work.
-      if (id !== 1 && id !== INITIAL_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
-      found.push({
-        id,
-        at: toDate(event.eventTime ?? {}).toISOString(),
-        ...(memo ? { memo } : {}),
-        ...(isCancelRequest ? { isCancelRequest } : {}),
-        ...(isClose ? { isClose } : {}),
-      });
-    }
-    nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-  } while (nextPageToken);
+  const pageEvents = after === 0 ? PAGE_EVENTS : undefined;
+  const run = { workflowId, runId };
+  for await (const event of eventsFromEnd(temporal, run, Infinity, pageEvents, PAGE_DEADLINE_MS)) {
+    const id = Number(event.eventId);
+    if (id <= after) break;
+    const type = event.eventType as number;
+    const fields = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields;
+    const memo = fields?.[STATE_MEMO] ? await decodeStateMemo(temporal, fields[STATE_MEMO]) : undefined;
+    const isCancelRequest = type === EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCEL_REQUESTED;
+    const isClose = CLOSING_EVENTS.has(type);
+    // The first event is the start; the fourth shows that a worker has taken the work.
+    if (id !== 1 && id !== INITIAL_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
+    found.push({
+      id,
+      at: toDate(event.eventTime ?? {}).toISOString(),
+      ...(memo ? { memo } : {}),
+      ...(isCancelRequest ? { isCancelRequest } : {}),
+      ...(isClose ? { isClose } : {}),
+    });
+  }
   return found.reverse();
 }
 
@@ -81,10 +70,7 @@ async function decodeStateMemo(
 ): Promise<StateHistoryEvent['memo']> {
   const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [STATE_MEMO]: payload });
   const { stage, inputRequests } = decoded?.[STATE_MEMO] as StateMemo;
-  return {
-    ...(stage === undefined ? {} : { stage }),
-    ...(inputRequests === undefined ? {} : { inputRequests }),
-  };
+  return defined({ stage, inputRequests });
 }
 
 /** State event for readers. */

@@ -3,6 +3,7 @@
  * pages' size at any cursor; only line numbers without a cursor, and those of the last lines, are counted from the start, in
  * chunks.
  */
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import {
   OPERATION_LOG,
@@ -103,7 +104,7 @@ export async function readStepLog(
     isComplete,
     mayBeMissing: status !== undefined,
   });
-  return { step, ...(name === undefined ? {} : { name }), ...(status ? { status } : {}), ...page };
+  return { step, ...defined({ name }), ...(status ? { status } : {}), ...page };
 }
 
 /** Chooses a step without a worker, which alone knows the steps: possible if the step is named by its position. */
@@ -164,10 +165,9 @@ export async function readLogPage(storage: LogStorage, key: string, query: PageQ
   const isDone = at.line > range.toLine || (isAtEnd && isComplete);
   const next = {
     ...at,
-    ...(query.step === undefined ? {} : { step: query.step }),
+    ...defined({ step: query.step }),
     ...(isReached || fromLine === undefined ? {} : { fromLine }),
-    ...(toLine === undefined ? {} : { toLine }),
-    ...(pattern === undefined ? {} : { pattern }),
+    ...defined({ toLine, pattern }),
   };
   return {
     lines,

@@ -1,5 +1,6 @@
 /** Texts of messages: small ones are kept in the workflow's state, larger ones in storage. */
-import { LonghaulError } from '../../operations/errors.js';
+import { defined } from '../../operations/defined.js';
+import { undefinedIf } from '../../operations/errors.js';
 import { jsonBytes } from '../json-size.js';
 import type { StoredMessage, StoredText } from '../state.js';
 import type { DeliveredMessage } from '../types.js';
@@ -20,12 +21,8 @@ export async function storeText(
 /** Reads a text. For one that storage has lost, returns a placeholder: it must not block the messages behind it. */
 export async function readText(storage: Storage, stored: StoredText): Promise<string> {
   if ('text' in stored) return stored.text;
-  try {
-    return (await storage.read(stored.key)).toString();
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return LOST;
-    throw error;
-  }
+  const bytes = await storage.read(stored.key).catch(undefinedIf('not_found'));
+  return bytes?.toString() ?? LOST;
 }
 
 const LOST = '(no longer in storage)';
@@ -38,13 +35,10 @@ export async function readMessage(storage: Storage, message: StoredMessage): Pro
     contextText === undefined || contextText === LOST ? contextText : (JSON.parse(contextText) as unknown);
   return {
     messageId: id,
-    ...(from === undefined ? {} : { from }),
     mode,
     content,
-    ...(context === undefined ? {} : { context }),
     sentAt: new Date(sentAt).toISOString(),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(responseTo === undefined ? {} : { responseTo }),
     delivery: deliveries,
+    ...defined({ from, context, replyTo, responseTo }),
   };
 }

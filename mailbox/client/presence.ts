@@ -4,6 +4,7 @@
  */
 import type { InboxMemo } from '../state.js';
 import { heartbeatSignal, type Heartbeat } from '../wire.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import type { MailboxWorkflows } from './workflows.js';
 
 const TICK_MS = 30_000;
@@ -88,10 +89,8 @@ export class Presence {
   /** Marks agents without an open wait as away, because no call can follow in this process. Takes 2 s at most. */
   async shutdown(): Promise<void> {
     const left = [...this.#sessions].filter(([, { openWaits }]) => openWaits === 0);
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise((settle) => (timer = setTimeout(settle, SHUTDOWN_LIMIT_MS)));
-    await Promise.race([Promise.all(left.map(([key, session]) => this.#signalAway(key, session))), limit]);
-    clearTimeout(timer);
+    const signals = left.map(([key, session]) => this.#signalAway(key, session));
+    await withTimeout(Promise.all(signals), SHUTDOWN_LIMIT_MS);
   }
 
   #update(session: TrackedSession, { signedAt, awayAt }: InboxMemo, isFirst: boolean): void {

@@ -3,7 +3,7 @@
  * waits for messages, and query an inbox only if its memo shows a change of outcomes.
  */
 import { recipientOf } from './ids.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { MessageState, RepliesOptions, Reply } from '../types.js';
 import { outcomeQuery } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
@@ -55,9 +55,10 @@ export class Replies {
       for (;;) {
         hasChanged = false;
         // Subscribe first, then read: nothing that happens between the two is missed.
-        for (const workflowId of await this.#attempt(() => reader.watchedWorkflows(), []))
+        const watched = await reader.watchedWorkflows().catch(undefinedIf('unavailable'));
+        for (const workflowId of watched ?? [])
           if (!followed.has(workflowId)) followed.set(workflowId, this.watches.follow(workflowId, change));
-        const replies = await this.#attempt(() => reader.read(), undefined);
+        const replies = await reader.read().catch(undefinedIf('unavailable'));
         if (replies) onChange?.(replies);
         const isFinal = ({ state }: Reply) => FINAL.has(state);
         const isAnswered = ({ state }: Reply) => state === 'answered';
@@ -74,16 +75,6 @@ export class Replies {
       clearTimeout(timer);
       signal?.removeEventListener('abort', over);
       for (const unfollow of followed.values()) unfollow();
-    }
-  }
-
-  /** Returns a default while Temporal or every worker is unavailable. */
-  async #attempt<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
-    try {
-      return await read();
-    } catch (error) {
-      if (error instanceof LonghaulError && error.kind === 'unavailable') return otherwise;
-      throw error;
     }
   }
 }

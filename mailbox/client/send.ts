@@ -1,5 +1,6 @@
 /** Sends a message to an inbox, to several, or for anyone to the directory. Idempotent by message ID. */
 import { messageIdOf } from './ids.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { digestOf } from '../../operations/token.js';
 import { INLINE_LIMIT_BYTES, OFFERS_LIMIT, SMALL_INLINE_LIMIT_BYTES, TTL_LIMIT_SECONDS } from '../limits.js';
@@ -68,6 +69,10 @@ async function toStored(
   // Another message with the same idempotency key must not overwrite the texts of the first one.
   const idInStorage = digest === undefined ? id : `${id} ${digest}`;
   const keyOf = (part: 'content' | 'context') => mailboxKey(mailbox, idInStorage, part);
+  const storedContext =
+    context === undefined
+      ? undefined
+      : await storeText(storage, JSON.stringify(context), SMALL_INLINE_LIMIT_BYTES, keyOf('context'));
   return {
     id,
     mode,
@@ -75,20 +80,7 @@ async function toStored(
     sentAt: now,
     expiresAt: now + (ttlSeconds ?? TTL_LIMIT_SECONDS) * 1000,
     deliveries: 0,
-    ...(from === undefined ? {} : { from }),
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(maxDeliveries === undefined ? {} : { maxDeliveries }),
-    ...(digest === undefined ? {} : { digest }),
-    ...(context === undefined
-      ? {}
-      : {
-          context: await storeText(
-            storage,
-            JSON.stringify(context),
-            SMALL_INLINE_LIMIT_BYTES,
-            keyOf('context'),
-          ),
-        }),
+    ...defined({ from, replyTo, maxDeliveries, digest, context: storedContext }),
   };
 }
 
@@ -141,11 +133,7 @@ async function publish(
   recipients: string[],
 ): Promise<string[]> {
   try {
-    await workflows.updateDirectory(principal, publishUpdate, {
-      id,
-      recipients,
-      ...(digest === undefined ? {} : { digest }),
-    });
+    await workflows.updateDirectory(principal, publishUpdate, { id, recipients, ...defined({ digest }) });
     return recipients;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

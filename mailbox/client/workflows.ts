@@ -13,7 +13,7 @@ import {
   type UpdateDefinition,
 } from '@temporalio/common';
 import { mailboxPrefix } from './ids.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { DirectoryInput, DirectoryMemo, InboxInput, InboxMemo, Publication } from '../state.js';
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO, publicationQuery, type Refusal } from '../wire.js';
 import type { TemporalClient } from '../../engine/temporal.js';
@@ -193,7 +193,7 @@ export class MailboxWorkflows {
     return pending.catch((error: unknown) => {
       if (isGrpcError(error, [FAILED_PRECONDITION]))
         throw new LonghaulError('unavailable', 'no worker answers; try again shortly', { cause: error });
-      return ifNotFound(error);
+      return undefinedIf('not_found')(error);
     });
   }
 
@@ -208,7 +208,7 @@ export class MailboxWorkflows {
   }
 
   async #describe<M>(workflowId: string, deadlineMs?: number): Promise<M | undefined> {
-    const description = await this.temporal.describe(workflowId, deadlineMs).catch(ifNotFound);
+    const description = await this.temporal.describe(workflowId, deadlineMs).catch(undefinedIf('not_found'));
     return description?.status.name === 'RUNNING' ? (description.memo?.[MAILBOX_MEMO] as M) : undefined;
   }
 
@@ -271,9 +271,4 @@ export class MailboxWorkflows {
       throw new RefusedError((type || 'unknown_update') as Refusal, message, details?.[0]);
     }
   }
-}
-
-function ifNotFound(error: unknown): undefined {
-  if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-  throw error;
 }

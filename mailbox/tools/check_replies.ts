@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { repliesTo, defaultSeconds } from './replies.js';
+import { continueBy } from './waiting.js';
 
 export const checkReplies = defineMailboxTool({
   name: 'check_replies',
@@ -16,13 +17,7 @@ export const checkReplies = defineMailboxTool({
   }),
   async run(engine, caller, input) {
     const { message_id, wait, timeout_seconds } = input;
-    if (wait)
-      caller.onContinuation?.({
-        tool: 'check_replies',
-        args: input,
-        timeoutArgument: 'timeout_seconds',
-        timeoutSeconds: timeout_seconds ?? defaultSeconds(caller),
-      });
+    if (wait) continueBy(caller, 'check_replies', input, timeout_seconds ?? defaultSeconds(caller));
     return {
       // The client didn't get the result of the send, which had the ID.
       ...(caller.isContinued ? { id: message_id } : {}),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 
 export const checkStatus = defineMailboxTool({
@@ -13,19 +14,16 @@ export const checkStatus = defineMailboxTool({
     limit: z.number().optional(),
   }),
   async run(engine, { principal }, { parent, cursor, limit }) {
-    const { agents, offers, nextCursor } = await engine.mailbox.status(principal, {
-      ...(parent === undefined ? {} : { parent }),
-      ...(cursor === undefined ? {} : { cursor }),
-      ...(limit === undefined ? {} : { limit }),
-    });
+    const page = defined({ parent, cursor, limit });
+    const { agents, offers, nextCursor } = await engine.mailbox.status(principal, page);
     return {
       agents: agents.map(({ lastSeenAt, deadLetters, ...agent }) => ({
         ...agent,
-        ...(deadLetters === undefined ? {} : { dead: deadLetters }),
+        ...defined({ dead: deadLetters }),
         seen: lastSeenAt,
       })),
       offers,
-      ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
+      ...defined({ next_cursor: nextCursor }),
     };
   },
 });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { agentId, also, leaseSeconds, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
-import { LONG_SECONDS, waitForWork } from './waiting.js';
+import { continueBy, waitForWork } from './waiting.js';
 
 export const registerAndWait = defineMailboxTool({
   name: 'register_and_wait',
@@ -36,12 +37,7 @@ export const registerAndWait = defineMailboxTool({
         'invalid_arguments',
         `agent_id: expected one of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
       );
-    caller.onContinuation?.({
-      tool: 'register_and_wait',
-      args: { ...input, agent_id: id },
-      timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
-    });
+    continueBy(caller, 'register_and_wait', { ...input, agent_id: id }, timeout_seconds);
     const answer = await waitForWork(engine, caller, {
       agentId: id,
       operations,
@@ -52,12 +48,8 @@ export const registerAndWait = defineMailboxTool({
     return { ...(isKnown ? {} : { agent_id: id }), ...answer };
 
     async function register(): Promise<string> {
-      const registration = { name: agent_name, type: agent_type, capabilities };
-      const registered = await engine.mailbox.register(caller.principal, {
-        ...registration,
-        ...(parent === undefined ? {} : { parent }),
-      });
-      return registered.agentId;
+      const registration = { name: agent_name, type: agent_type, capabilities, ...defined({ parent }) };
+      return (await engine.mailbox.register(caller.principal, registration)).agentId;
     }
   },
 });

@@ -1,5 +1,6 @@
 /** Replies to a message, and waiting for them. */
 import type { Engine } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
@@ -91,9 +92,7 @@ function render(replies: Reply[], wait: ReplyWait | undefined): RepliesAnswer {
     ...(answered.length
       ? { r: Object.fromEntries(answered.map(({ from = ANYONE, response = '' }) => [from, response])) }
       : {}),
-    ...(state ? { state } : {}),
-    ...(progress ? { progress } : {}),
-    ...(deliveries ? { deliveries } : {}),
+    ...defined({ state, progress, deliveries }),
     ...(isMissing ? { nw: true } : {}),
   };
 }

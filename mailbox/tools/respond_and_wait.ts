@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import { agentId, also, leaseSeconds, messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
-import { LONG_SECONDS, waitForWork } from './waiting.js';
+import { continueBy, waitForWork } from './waiting.js';
 
 export const respondAndWait = defineMailboxTool({
   name: 'respond_and_wait',
@@ -21,16 +22,7 @@ export const respondAndWait = defineMailboxTool({
     const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
     await engine.mailbox.respond(caller.principal, agent_id, response_to, response);
-    caller.onContinuation?.({
-      tool: 'wait',
-      args: {
-        agent_id,
-        ...(also === undefined ? {} : { also }),
-        ...(lease_seconds === undefined ? {} : { lease_seconds }),
-      },
-      timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
-    });
+    continueBy(caller, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
     return waitForWork(engine, caller, {
       agentId: agent_id,
       operations,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { defined } from '../../operations/defined.js';
 import type { Recipients, Selector } from '../types.js';
 import { agentId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { repliesTo, defaultSeconds } from './replies.js';
+import { continueBy } from './waiting.js';
 
 /** Default mode of a message. */
 const DEFAULT_MODE = 'task';
@@ -50,16 +52,14 @@ export const sendMessage = defineMailboxTool({
       to: recipientsOf(args),
       content,
       mode,
-      ...(context === undefined ? {} : { context }),
+      ...defined({ context }),
       ...(agent_id === undefined
         ? from === undefined
           ? {}
           : { from: { name: from } }
         : { from: { agentId: agent_id } }),
-      ...(reply_to === undefined ? {} : { replyTo: reply_to }),
-      ...(ttl_seconds === undefined ? {} : { ttlSeconds: ttl_seconds }),
-      ...(max_deliveries === undefined ? {} : { maxDeliveries: max_deliveries }),
-      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+      ...defined({ replyTo: reply_to, ttlSeconds: ttl_seconds, maxDeliveries: max_deliveries }),
+      ...defined({ idempotencyKey: idempotency_key }),
     });
     const sent = {
       id: messageId,
@@ -68,12 +68,8 @@ export const sendMessage = defineMailboxTool({
     };
     const wait = args.wait_for_reply === true ? 'all' : args.wait_for_reply;
     if (!wait) return sent;
-    caller.onContinuation?.({
-      tool: 'check_replies',
-      args: { message_id: messageId, wait },
-      timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? defaultSeconds(caller),
-    });
+    const continued = { message_id: messageId, wait };
+    continueBy(caller, 'check_replies', continued, timeout_seconds ?? defaultSeconds(caller));
     return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
   },
 });
@@ -83,10 +79,6 @@ function recipientsOf({ to, type, capability, who }: Input): Recipients {
   const isForAll = (who ?? (names ? 'all' : 'anyone')) === 'all';
   const isByNameOnly = type === undefined && capability === undefined;
   if (names && isForAll && isByNameOnly) return { names };
-  const selector: Selector = {
-    ...(names === undefined ? {} : { names }),
-    ...(type === undefined ? {} : { type }),
-    ...(capability === undefined ? {} : { capability }),
-  };
+  const selector: Selector = defined({ names, type, capability });
   return isForAll ? { all: selector } : { anyone: selector };
 }

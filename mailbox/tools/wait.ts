@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { agentId, also, leaseSeconds, messageId, timeoutSeconds } from './fields.js';
 import { defineMailboxTool } from './mailbox-tool.js';
 import { readOperations } from './operations.js';
-import { LONG_SECONDS, waitForWork } from './waiting.js';
+import { continueBy, waitForWork } from './waiting.js';
 
 export const wait = defineMailboxTool({
   name: 'wait',
@@ -19,12 +19,7 @@ export const wait = defineMailboxTool({
   async run(engine, caller, input) {
     const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
     const operations = await readOperations(engine, caller, also);
-    caller.onContinuation?.({
-      tool: 'wait',
-      args: input,
-      timeoutArgument: 'timeout_seconds',
-      timeoutSeconds: timeout_seconds ?? LONG_SECONDS,
-    });
+    continueBy(caller, 'wait', input, timeout_seconds);
     return waitForWork(engine, caller, {
       agentId: agent_id,
       ack,

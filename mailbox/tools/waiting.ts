@@ -1,6 +1,8 @@
 /** Waiting for work within a call. */
 import type { Engine } from '../../engine/index.js';
+import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
+import { defined } from '../../operations/defined.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Caller } from '../../mcp-server/shared/caller.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
@@ -47,8 +49,7 @@ export async function waitForWork(
       // An operation that has ended already must not suppress messages.
       timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
       signal: AbortSignal.any([caller.signal, shutdown.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
-      ...(ack === undefined ? {} : { ack }),
-      ...(leaseSeconds === undefined ? {} : { leaseSeconds }),
+      ...defined({ ack, leaseSeconds }),
     });
     return resultOf(engine, caller, agentId, received, watch);
   } finally {
@@ -78,6 +79,16 @@ function resultOf(
       if (hasEnded) return { ops: ended };
       return shutdown.hasBegun ? CALL_AGAIN : NO_WORK;
   }
+}
+
+/** Lets another process continue the wait of a call, by this call. */
+export function continueBy(
+  { onContinuation }: Caller,
+  tool: MailboxToolName,
+  args: Record<string, unknown>,
+  timeoutSeconds: number = LONG_SECONDS,
+): void {
+  onContinuation?.({ tool, args, timeoutArgument: 'timeout_seconds', timeoutSeconds });
 }
 
 /** Progress notifications of a waiting call. */

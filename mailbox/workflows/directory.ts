@@ -22,12 +22,11 @@ import {
   publicationQuery,
   publishUpdate,
   type ClaimRequest,
-  type EnlistAllRequest,
   type EnlistAllResult,
   type EnlistRequest,
 } from '../wire.js';
 import { AgentList } from './agents.js';
-import { refuse, Run } from './run.js';
+import { handleUpdate, refuse, Run } from './run.js';
 
 /** Maximum size of the publications, in bytes of JSON. */
 const PUBLICATIONS_LIMIT_BYTES = 100 * 1024;
@@ -43,9 +42,16 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   const memo = (): DirectoryMemo => ({ version: 1, principal, wanted: wantedOf(state.offers) });
   const run = new Run(memo, continueAfterChanges);
 
-  setHandler(
-    enlistAllUpdate,
-    ({ agents, limit }) => {
+  handleUpdate(enlistAllUpdate, {
+    description: 'Lists agents, or updates their entries.',
+    validate({ agents, limit }) {
+      const changed = agents.filter((agent) => !list.isCurrent(agent));
+      const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
+      if (becomesSharded || changed.some((agent) => accepts(agent, limit))) return;
+      const answer: EnlistAllResult = { refused: changed.map(({ name }) => name), listed: list.present };
+      refuse('repeat', 'nothing to change', answer);
+    },
+    apply({ agents, limit }) {
       const refused: string[] = [];
       for (const agent of agents) {
         if (list.isCurrent(agent)) continue;
@@ -57,32 +63,19 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       run.count();
       return { refused, listed: list.present };
     },
-    {
-      validator: ({ agents, limit }: EnlistAllRequest) => {
-        const changed = agents.filter((agent) => !list.isCurrent(agent));
-        const becomesSharded = changed.length > 0 && shard === undefined && !state.isSharded;
-        if (becomesSharded || changed.some((agent) => accepts(agent, limit))) return;
-        const answer: EnlistAllResult = { refused: changed.map(({ name }) => name), listed: list.present };
-        refuse('repeat', 'nothing to change', answer);
-      },
-      description: 'Lists agents, or updates their entries.',
-    },
-  );
+  });
 
-  setHandler(
-    enlistUpdate,
-    ({ isForced: _isForced, ...listed }) => {
+  handleUpdate(enlistUpdate, {
+    description: 'Lists an agent, for servers that send one at a time.',
+    validate(request) {
+      if (list.isCurrent(request)) refuse('repeat');
+      if (!list.hasRoom(request, AGENTS_LIMIT)) refuse('full');
+    },
+    apply({ isForced: _isForced, ...listed }) {
       list.put(listed, AGENTS_LIMIT);
       run.count();
     },
-    {
-      validator: (request: EnlistRequest) => {
-        if (list.isCurrent(request)) refuse('repeat');
-        if (!list.hasRoom(request, AGENTS_LIMIT)) refuse('full');
-      },
-      description: 'Lists an agent, for servers that send one at a time.',
-    },
-  );
+  });
 
   setHandler(
     leaveSignal,
@@ -102,21 +95,23 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     { description: 'Marks an agent as left, or removes it after its inbox closed.' },
   );
 
-  setHandler(
-    publishUpdate,
-    (publication) => {
+  handleUpdate(publishUpdate, {
+    description: 'Records the recipients of a message.',
+    validate: assertNew,
+    apply(publication) {
       publish({ ...publication, at: Date.now() });
       run.count();
     },
-    {
-      validator: assertNew,
-      description: 'Records the recipients of a message.',
-    },
-  );
+  });
 
-  setHandler(
-    offerUpdate,
-    (message) => {
+  handleUpdate(offerUpdate, {
+    description: 'Offers a message to any agent that matches.',
+    validate(message) {
+      assertNew(message);
+      const now = Date.now();
+      if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
+    },
+    apply(message) {
       expire();
       state.offers.push(message);
       const { id, digest } = message;
@@ -129,19 +124,14 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       });
       run.changed();
     },
-    {
-      validator: (message: StoredMessage) => {
-        assertNew(message);
-        const now = Date.now();
-        if (state.offers.filter(({ expiresAt }) => expiresAt > now).length >= OFFERS_LIMIT) refuse('full');
-      },
-      description: 'Offers a message to any agent that matches.',
-    },
-  );
+  });
 
-  setHandler(
-    claimUpdate,
-    async (claim) => {
+  handleUpdate(claimUpdate, {
+    description: 'Assigns the first matching offer to the agent.',
+    validate(claim) {
+      if (!offerFor(claim)) refuse('nothing');
+    },
+    async apply(claim) {
       const { name } = claim;
       expire();
       const message = offerFor(claim);
@@ -159,13 +149,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       }
       return message.id;
     },
-    {
-      validator: (claim: ClaimRequest) => {
-        if (!offerFor(claim)) refuse('nothing');
-      },
-      description: 'Assigns the first matching offer to the agent.',
-    },
-  );
+  });
 
   setHandler(handBackSignal, takeBack, {
     description: 'Takes back a message that its taker did not acknowledge.',

@@ -2,6 +2,7 @@
  * State of an inbox, and its transitions. Pure except for the time, which is the workflow's. First in, first out, one delivered
  * message at a time, so that each sender's order is kept; a message whose lease ended is first again.
  */
+import { defined } from '../../operations/defined.js';
 import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
 import type {
   InboxMemo,
@@ -47,12 +48,9 @@ export class Inbox {
       signedAt,
       activeAt,
       settled,
-      ...(registration ? { registration } : {}),
-      ...(isBye ? { isBye } : {}),
-      ...(lease ? { leaseUntil: lease.until } : {}),
+      ...defined({ registration, isBye, leaseUntil: lease?.until }),
       ...(dead > 0 ? { dead } : {}),
-      ...(awayAt === undefined ? {} : { awayAt }),
-      ...(isRoaming ? { isRoaming } : {}),
+      ...defined({ awayAt, isRoaming }),
     };
   }
 
@@ -252,16 +250,10 @@ export class Inbox {
     this.#remove(message);
     this.deadLetters.remove(message.id);
     if (outcome.state === 'acknowledged' || outcome.state === 'answered')
-      state.previous = { mode: message.mode, ...fromOf(message) };
-    const { id, replyTo } = message;
+      state.previous = { mode: message.mode, ...defined({ from: message.from }) };
+    const { id, from, replyTo } = message;
     state.outcomes = state.outcomes.filter((one) => one.id !== id);
-    state.outcomes.push({
-      id,
-      at: Date.now(),
-      ...fromOf(message),
-      ...(replyTo === undefined ? {} : { replyTo }),
-      ...outcome,
-    });
+    state.outcomes.push({ id, at: Date.now(), ...defined({ from, replyTo }), ...outcome });
     const oldest = Date.now() - REPLIES_KEPT_MS;
     while (state.outcomes.length > OUTCOMES_LIMIT || (state.outcomes[0]?.at ?? oldest) < oldest)
       state.outcomes.shift();
@@ -316,8 +308,4 @@ export function emptyInbox(now: number): InboxState {
 /** A message's ID without the inbox's own name. IDs of the directory keep their `~`. */
 function shortOf(id: string): string {
   return id.startsWith('~') ? id : id.slice(id.indexOf('~') + 1);
-}
-
-function fromOf({ from }: StoredMessage): { from?: string } {
-  return from === undefined ? {} : { from };
 }

@@ -20,17 +20,11 @@ import {
   respondUpdate,
   settleDeadLetterUpdate,
   takeUpdate,
-  type ByeRequest,
-  type ReleaseRequest,
-  type ReportRequest,
-  type RespondRequest,
-  type SettleDeadLetterRequest,
-  type TakeRequest,
 } from '../wire.js';
 import { isExhausted } from './dead-letters.js';
 import { Outbox } from './outbox.js';
 import { emptyInbox, Inbox } from './inbox-state.js';
-import { refuse, Run } from './run.js';
+import { handleUpdate, refuse, Run } from './run.js';
 
 /** An empty inbox closes after this time without a heartbeat or message, in milliseconds: 7 days. */
 const RETIRE_MS = 7 * 24 * 3600_000;
@@ -72,26 +66,28 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     { description: 'Registers the agent; ends its earlier session.' },
   );
 
-  setHandler(
-    putUpdate,
-    (message) => {
+  handleUpdate(putUpdate, {
+    description: 'Adds a message to the queue.',
+    validate(message) {
+      if (inbox.isConflict(message)) refuse('conflict');
+      if (inbox.hasSeen(message.id)) refuse('repeat');
+      if (inbox.isFull() && !inbox.hasExpired()) refuse('full');
+    },
+    apply(message) {
       inbox.expire();
       inbox.put(message);
       run.changed();
     },
-    {
-      validator: (message: StoredMessage) => {
-        if (inbox.isConflict(message)) refuse('conflict');
-        if (inbox.hasSeen(message.id)) refuse('repeat');
-        if (inbox.isFull() && !inbox.hasExpired()) refuse('full');
-      },
-      description: 'Adds a message to the queue.',
-    },
-  );
+  });
 
-  setHandler(
-    takeUpdate,
-    ({ epoch, ack, leaseMs }) => {
+  handleUpdate(takeUpdate, {
+    description: 'Acknowledges the previous message, and delivers the next one under a lease.',
+    validate({ epoch, ack }) {
+      assertEpoch(epoch);
+      const isAck = ack !== undefined && inbox.canAcknowledge(ack);
+      if (!isAck && state.queue.length === 0) refuse('nothing');
+    },
+    apply({ epoch, ack, leaseMs }) {
       if (ack !== undefined) inbox.acknowledge(ack);
       inbox.expire();
       const message = nextToDeliver();
@@ -103,110 +99,87 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       run.changed();
       return { ...(message ? { message } : {}), ...(state.previous ? { previous: state.previous } : {}) };
     },
-    {
-      validator: ({ epoch, ack }: TakeRequest) => {
-        assertEpoch(epoch);
-        const isAck = ack !== undefined && inbox.canAcknowledge(ack);
-        if (!isAck && state.queue.length === 0) refuse('nothing');
-      },
-      description: 'Acknowledges the previous message, and delivers the next one under a lease.',
-    },
-  );
+  });
 
-  setHandler(
-    releaseUpdate,
-    ({ id }) => {
+  handleUpdate(releaseUpdate, {
+    description: 'Returns a message that did not reach its agent to the queue.',
+    validate({ epoch, id, delivery }) {
+      assertEpoch(epoch, true);
+      if (state.lease?.id !== id || inbox.find(id)?.deliveries !== delivery) refuse('nothing');
+    },
+    apply({ id }) {
       const message = inbox.find(id)!;
       message.deliveries -= 1;
       if (message.selector) message.handBackAt = Date.now();
       inbox.unlease();
       run.changed();
     },
-    {
-      validator: ({ epoch, id, delivery }: ReleaseRequest) => {
-        assertEpoch(epoch, true);
-        if (state.lease?.id !== id || inbox.find(id)?.deliveries !== delivery) refuse('nothing');
-      },
-      description: 'Returns a message that did not reach its agent to the queue.',
-    },
-  );
+  });
 
-  setHandler(
-    respondUpdate,
-    ({ id, response, digest }) => {
+  handleUpdate(respondUpdate, {
+    description: 'Responds to a message, which acknowledges it.',
+    validate({ epoch, id, digest }) {
+      assertEpoch(epoch, true);
+      const done = inbox.outcomeOf(id);
+      if (done?.state === 'answered') refuse(done.digest === digest ? 'repeat' : 'answered');
+      if (!inbox.canAcknowledge(id) && done?.state !== 'acknowledged') refuse('unknown_message');
+    },
+    apply({ id, response, digest }) {
       inbox.answer(id, response, digest);
       inbox.recordHeartbeat();
       state.activeAt = Date.now();
       run.changed();
       void outbox.forward(inbox.outcomeOf(id)!);
     },
-    {
-      validator: ({ epoch, id, digest }: RespondRequest) => {
-        assertEpoch(epoch, true);
-        const done = inbox.outcomeOf(id);
-        if (done?.state === 'answered') refuse(done.digest === digest ? 'repeat' : 'answered');
-        if (!inbox.canAcknowledge(id) && done?.state !== 'acknowledged') refuse('unknown_message');
-      },
-      description: 'Responds to a message, which acknowledges it.',
-    },
-  );
+  });
 
-  setHandler(
-    byeUpdate,
-    () => {
+  handleUpdate(byeUpdate, {
+    description: 'Ends the session of the agent.',
+    validate({ epoch, parent }) {
+      if (!state.registration) refuse('nothing');
+      if (epoch !== undefined && state.epoch !== epoch) refuse('gone');
+      if (parent !== undefined && state.registration?.parent !== parent) refuse('not_parent');
+      if (state.isBye) refuse('repeat');
+    },
+    apply() {
       endLease();
       inbox.endSession();
       run.changed();
       void outbox.leave(state.epoch, false);
     },
-    {
-      validator: ({ epoch, parent }: ByeRequest) => {
-        if (!state.registration) refuse('nothing');
-        if (epoch !== undefined && state.epoch !== epoch) refuse('gone');
-        if (parent !== undefined && state.registration?.parent !== parent) refuse('not_parent');
-        if (state.isBye) refuse('repeat');
-      },
-      description: 'Ends the session of the agent.',
-    },
-  );
+  });
 
-  setHandler(
-    reportUpdate,
-    (request) => {
+  handleUpdate(reportUpdate, {
+    description: 'Reports progress on a message, which renews its lease.',
+    validate({ epoch, id }) {
+      assertEpoch(epoch);
+      const message = inbox.find(id);
+      if (!message || state.lease?.id !== id) refuse('unknown_message');
+      if (!inbox.mayReport(message)) refuse('too_soon');
+    },
+    apply(request) {
       inbox.report(request);
       inbox.recordHeartbeat();
       run.changed();
     },
-    {
-      validator: ({ epoch, id }: ReportRequest) => {
-        assertEpoch(epoch);
-        const message = inbox.find(id);
-        if (!message || state.lease?.id !== id) refuse('unknown_message');
-        if (!inbox.mayReport(message)) refuse('too_soon');
-      },
-      description: 'Reports progress on a message, which renews its lease.',
-    },
-  );
+  });
 
-  setHandler(
-    settleDeadLetterUpdate,
-    ({ id, action }) => {
+  handleUpdate(settleDeadLetterUpdate, {
+    description: 'Resends or drops a dead letter.',
+    validate({ id, action, by }) {
+      const letter = inbox.deadLetters.find(id);
+      if (!letter) refuse('unknown_message');
+      if (by?.name === name) assertEpoch(by.epoch, true);
+      else if (by && letter.from !== by.name) refuse('not_yours');
+      if (action === 'resend' && inbox.isFull() && !letter.selector) refuse('full');
+    },
+    apply({ id, action }) {
       const letter = inbox.deadLetters.find(id)!;
       if (action === 'resend') inbox.resend(letter);
       else inbox.settle(letter, { state: 'dropped' });
       run.changed();
     },
-    {
-      validator: ({ id, action, by }: SettleDeadLetterRequest) => {
-        const letter = inbox.deadLetters.find(id);
-        if (!letter) refuse('unknown_message');
-        if (by?.name === name) assertEpoch(by.epoch, true);
-        else if (by && letter.from !== by.name) refuse('not_yours');
-        if (action === 'resend' && inbox.isFull() && !letter.selector) refuse('full');
-      },
-      description: 'Resends or drops a dead letter.',
-    },
-  );
+  });
 
   setHandler(
     heartbeatSignal,

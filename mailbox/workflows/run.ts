@@ -1,8 +1,10 @@
 /** One run of a mailbox's workflow: writes its memo, and continues as new after enough changes. */
+import type { UpdateDefinition } from '@temporalio/common';
 import {
   allHandlersFinished,
   ApplicationFailure,
   makeContinueAsNewFunc,
+  setHandler,
   upsertMemo,
   workflowInfo,
   type Workflow,
@@ -64,4 +66,19 @@ export class Run {
 /** Refuses an update; in a validator without an event in history. @param details for the client */
 export function refuse(why: Refusal, message: string = why, ...details: unknown[]): never {
   throw ApplicationFailure.nonRetryable(message, why, ...details);
+}
+
+interface UpdateHandler<R, A> {
+  description: string;
+  /** Refuses an update; see {@link refuse}. */
+  validate: (argument: A) => void;
+  apply: (argument: A) => R | Promise<R>;
+}
+
+/** Sets the handler of an update. */
+export function handleUpdate<R, A>(
+  update: UpdateDefinition<R, [A]>,
+  { description, validate, apply }: UpdateHandler<R, A>,
+): void {
+  setHandler(update, apply, { validator: validate, description });
 }

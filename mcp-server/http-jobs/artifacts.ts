@@ -1,6 +1,7 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import {
   artifactLinks,
@@ -12,9 +13,9 @@ import {
 } from '../shared/resource-links.js';
 import { assertJobId } from './headers.js';
 import { asProblem, type ProblemType } from './problems.js';
-import { BYTES_HEADERS, PART_HEADERS, sendBytes } from './range.js';
+import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
-import { assertNotExpired, defined, jobPath } from './render.js';
+import { assertNotExpired, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 const artifact = z
@@ -26,7 +27,7 @@ const artifact = z
   })
   .openapi('Artifact');
 
-const binary = z.string().openapi({ format: 'binary' });
+const content = { '*/*': { schema: z.string().openapi({ format: 'binary' }) } };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
 
 export function registerArtifacts(context: JobsContext): void {
@@ -79,20 +80,9 @@ export function registerArtifacts(context: JobsContext): void {
       },
       responses: responses(
         {
-          200: {
-            description: 'The whole file.',
-            headers: BYTES_HEADERS,
-            content: { '*/*': { schema: binary } },
-          },
-          206: {
-            description: 'The requested range.',
-            headers: PART_HEADERS,
-            content: { '*/*': { schema: binary } },
-          },
-          304: {
-            description: 'Not modified: If-None-Match has the current entity tag.',
-            headers: BYTES_HEADERS,
-          },
+          200: { description: 'The whole file.', headers: BYTES_HEADERS, content },
+          206: { description: 'The requested range.', headers: PART_HEADERS, content },
+          304: NOT_MODIFIED,
         },
         [...PROBLEM_TYPES, 'resource-not-found', 'range-not-satisfiable'],
       ),

@@ -7,7 +7,7 @@ import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
 import { assertNotExpired, jobHeaders, renderJob, jobPath } from './render.js';
-import { job, jobParams, json, responses } from './schemas.js';
+import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 const reason = z
@@ -33,12 +33,7 @@ export function registerCancel(context: JobsContext): void {
       operationId: 'cancelJob',
       summary: SUMMARY,
       description: DESCRIPTION,
-      responses: responses(RESPONSES, [
-        ...PROBLEM_TYPES,
-        'invalid-json',
-        'unsupported-media-type',
-        'too-large',
-      ]),
+      responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
     },
     body: z.strictObject({ reason }),
     handle: (c, id, body) => cancel(context, c, id, body.reason),

@@ -8,6 +8,7 @@ import type { Logger } from '../../platform/log.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
 import type { Rates } from './rates.js';
 import { retryAfterSeconds } from './render.js';
+import { header } from './schemas.js';
 
 export interface JobsOptions {
   engine: Engine;
@@ -36,10 +37,9 @@ export const WAIT_ENDED_HEADER = 'Longhaul-Wait-Ended';
 
 /** For the OpenAPI document. */
 export const WAIT_ENDED_HEADERS = {
-  [WAIT_ENDED_HEADER]: {
-    description: `${SERVER_STOPPING}: the server is stopping and has ended the wait; the job continues. Repeat the request after Retry-After.`,
-    schema: { type: 'string' as const },
-  },
+  [WAIT_ENDED_HEADER]: header(
+    `${SERVER_STOPPING}: the server is stopping and has ended the wait; the job continues. Repeat the request after Retry-After.`,
+  ),
 };
 
 /** Response headers to add after a wait; empty unless the shutdown has ended the wait for an open job. */

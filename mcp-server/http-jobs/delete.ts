@@ -1,7 +1,7 @@
 /** `POST /v1/jobs/{id}:delete`: removes a job that has ended. (`DELETE /v1/jobs/{id}` cancels.) */
 import { z } from '@hono/zod-openapi';
 import type { JobsContext } from './context.js';
-import { responses } from './schemas.js';
+import { BODY_PROBLEMS, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 export function registerDelete(context: JobsContext): void {
@@ -14,11 +14,9 @@ export function registerDelete(context: JobsContext): void {
       description:
         'Removes the job with its result, partial result, files and logs for good, and frees its Idempotency-Key. Refused (409) for an open job, which must be cancelled first, and for a job that was resumed, while the job that resumed it exists.',
       responses: responses({ 204: { description: 'The job is deleted.' } }, [
-        'invalid-json',
+        ...BODY_PROBLEMS,
         'job-not-found',
         'wrong-state',
-        'too-large',
-        'unsupported-media-type',
       ]),
     },
     body: z.strictObject({}),

@@ -11,7 +11,7 @@ import type { Tool } from '../../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant, sizeInArguments } from '../../operations/tool-estimate.js';
 import { LONGEST_KEY } from './headers.js';
 import { DEFAULT_WAIT_SECONDS, IDEMPOTENCY_RULE } from './kickoff-schemas.js';
-import { PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
+import { isRetryableProblem, PROBLEMS, PROBLEM_TYPES, problemUri } from './problems.js';
 import { jobPath } from './render.js';
 import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
 
@@ -119,7 +119,7 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
       problems: PROBLEM_TYPES.map((type) => ({
         type: problemUri(type),
         status: PROBLEMS[type].status,
-        retryable: PROBLEMS[type].retryable,
+        retryable: isRetryableProblem(type),
       })),
       rules:
         "A job's error is {kind, message, retryable, type?}; retryable decides whether to try again. A request that is refused answers with a problem document (RFC 9457).",

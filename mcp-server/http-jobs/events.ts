@@ -1,6 +1,7 @@
 /** `GET /v1/jobs/{id}/events`: a job's events as server-sent events, resumable on any server process. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
@@ -11,7 +12,7 @@ import { signalOf, type JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { assertNotExpired, defined, renderJob } from './render.js';
+import { assertNotExpired, renderJob } from './render.js';
 import { jobParams, responses } from './schemas.js';
 
 const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Event-ID, from the one after it, on any server process: each status, input_required and log event comes once and in order. Events:

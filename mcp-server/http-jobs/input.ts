@@ -6,7 +6,7 @@ import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
 import { assertNotExpired, jobHeaders, renderJob } from './render.js';
-import { job, jobParams, json, responses } from './schemas.js';
+import { BODY_PROBLEMS, job, jobParams, json, responses } from './schemas.js';
 
 const body = z
   .strictObject({
@@ -50,15 +50,7 @@ export function registerInput({ app, engine, principalOf }: JobsContext): void {
         200: json(answered, 'The job has taken the answer.'),
         202: json(answered, 'No worker is running: the answer is queued until one is. Do not send it again.'),
       },
-      [
-        'invalid-json',
-        'invalid-answer',
-        'job-not-found',
-        'job-expired',
-        'wrong-state',
-        'too-large',
-        'unsupported-media-type',
-      ],
+      [...BODY_PROBLEMS, 'invalid-answer', 'job-not-found', 'job-expired', 'wrong-state'],
     ),
   });
   app.openapi(route, async (c) => {

@@ -4,7 +4,15 @@ import { WAIT_ENDED_HEADERS } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import type { ProblemType } from './problems.js';
 import { RATE_HEADERS } from './rates.js';
-import { integer, job, json, MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './schemas.js';
+import {
+  BODY_PROBLEMS,
+  header,
+  integer,
+  job,
+  json,
+  MIN_KEEP_ALIVE_SECONDS,
+  LONGEST_WAIT_SECONDS,
+} from './schemas.js';
 
 /** Default wait of a short tool's kickoff, in seconds: gateways time out at 30. */
 export const DEFAULT_WAIT_SECONDS = 20;
@@ -27,8 +35,6 @@ export const kickoffSchema = job
 
 export const IDEMPOTENCY_RULE =
   'A key belongs to the caller and the tool. The same key with the same request gives the same job, also for concurrent requests and after it has ended, for as long as the job is kept; with another request it is refused (422).';
-
-const header = (description: string) => ({ description, schema: { type: 'string' as const } });
 
 const HEADERS = {
   ...RATE_HEADERS,
@@ -84,15 +90,13 @@ export const kickoffResponses = {
 };
 
 export const KICKOFF_PROBLEMS: ProblemType[] = [
-  'invalid-json',
+  ...BODY_PROBLEMS,
   'invalid-arguments',
   'invalid-prefer',
   'invalid-idempotency-key',
   'invalid-session',
   'unknown-tool',
   'job-expired',
-  'too-large',
-  'unsupported-media-type',
   'idempotency-key-reused',
   'rate-limited',
 ];

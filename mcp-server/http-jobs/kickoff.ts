@@ -20,29 +20,18 @@ import {
 import { jobHeaders, renderJob, jobPath } from './render.js';
 import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 
-const forTool = {
-  method: 'post',
-  path: KICKOFF_PATH,
-  operationId: 'startJobOfTool',
-  summary: 'Start a job',
-  description:
-    "The body is the tool's arguments. Its schema is under the tool's own path, and at GET /v1/tools/{tool}.",
-} as const;
-
-const forAnyTool = {
-  method: 'post',
-  path: '/v1/jobs',
-  operationId: 'startJob',
-  summary: 'Start a job of the tool that the body names',
-} as const;
-
 export function registerKickoff(context: JobsContext): void {
   const middleware = [context.rates.limit('kickoff')];
   const shared = { tags: ['Jobs'], middleware, responses: responses(kickoffResponses, KICKOFF_PROBLEMS) };
   context.app.openapi(
     createRoute({
-      ...forTool,
       ...shared,
+      method: 'post',
+      path: KICKOFF_PATH,
+      operationId: 'startJobOfTool',
+      summary: 'Start a job',
+      description:
+        "The body is the tool's arguments. Its schema is under the tool's own path, and at GET /v1/tools/{tool}.",
       request: {
         params: z.object({ tool: z.string().openapi({ maxLength: 64 }) }),
         query: kickoffQuery,
@@ -57,8 +46,11 @@ export function registerKickoff(context: JobsContext): void {
   );
   context.app.openapi(
     createRoute({
-      ...forAnyTool,
       ...shared,
+      method: 'post',
+      path: '/v1/jobs',
+      operationId: 'startJob',
+      summary: 'Start a job of the tool that the body names',
       request: {
         query: kickoffQuery,
         headers: kickoffHeaders,

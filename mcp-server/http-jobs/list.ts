@@ -1,15 +1,16 @@
 /** `GET /v1/jobs`: lists the caller's jobs. */
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { ListedOperation, ListFilter, OperationPage } from '../../engine/index.js';
-import { LonghaulError } from '../../operations/errors.js';
-import { isTerminal, type OperationStatus } from '../../operations/record.js';
+import type { ListFilter, OperationPage } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
+import { LonghaulError, undefinedIf } from '../../operations/errors.js';
+import { isTerminal, type ListedOperation, type OperationStatus } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './problems.js';
-import { defined, jobPath } from './render.js';
-import { integer, job, json, responses } from './schemas.js';
+import { jobPath } from './render.js';
+import { integer, job, json, pageCursor, responses } from './schemas.js';
 
 const DEFAULT_LIMIT = 20;
 /** Open jobs of a page that are read concurrently. */
@@ -60,12 +61,7 @@ const query = z.strictObject({
     .optional()
     .openapi({ type: 'string', format: 'date-time', description: 'ISO 8601 with a time zone.' }),
   limit: integer(1, 100, `Jobs of a page. Default: ${DEFAULT_LIMIT}.`),
-  cursor: z
-    .string()
-    .max(4096)
-    .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
-    .optional()
-    .openapi({ description: 'next_cursor of the previous page, sent with the same filters.' }),
+  cursor: pageCursor('next_cursor of the previous page, sent with the same filters.'),
 });
 
 export function registerList(context: JobsContext): void {
@@ -165,20 +161,11 @@ async function summaryOf(
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
+  // It may have been purged since it was listed.
   const now = isTerminal(listed.status)
     ? listed
-    : await readListed(() => engine.read(principalOf(c), listed.token));
+    : await engine.read(principalOf(c), listed.token).catch(undefinedIf('not_found'));
   return now && now.status !== 'expired' ? rendered(now) : undefined;
-}
-
-/** Undefined for a job that was purged since it was listed. */
-async function readListed<T>(read: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return undefined;
-    throw error;
-  }
 }
 
 function rendered({

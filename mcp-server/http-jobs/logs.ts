@@ -2,14 +2,15 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LogText } from '../../engine/logs/text.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES, type LogPage } from '../../operations/log-page.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem, type ProblemType } from './problems.js';
-import { assertNotExpired, defined } from './render.js';
-import { integer, jobParams, responses } from './schemas.js';
+import { assertNotExpired } from './render.js';
+import { integer, jobParams, pageCursor, responses } from './schemas.js';
 import { logPath, stepStatus, stepStatusOf } from './steps.js';
 
 const logPage = z
@@ -39,12 +40,7 @@ const query = z.strictObject({
   from: integer(1, MAX_LINE_NUMBER, 'Number of the first line, from 1.'),
   limit: integer(1, PAGE_LINES, `Maximum lines per page. Default: ${PAGE_LINES}.`),
   tail: integer(1, PAGE_LINES, 'Number of last lines to return instead, as far as they fit a page.'),
-  cursor: z
-    .string()
-    .max(4096)
-    .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
-    .optional()
-    .openapi({ description: 'cursor of the previous page.' }),
+  cursor: pageCursor('cursor of the previous page.'),
 });
 
 export function registerLogs(context: JobsContext): void {

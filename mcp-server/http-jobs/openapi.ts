@@ -11,7 +11,7 @@ import { VERSION } from '../shared/identity.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsContext } from './context.js';
 import { KICKOFF_PATH } from './kickoff-schemas.js';
-import { PROBLEM_TYPES, PROBLEMS, problemUri, Problem } from './problems.js';
+import { isRetryableProblem, Problem, PROBLEM_TYPES, PROBLEMS, problemUri } from './problems.js';
 import { RATE_WINDOW_SECONDS } from './rates.js';
 import { retentionWarning } from './retention.js';
 import { json, responses } from './schemas.js';
@@ -29,7 +29,10 @@ const problemKind = z
   .openapi('ProblemKind');
 
 /** All problem types, as /problems and /openapi.json list them. */
-export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => ({ type: problemUri(type), ...PROBLEMS[type] }));
+export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => {
+  const { status, title, advice } = PROBLEMS[type];
+  return { type: problemUri(type), status, retryable: isRetryableProblem(type), title, advice };
+});
 
 export function registerOpenApi(context: JobsContext): void {
   const { app } = context;

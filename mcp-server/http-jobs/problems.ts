@@ -7,8 +7,6 @@ import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 interface ProblemKind {
   /** HTTP status. */
   status: number;
-  /** Whether the same request may succeed later. */
-  retryable: boolean;
   /** The same for every occurrence (RFC 9457, section 3.1.3). */
   title: string;
   /** Next steps for the caller. */
@@ -19,163 +17,136 @@ interface ProblemKind {
 export const PROBLEMS = {
   'invalid-json': {
     status: 400,
-    retryable: false,
     title: 'The body is not JSON',
     advice: 'Send a JSON object.',
   },
   'invalid-request': {
     status: 400,
-    retryable: false,
     title: 'The request does not fit its schema',
     advice: 'Correct the fields that `errors` names; unknown fields are refused.',
   },
   'invalid-arguments': {
     status: 400,
-    retryable: false,
     title: "The arguments do not fit the tool's schema",
     advice: 'Nothing was started. Correct the arguments that `detail` names.',
   },
   'invalid-answer': {
     status: 400,
-    retryable: false,
     title: 'The answer does not fit the question',
     advice: 'The question is still open. Correct the answer.',
   },
   'invalid-cursor': {
     status: 400,
-    retryable: false,
     title: 'The cursor does not belong to this list',
     advice: 'Send the cursor unchanged, with the same filters or none, or start without a cursor.',
   },
   'invalid-prefer': {
     status: 400,
-    retryable: false,
     title: 'The Prefer header can not be read',
     advice: 'Send `respond-async`, `wait=SECONDS`, or both.',
   },
   'invalid-idempotency-key': {
     status: 400,
-    retryable: false,
     title: 'The Idempotency-Key can not be used',
     advice: 'Send 1 to 255 visible ASCII characters.',
   },
   'invalid-session': {
     status: 400,
-    retryable: false,
     title: 'The session header can not be used',
     advice: 'Longhaul-Session: 1 to 200 visible ASCII characters. Mcp-Session-Id: as the server gave it.',
   },
   'invalid-event-id': {
     status: 400,
-    retryable: false,
     title: 'The Last-Event-ID does not belong to this job',
     advice: "Open the stream without it: it begins with the job's first event.",
   },
   forbidden: {
     status: 403,
-    retryable: false,
     title: 'The host or origin is not allowed',
     advice: 'Call the server by a name that its settings allow.',
   },
   'unknown-route': {
     status: 404,
-    retryable: false,
     title: 'There is no such route',
     advice: '/openapi.json lists all routes.',
   },
   'unknown-tool': {
     status: 404,
-    retryable: false,
     title: 'There is no such tool',
     advice: 'GET /v1/tools lists them.',
   },
   'job-not-found': {
     status: 404,
-    retryable: false,
     title: 'There is no such job',
     advice: "It never existed, is no longer kept, or is somebody else's. GET /v1/jobs lists yours.",
   },
   'resource-not-found': {
     status: 404,
-    retryable: false,
     title: 'The job has no such result, log or file',
     advice: "Look it up in the lists of the job's steps and files, which are under its links.",
   },
   'method-not-allowed': {
     status: 405,
-    retryable: false,
     title: 'The method is not allowed here',
     advice: 'The Allow header lists the allowed methods.',
   },
   'wrong-state': {
     status: 409,
-    retryable: false,
     title: 'The state of the job does not allow this',
     advice: 'Read its status.',
   },
   'job-expired': {
     status: 410,
-    retryable: false,
     title: 'The job has expired',
     advice: 'Its result was kept for the published time. Start it again if it is still needed.',
   },
   'too-large': {
     status: 413,
-    retryable: false,
     title: 'The body or the arguments are too large',
     advice: 'Pass large data by reference.',
   },
   'unsupported-media-type': {
     status: 415,
-    retryable: false,
     title: 'The content type of the body is not application/json',
     advice: 'Send Content-Type: application/json.',
   },
   'range-not-satisfiable': {
     status: 416,
-    retryable: false,
     title: 'The range can not be served',
     advice: 'Content-Range has the size in bytes.',
   },
   'idempotency-key-reused': {
     status: 422,
-    retryable: false,
     title: 'The Idempotency-Key belongs to another request',
     advice: 'Choose a new key for a new request.',
   },
   'rate-limited': {
     status: 429,
-    retryable: true,
     title: 'Too many requests',
     advice: 'Repeat the request after Retry-After.',
   },
   'headers-too-large': {
     status: 431,
-    retryable: false,
     title: 'The address and headers are too large',
     advice: 'Together they are limited to 16 KiB.',
   },
   internal: {
     status: 500,
-    retryable: false,
     title: 'Internal server error',
     advice: "The server's log has the details.",
   },
   'not-supported': {
     status: 501,
-    retryable: false,
     title: 'This server can not do that',
     advice: 'Its Temporal server lacks a required feature, which `detail` names.',
   },
   'server-stopping': {
     status: 503,
-    retryable: true,
     title: 'The server is stopping',
     advice: 'Nothing was done. Repeat the request after Retry-After, here or at another server.',
   },
   unavailable: {
     status: 503,
-    retryable: true,
     title: 'Temporal can not be reached',
     advice:
       'Running jobs continue. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
@@ -189,6 +160,11 @@ export const PROBLEM_TYPES = Object.keys(PROBLEMS) as [ProblemType, ...ProblemTy
 /** The URI reference of a type (RFC 9457, section 3.1.1). */
 export function problemUri(type: ProblemType): string {
   return `/problems/${type}`;
+}
+
+/** Whether the same request may succeed later. */
+export function isRetryableProblem(type: ProblemType): boolean {
+  return [429, 503].includes(PROBLEMS[type].status);
 }
 
 /** One error in a request. */

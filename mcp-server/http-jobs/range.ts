@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { Problem } from './problems.js';
+import { header } from './schemas.js';
 import { matchesEtag } from './status.js';
 
 export interface ByteRange {
@@ -19,14 +20,18 @@ export interface Representation {
   headers?: Record<string, string>;
 }
 
-/** Response headers, for the OpenAPI document. */
+/** Response headers, and the response 304, for the OpenAPI document. */
 export const BYTES_HEADERS = {
-  ETag: { description: 'Strong entity tag.', schema: { type: 'string' as const } },
-  'Accept-Ranges': { description: 'bytes', schema: { type: 'string' as const } },
+  ETag: header('Strong entity tag.'),
+  'Accept-Ranges': header('bytes'),
+};
+export const NOT_MODIFIED = {
+  description: 'Not modified: If-None-Match has the current entity tag.',
+  headers: BYTES_HEADERS,
 };
 export const PART_HEADERS = {
   ...BYTES_HEADERS,
-  'Content-Range': { description: 'The range, and the size in bytes.', schema: { type: 'string' as const } },
+  'Content-Range': header('The range, and the size in bytes.'),
 };
 
 /**

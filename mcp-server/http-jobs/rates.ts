@@ -5,6 +5,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { Problem } from './problems.js';
+import { header } from './schemas.js';
 
 /** Window of all limits, in seconds. */
 export const RATE_WINDOW_SECONDS = 60;
@@ -17,14 +18,8 @@ export type RateLimits = Record<RateName, number>;
 
 /** Response headers (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
 export const RATE_HEADERS = {
-  'RateLimit-Policy': {
-    description: 'The limit: its name, how many requests (q) in how many seconds (w).',
-    schema: { type: 'string' as const },
-  },
-  RateLimit: {
-    description: 'Remaining requests (r), and seconds until the quota resets (t).',
-    schema: { type: 'string' as const },
-  },
+  'RateLimit-Policy': header('The limit: its name, how many requests (q) in how many seconds (w).'),
+  RateLimit: header('Remaining requests (r), and seconds until the quota resets (t).'),
 };
 
 export class Rates {

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
-import { Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
+import { isRetryableProblem, Problem, PROBLEMS, problemUri, type ProblemType } from './problems.js';
 
 /** Problem types of the engine's errors; other kinds are `internal`. */
 const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
@@ -44,7 +44,7 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** A problem document (RFC 9457, section 3). @param instance the request's path */
 export function problemDocument({ type, message, options }: Problem, instance: string): object {
-  const { status, title, retryable } = PROBLEMS[type];
+  const { status, title } = PROBLEMS[type];
   const { errors, members } = options;
   return {
     type: problemUri(type),
@@ -52,7 +52,7 @@ export function problemDocument({ type, message, options }: Problem, instance: s
     status,
     detail: message,
     instance,
-    retryable,
+    retryable: isRetryableProblem(type),
     ...(errors ? { errors } : {}),
     ...members,
   };

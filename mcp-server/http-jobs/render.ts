@@ -1,6 +1,7 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../operations/budgets.js';
+import { defined } from '../../operations/defined.js';
 import { isTerminal, type AnsweredRequest, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { Problem } from './problems.js';
@@ -157,11 +158,4 @@ export function etagOf({ updated_at: _time, ...fields }: Job): string {
 /** A short digest, safe in an entity tag. */
 export function hash(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 27);
-}
-
-type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** Omits fields that are undefined. */
-export function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -6,7 +6,7 @@ import { STATUS_NAMES } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
 import { Problem } from './problems.js';
-import { BYTES_HEADERS, PART_HEADERS, sendBytes, streamOf } from './range.js';
+import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes, streamOf } from './range.js';
 import { assertNotExpired, hash } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
@@ -24,7 +24,7 @@ const RESPONSES = responses(
       headers: PART_HEADERS,
       content: { 'application/json': { schema: z.unknown().openapi({}) } },
     },
-    304: { description: 'Not modified: If-None-Match has the current entity tag.', headers: BYTES_HEADERS },
+    304: NOT_MODIFIED,
   },
   [
     'job-not-found',

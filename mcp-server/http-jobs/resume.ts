@@ -1,11 +1,11 @@
 /** `POST /v1/jobs/{id}:resume`: resumes a pipeline where it stopped, as a new job. */
 import { z } from '@hono/zod-openapi';
+import { defined } from '../../operations/defined.js';
 import type { JobsContext } from './context.js';
 import { kickoffResponses } from './kickoff-schemas.js';
 import { kickoffResponse } from './kickoff.js';
 import { asProblem } from './problems.js';
-import { defined } from './render.js';
-import { MIN_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
+import { BODY_PROBLEMS, MIN_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 export function registerResume(context: JobsContext): void {
@@ -18,13 +18,11 @@ export function registerResume(context: JobsContext): void {
       description:
         'Starts a new job with its own ID. Finished steps are not run again, unless from includes them. Repeating the request gives the same job. If the job is still being canceled, waits up to 30 seconds for its end, then answers 503; repeat the request.',
       responses: responses(kickoffResponses, [
-        'invalid-json',
+        ...BODY_PROBLEMS,
         'invalid-arguments',
         'job-not-found',
         'wrong-state',
         'job-expired',
-        'too-large',
-        'unsupported-media-type',
         'rate-limited',
       ]),
     },

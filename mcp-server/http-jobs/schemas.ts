@@ -141,6 +141,21 @@ export function integer(min: number, max: number, description: string) {
     .openapi({ type: 'integer', minimum: min, maximum: max, description });
 }
 
+/** A query parameter with the cursor of a page. */
+export function pageCursor(description: string) {
+  return z
+    .string()
+    .max(4096)
+    .regex(/^[A-Za-z0-9_-]+$/, 'expected the cursor of a page')
+    .optional()
+    .openapi({ description });
+}
+
+/** A response header. */
+export function header(description: string) {
+  return { description, schema: { type: 'string' as const } };
+}
+
 /** A response with a JSON body. */
 export function json(schema: z.ZodType, description: string, headers?: object) {
   return {
@@ -149,6 +164,9 @@ export function json(schema: z.ZodType, description: string, headers?: object) {
     ...(headers ? { headers } : {}),
   } as RouteConfig['responses'][string];
 }
+
+/** Problem types of routes with a body. */
+export const BODY_PROBLEMS: ProblemType[] = ['invalid-json', 'too-large', 'unsupported-media-type'];
 
 /** Problem types that every route can return. */
 const ALWAYS: ProblemType[] = [

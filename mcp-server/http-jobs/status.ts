@@ -7,15 +7,12 @@ import { signalOf, WAIT_ENDED_HEADERS, waitHeaders, type JobsContext } from './c
 import { assertJobId } from './headers.js';
 import { RATE_HEADERS } from './rates.js';
 import { etagOf, jobHeaders, renderJob } from './render.js';
-import { integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
+import { header, integer, job, jobParams, json, LONGEST_WAIT_SECONDS, responses } from './schemas.js';
 
 const HEADERS = {
   ...RATE_HEADERS,
   ...WAIT_ENDED_HEADERS,
-  ETag: {
-    description: 'Changes with every change of the job, also of its progress. Send it back as If-None-Match.',
-    schema: { type: 'string' as const },
-  },
+  ETag: header('Changes with every change of the job, also of its progress. Send it back as If-None-Match.'),
   'Retry-After': {
     description: 'Seconds until the next poll is worthwhile, from the estimate. Only while the job is open.',
     schema: { type: 'integer' as const },

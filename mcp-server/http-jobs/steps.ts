@@ -1,12 +1,13 @@
 /** `GET /v1/jobs/{id}/logs`: links to the logs of a job and of each of its steps. */
 import { createRoute, z } from '@hono/zod-openapi';
+import { defined } from '../../operations/defined.js';
 import { OPERATION_LOG } from '../../operations/log-page.js';
 import type { ChildStatus, OperationRecord } from '../../operations/record.js';
 import { JOB_STATUSES, PART_STATUS_NAMES, partStatusIn } from '../../operations/status-names.js';
 import { stepReference, stepsOf } from '../../operations/steps.js';
 import type { JobsContext } from './context.js';
 import { assertJobId } from './headers.js';
-import { assertNotExpired, defined, jobPath } from './render.js';
+import { assertNotExpired, jobPath } from './render.js';
 import { jobParams, json, responses } from './schemas.js';
 
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');

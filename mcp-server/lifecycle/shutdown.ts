@@ -2,8 +2,9 @@
  * Graceful shutdown of a server process: waits end with an answer that names the shutdown, and requests received before it
  * are answered before their connections close. Waits listen to the signal; the servers of each protocol track requests.
  */
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { withTimeout } from '../../platform/with-timeout.js';
 
 /** Time for tracked requests to be answered once the shutdown begins, in milliseconds. */
 const LIMIT_MS = 3_000;
@@ -36,12 +37,7 @@ export class Shutdown {
   /** Begins the shutdown. Resolves once the answers to tracked requests have reached their transports, or after 3 s. */
   async close(): Promise<void> {
     this.#controller.abort();
-    const limit = new AbortController();
-    await Promise.race([
-      this.#allAnswered(),
-      delay(LIMIT_MS, undefined, { signal: limit.signal }).catch(() => undefined),
-    ]);
-    limit.abort();
+    await withTimeout(this.#allAnswered(), LIMIT_MS);
     // An answer reaches its transport through promises only, which settle by the next turn of the event loop.
     await nextTurn();
   }

@@ -11,6 +11,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
+import { defined } from '../../operations/defined.js';
 import { POLL_METHOD } from '../two-stage/index.js';
 import { HEARTBEAT_MS } from '../lifecycle/heartbeat.js';
 import type { LegacyContext } from './context.js';
@@ -54,11 +55,7 @@ export class Exchange {
     );
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;
-      this.#positions.set(id, {
-        session: session.nonce,
-        requestId: id,
-        ...(progressToken === undefined ? {} : { progressToken }),
-      });
+      this.#positions.set(id, { session: session.nonce, requestId: id, ...defined({ progressToken }) });
     }
     const [only, ...others] = requests;
     this.#transport = new WebStandardStreamableHTTPServerTransport({

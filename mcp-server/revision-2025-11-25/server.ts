@@ -8,7 +8,6 @@ import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import { isOperation, operationResult, operationStatus } from '../sep-1391/index.js';
 import { cancelTask, getTask, listTasks } from './tasks/handlers.js';
-import { renderError } from './tasks/render.js';
 import { listParams, taskParams } from './tasks/schemas.js';
 import { CANCEL_METHOD, cancelJob, POLL_METHOD, pollResult } from '../two-stage/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
@@ -18,6 +17,7 @@ import { parseParams, withFirstIssueOnly } from '../shared/params.js';
 import { NO_PROMPTS, PROMPT_METHODS, unknownPrompt } from '../shared/prompts.js';
 import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../shared/resources.js';
 import { problemsMeta } from '../shared/listed-tool.js';
+import { asTaskError } from '../shared/protocol-error.js';
 import { callTool } from './call.js';
 import type { LegacyContext } from './context.js';
 import { listTools } from './list.js';
@@ -87,7 +87,7 @@ export function createLegacyServer(
             await context.shutdown.track(Promise.resolve(handle(request.params ?? {}, extra))),
           );
         } catch (error) {
-          throw renderError(error);
+          throw asTaskError(error);
         }
       },
     );
@@ -129,10 +129,8 @@ export function createLegacyServer(
   }
   if (!features.tasks) return server;
 
-  on('tasks/get', (params) => getTask(engine, principal, parseParams(taskParams, params).taskId, session));
-  on('tasks/cancel', (params) =>
-    cancelTask(engine, principal, parseParams(taskParams, params).taskId, session),
-  );
+  on('tasks/get', (params) => getTask(engine, parseParams(taskParams, params).taskId, session));
+  on('tasks/cancel', (params) => cancelTask(engine, parseParams(taskParams, params).taskId, session));
   on('tasks/result', async (params, extra) => {
     const { taskId } = parseParams(taskParams, params);
     const stream = streamOf(extra);
@@ -144,10 +142,7 @@ export function createLegacyServer(
     if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');
     return result;
   });
-  if (isIdentified) {
-    on('tasks/list', (params) =>
-      listTasks(engine, principal, parseParams(listParams, params).cursor, session),
-    );
-  }
+  if (isIdentified)
+    on('tasks/list', (params) => listTasks(engine, parseParams(listParams, params).cursor, session));
   return server;
 }

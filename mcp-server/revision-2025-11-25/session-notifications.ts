@@ -1,6 +1,8 @@
 /** Notifications on a session's own stream, and questions that no waiting call shows. */
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { associationOf, followOperation } from '../sep-1391/index.js';
+import { defined } from '../../operations/defined.js';
+import type { Follower } from '../shared/session-notifier.js';
 import { followTask } from './tasks/notifications.js';
 import { followJob, DeliveredJobs } from '../two-stage/index.js';
 import type { LegacyContext } from './context.js';
@@ -29,25 +31,16 @@ export function notifySession(
     );
   const shows = (by: AskedBy) =>
     elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
+  const listen = (listed: string, createFollower: () => Follower, since?: Date) =>
+    context.notifier.listen({ principal, session: listed, signal, createFollower, ...defined({ since }) });
   if (featuresOf(version).tasks) {
     const task = { elicitation, send, ...shows('task') };
-    context.notifier.listen({
-      principal,
-      session: taskScope(session),
-      signal,
-      createFollower: () => followTask(task),
-    });
+    listen(taskScope(session), () => followTask(task));
   }
   const { asyncTools, twoStage } = session;
   const listenToJobs = (listed: string, by: 'job' | 'operation') => {
     const job = { engine: context.engine, send, delivered, fields: associationOf, ...shows(by) };
-    context.notifier.listen({
-      principal,
-      session: listed,
-      signal,
-      since: delivered.since,
-      createFollower: () => followJob(job),
-    });
+    listen(listed, () => followJob(job), delivered.since);
   };
   // With both opt-ins an operation is followed like a job: its result is notified too.
   if (twoStage) {
@@ -55,11 +48,6 @@ export function notifySession(
     if (asyncTools) listenToJobs(operationScope(session), 'operation');
   } else if (asyncTools) {
     const operation = { send, ...shows('operation') };
-    context.notifier.listen({
-      principal,
-      session: operationScope(session),
-      signal,
-      createFollower: () => followOperation(operation),
-    });
+    listen(operationScope(session), () => followOperation(operation));
   }
 }

@@ -2,11 +2,11 @@
  * The streams that a GET opens: a session's own, for its notifications, and the resumed stream of a waiting call, whichever
  * process served it before (specs: 2025-11-25 basic/transports, "Resumability and Redelivery").
  */
+import { once } from 'node:events';
 import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
-import { renderError } from './tasks/render.js';
 import { DeliveredJobs } from '../two-stage/index.js';
 import { onHeartbeat } from '../lifecycle/heartbeat.js';
 import type { LegacyContext } from './context.js';
@@ -17,6 +17,7 @@ import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
 import { withCaller } from './with-caller.js';
+import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
 interface OpenStream {
   session: string;
@@ -52,7 +53,7 @@ export class OpenStreams {
       if (session.twoStage && featuresOf(session.version).emptyEvents)
         await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
       notifySession(this.context, session, send, signal, delivered);
-      await ended(signal);
+      if (!signal.aborted) await once(signal, 'abort');
     });
   }
 
@@ -109,18 +110,10 @@ export class OpenStreams {
         result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(this.context, session)(result) }
       );
     } catch (error) {
-      const known = renderError(error);
+      const known = asTaskError(error);
       if (!(known instanceof ProtocolError))
         this.context.logger.error({ err: error }, 'a wait could not be resumed');
-      const { code, message, data } =
-        known instanceof ProtocolError
-          ? known
-          : { code: ProtocolErrorCode.InternalError, message: 'Internal error', data: undefined };
-      return {
-        jsonrpc: '2.0',
-        id: requestId,
-        error: { code, message, ...(data === undefined ? {} : { data }) },
-      };
+      return { jsonrpc: '2.0', id: requestId, error: rpcErrorOf(known) };
     }
   }
 
@@ -164,11 +157,4 @@ export class OpenStreams {
       }
     });
   }
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

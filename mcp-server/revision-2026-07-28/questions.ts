@@ -1,16 +1,12 @@
 /** Questions to the user, as input requests in a call's result (specs: 2026-07-28 basic/patterns/mrtr). */
-import {
-  inputRequired,
-  ProtocolError,
-  ProtocolErrorCode,
-  type InputRequests,
-} from '@modelcontextprotocol/server';
+import { inputRequired, type InputRequests } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import { elicitResult } from '../shared/elicitation.js';
+import { invalidParams } from '../shared/protocol-error.js';
 
 /** Outcome of a client's answers to the questions of a call. */
 export interface TakenAnswers {
@@ -36,10 +32,7 @@ export function givenArguments(tool: Tool, responses: Record<string, unknown> = 
     const answer = elicitResult.safeParse(responses[argument]).data;
     if (answer?.action === 'accept') given[argument] = answer.content[argument];
     else if (answer) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `arguments.${argument}: missing, and the question for it was not answered`,
-      );
+      throw invalidParams(`arguments.${argument}: missing, and the question for it was not answered`);
     }
   }
   return given;

@@ -2,9 +2,10 @@
  * requestState: the state between a call that ends with a question and its retry (specs: 2026-07-28 basic/patterns/mrtr,
  * "Server Requirements"). It is sealed, and valid only for the same call by the same principal.
  */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { ProtocolError } from '@modelcontextprotocol/server';
 import { digestOf } from '../../operations/token.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
+import { invalidParams } from '../shared/protocol-error.js';
 
 /** Validity, in milliseconds: a day, since people may take long to answer. */
 const VALID_MS = 24 * 3600 * 1000;
@@ -70,7 +71,7 @@ function outdated(state: CallState): ProtocolError {
 }
 
 function invalid(message: string, data: object = {}): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, {
+  return invalidParams(message, {
     reason: 'invalid_request_state',
     ...data,
   });

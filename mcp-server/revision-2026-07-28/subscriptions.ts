@@ -24,6 +24,7 @@ import { linkTransform, type ResourceLinksSetting } from '../shared/links-as-tex
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
 import { forEachChange } from '../shared/for-each-change.js';
 import { canFollow, followResource } from '../shared/resource-updates.js';
+import { invalidParams } from '../shared/protocol-error.js';
 import { listenParams } from './schemas.js';
 
 /** Receiver of a subscription's messages. */
@@ -58,10 +59,7 @@ function assertRevision({ params }: JSONRPCRequest): void {
   if (requested === PROTOCOL_VERSION) return;
   if (typeof requested === 'string')
     throw new UnsupportedProtocolVersionError({ supported: [PROTOCOL_VERSION], requested });
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `params._meta.${PROTOCOL_VERSION_META_KEY}: missing`,
-  );
+  throw invalidParams(`params._meta.${PROTOCOL_VERSION_META_KEY}: missing`);
 }
 
 /** -32021 with the opt-in in `requiredCapabilities`. */
@@ -94,7 +92,7 @@ export class Subscriptions {
     const params = listenParams.safeParse(request.params);
     if (!params.success) {
       const { path, message } = params.error.issues[0]!;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.${path.join('.')}: ${message}`);
+      throw invalidParams(`params.${path.join('.')}: ${message}`);
     }
     const declared = request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
     const capabilities = declaredCapabilities(declared);

@@ -1,11 +1,12 @@
 /** Handlers of calls that start operations, tools/async/status and tools/async/result. */
-import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { takeIdempotencyKey } from '../shared/idempotency-key.js';
 import { renderFailure, renderRefusal, renderResult } from '../shared/results.js';
+import { invalidParams } from '../shared/protocol-error.js';
 import {
   asyncStatus,
   noResult,
@@ -93,8 +94,7 @@ async function assertKeyUnused(
       () => false,
     );
     if (isThere)
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
+      throw invalidParams(
         `arguments.idempotency_key: in use by the operation ${other}. Ask for its status with tools/async/status, or choose a new key`,
         { kind: 'conflict', retryable: false, token: other },
       );

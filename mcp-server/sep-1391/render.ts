@@ -1,12 +1,12 @@
 /** Renders records as statuses, results and errors of SEP-1391. */
-import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import type { ProtocolError, CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration, pollIntervalMs } from '../../operations/budgets.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { InputRequest, OperationRecord, Progress } from '../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type AsyncStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
 import { questionText } from '../shared/elicitation.js';
-import { asProtocolError } from '../shared/protocol-error.js';
+import { asProtocolError, invalidParams } from '../shared/protocol-error.js';
 
 export const EXPIRED = 'Operation has expired';
 const NOT_FOUND = 'Operation not found';
@@ -120,8 +120,7 @@ export function renderError(error: unknown): Error {
     case 'expired':
       return retrievalError(EXPIRED, data);
     case 'conflict':
-      return new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
+      return invalidParams(
         'params.operation.token: expected one that was never used, or was used by this same call with the same idempotency_key; got another. Choose a new one, or ask for its status with tools/async/status',
         data,
       );
@@ -131,5 +130,5 @@ export function renderError(error: unknown): Error {
 }
 
 function retrievalError(why: string, data: object): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Failed to retrieve operation: ${why}`, data);
+  return invalidParams(`Failed to retrieve operation: ${why}`, data);
 }

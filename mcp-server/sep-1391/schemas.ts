@@ -1,10 +1,10 @@
 /** Schemas of SEP-1391 requests. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
 import { assertClientToken, isToken, TOKEN_FORM } from '../../operations/token.js';
 import { expected, keepAliveSchema, parseParams } from '../shared/params.js';
 import { operationTokenOf } from '../shared/raw-call.js';
+import { invalidParams } from '../shared/protocol-error.js';
 
 /**
  * A call's `operation` (SEP-1391, "Modified Tool Call Request"). keepAlive is in seconds; null means as long as possible.
@@ -36,7 +36,7 @@ export function parseOperationField(field: unknown): OperationField {
     assertClientToken(parsed.token);
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `params.operation.${error.message}`);
+    throw invalidParams(`params.operation.${error.message}`);
   }
   return parsed;
 }
@@ -46,8 +46,7 @@ export function parseToken(params: unknown): string {
   const { token } = parseParams(tokenParams, params);
   const associated = operationTokenOf(params);
   if (associated === undefined || associated === token) return token;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
+  throw invalidParams(
     `params._operation.token: expected the same token as params.token; got ${JSON.stringify(associated)}`,
   );
 }

@@ -1,5 +1,6 @@
 /** Protocols beyond MCP that a client opts in to: `experimental.asyncTools` and `experimental.twoStage` of its capabilities. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isObject } from '../../operations/is-object.js';
+import { invalidParams } from './protocol-error.js';
 
 export interface ExperimentalCapabilities {
   /** Operation tokens (SEP-1391). */
@@ -18,8 +19,7 @@ export function experimentalCapabilitiesOf(capabilities: unknown): ExperimentalC
   const has = (name: keyof ExperimentalCapabilities): boolean => {
     const value = declared[name];
     if (value === undefined || isObject(value)) return value !== undefined;
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidParams,
+    throw invalidParams(
       `capabilities.experimental.${name}: expected an object, {} to opt in; got ${JSON.stringify(value)}`,
     );
   };
@@ -35,7 +35,3 @@ export const OPT_IN_CAPABILITIES: {
 } = {
   experimental: { asyncTools: {}, twoStage: {} },
 };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

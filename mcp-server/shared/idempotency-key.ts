@@ -1,8 +1,8 @@
 /** Idempotency keys of calls, for all protocols. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { LonghaulError } from '../../operations/errors.js';
 import { preview, type JsonSchema } from '../../operations/schema.js';
 import type { BuiltinTool } from '../plain/builtin-tool.js';
+import { invalidParams } from './protocol-error.js';
 
 /** Name of the argument. No tool can declare it: see RESERVED_ARGUMENTS. */
 const ARGUMENT = 'idempotency_key';
@@ -42,9 +42,9 @@ export function withKeyOfMeta(
   const key = (meta as Record<string, unknown> | null | undefined)?.[META_KEY];
   if (key === undefined || (own && !takesKey(own))) return args;
   const where = `params._meta["${META_KEY}"]`;
-  if (!isKey(key)) throw invalid(`${where}: ${expectation(key)}`);
+  if (!isKey(key)) throw invalidParams(`${where}: ${expectation(key)}`);
   const argument = args[ARGUMENT] ?? key;
-  if (argument !== key) throw invalid(disagreement(where, key, argument));
+  if (argument !== key) throw invalidParams(disagreement(where, key, argument));
   return { ...args, [ARGUMENT]: key };
 }
 
@@ -94,8 +94,4 @@ function disagreement(where: string, key: string, argument: unknown): string {
 
 function expectation(value: unknown): string {
   return `expected a text of 1 to ${LONGEST_KEY} characters; got ${preview(value)}`;
-}
-
-function invalid(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -3,6 +3,7 @@
  * block to a model API that refuses it. So links are sent to clients that are known to support them, and text to all others.
  */
 import type { ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
+import { isObject } from '../../operations/is-object.js';
 import type { Settings } from '../../platform/config.js';
 import { supportsResourceLinks } from './known-clients.js';
 
@@ -81,8 +82,4 @@ function namesAddress(text: string, uri: string): boolean {
 function linkLine({ name, uri, mimeType, size }: ResourceLink): string {
   const facts = [mimeType, size === undefined ? undefined : `${size} bytes`].filter(Boolean).join(', ');
   return `${name}: ${uri}${facts ? ` (${facts})` : ''}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /** Validation of request fields that the SDKs don't know: -32602 for wrong fields and, in strict schemas, for unknown ones. */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { invalidParams } from './protocol-error.js';
 
 /** The `error` of a zod schema: states the expected form and the actual value. */
 export function expected(form: string) {
@@ -23,7 +23,7 @@ export function parseParams<T extends z.ZodType>(schema: T, value: unknown, wher
   const issue = parsed.error.issues[0]!;
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const field = [where, ...issue.path, ...unknown].join('.');
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${field}: ${issue.message}`);
+  throw invalidParams(`${field}: ${issue.message}`);
 }
 
 /**
@@ -34,9 +34,7 @@ export function withFirstIssueOnly(error: unknown): unknown {
   const [, json] = /(\[\s*\{\s*"[^]*\])$/.exec((error as Error).message) ?? [];
   try {
     const [first] = JSON.parse(json ?? '[]') as { path: string[]; message: string }[];
-    return first
-      ? new ProtocolError(ProtocolErrorCode.InvalidParams, `${first.path.join('.')}: ${first.message}`)
-      : error;
+    return first ? invalidParams(`${first.path.join('.')}: ${first.message}`) : error;
   } catch {
     return error;
   }

@@ -2,7 +2,8 @@
  * `prompts/list` and `prompts/get`. There are no prompts and the capability isn't declared, but clients send the requests
  * anyway, and some treat an error as a broken server.
  */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { ProtocolError } from '@modelcontextprotocol/server';
+import { invalidParams } from './protocol-error.js';
 
 export const PROMPT_METHODS: readonly string[] = ['prompts/list', 'prompts/get'];
 
@@ -11,8 +12,5 @@ export const NO_PROMPTS = { prompts: [] };
 /** -32602 (specs: 2025-11-25 and 2026-07-28 server/prompts, "Error Handling": "Invalid prompt name"). */
 export function unknownPrompt(name: unknown): ProtocolError {
   const shown = JSON.stringify(name) ?? 'none';
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `params.name: unknown prompt ${shown}; this server has no prompts`,
-  );
+  return invalidParams(`params.name: unknown prompt ${shown}; this server has no prompts`);
 }

@@ -1,5 +1,6 @@
-/** Errors of the engine as JSON-RPC errors, for methods whose protocol defines no errors of its own. */
+/** JSON-RPC errors, and errors of the engine as such, for methods whose protocol defines no errors of its own. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 
 /**
@@ -15,4 +16,28 @@ export function asProtocolError(error: unknown, options: { message?: string; dat
   const isOurs = kind === 'unavailable' || kind === 'internal';
   const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(code, options.message ?? message, { ...options.data, kind, retryable });
+}
+
+/** -32602. */
+export function invalidParams(message: string, data?: object): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
+}
+
+/** The `error` of a JSON-RPC response; that of an internal error for any error but a ProtocolError. */
+export function rpcErrorOf(error: unknown): { code: number; message: string; data?: unknown } {
+  if (!(error instanceof ProtocolError))
+    return { code: ProtocolErrorCode.InternalError, message: 'Internal error' };
+  const { code, message, data } = error;
+  return { code, message, ...defined({ data }) };
+}
+
+/** The error of a task whose result is no longer kept. */
+export function taskExpired(): ProtocolError {
+  return invalidParams('Failed to retrieve task: Task has expired', { kind: 'expired', retryable: false });
+}
+
+/** As {@link asProtocolError}, with the message for an unknown task. */
+export function asTaskError(error: unknown): Error {
+  const isUnknown = error instanceof LonghaulError && error.kind === 'not_found';
+  return asProtocolError(error, isUnknown ? { message: 'Failed to retrieve task: Task not found' } : {});
 }

@@ -1,7 +1,7 @@
 /** Changes of an operation's resources: its result once it exists, a log as it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine } from '../../engine/index.js';
-import { LonghaulError } from '../../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { LogPage } from '../../operations/log-page.js';
 import { isTerminal } from '../../operations/record.js';
 import { parseResourceUri } from './resource-links.js';
@@ -18,12 +18,8 @@ const LONGEST_TICK_MS = 5_000;
 export async function canFollow(engine: Engine, principal: string, uri: string): Promise<boolean> {
   const address = parseResourceUri(uri);
   if (!address || address.kind === 'artifact') return false;
-  try {
-    return (await engine.read(principal, address.token)).status !== 'expired';
-  } catch (error) {
-    if (error instanceof LonghaulError && error.kind === 'not_found') return false;
-    throw error;
-  }
+  const record = await engine.read(principal, address.token).catch(undefinedIf('not_found'));
+  return record !== undefined && record.status !== 'expired';
 }
 
 /**

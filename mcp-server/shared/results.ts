@@ -1,6 +1,7 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { ErrorKind, LonghaulError } from '../../operations/errors.js';
+import { isObject } from '../../operations/is-object.js';
 import { ERROR_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -18,10 +19,9 @@ const PARTIAL_CHARACTERS = 4_000;
 /** The result of a completed operation, as structured content and as text. */
 export function renderResult(record: OperationRecord, tool: Tool | undefined): CallToolResult {
   const { result } = record;
-  const isObject = typeof result === 'object' && result !== null && !Array.isArray(result);
   return {
     content: [{ type: 'text', text: resultText(record, tool) }, ...linksOf(record)],
-    ...(isObject && !resultLink(record) ? { structuredContent: result } : {}),
+    ...(isObject(result) && !resultLink(record) ? { structuredContent: result } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Tool } from '../../operations/tool.js';
 import type { ExperimentalCapabilities } from './experimental-capabilities.js';
+import { invalidParams } from './protocol-error.js';
 
 /** `operation`: SEP-1391. `task`: the tasks of the client's revision. */
 export type CallProtocol = 'operation' | 'task' | 'two-stage' | 'plain';
@@ -78,9 +79,11 @@ function assertOperation(tool: Tool | undefined, isTask: boolean, client: Client
       ProtocolErrorCode.InvalidRequest,
       'params.operation: for clients that declare the capability experimental.asyncTools; this one does not',
     );
-  if (isTask) throw invalid('params.operation, params.task: expected one of the two; got both');
+  if (isTask) throw invalidParams('params.operation, params.task: expected one of the two; got both');
   if (alwaysWaits(tool))
-    throw invalid(`params.operation: the tool${tool ? ` ${tool.name}` : ''} is sync only; call it without`);
+    throw invalidParams(
+      `params.operation: the tool${tool ? ` ${tool.name}` : ''} is sync only; call it without`,
+    );
 }
 
 function assertPlain(tool: Tool, client: Client): void {
@@ -92,8 +95,4 @@ function assertPlain(tool: Tool, client: Client): void {
         `(experimental.asyncTools, experimental.twoStage, tasks)`,
     );
   if (client.needsTasks) throw client.needsTasks(tool);
-}
-
-function invalid(message: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -1,6 +1,7 @@
 /** Handlers of calls that become jobs, tools/poll_result and tools/cancel_job. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
+import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -47,12 +48,8 @@ export async function startJob(
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
-    const record = await engine.start(principal, tool, args, {
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(keepAliveSeconds === undefined ? {} : { keepAliveSeconds }),
-      ...(session === undefined ? {} : { session }),
-      ...(progressToken === undefined ? {} : { progressToken }),
-    });
+    const options = defined({ idempotencyKey, keepAliveSeconds, session, progressToken });
+    const record = await engine.start(principal, tool, args, options);
     // After the answer has been sent: before it the client doesn't know the job's ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);

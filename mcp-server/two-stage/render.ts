@@ -4,6 +4,7 @@
  */
 import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { humanDuration } from '../../operations/budgets.js';
+import { defined } from '../../operations/defined.js';
 import type { LonghaulError } from '../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES, type TwoStageStatus } from '../../operations/status-names.js';
@@ -25,6 +26,10 @@ export interface Result {
   messages: Message[];
   job_id?: string;
   estimated_runtime_seconds?: number;
+}
+
+function resultOf<Data>(success: boolean, data: Data, text: string): Result & { data: Data } {
+  return { success, data, messages: [{ type: success ? 'info' : 'error', text }] };
 }
 
 /** First stage: the answer to tools/call. A repeated call may find its job complete. */
@@ -71,18 +76,14 @@ export function renderPolled(record: OperationRecord, tool: Tool | undefined): R
       ...job,
     };
   }
-  return {
-    success: true,
-    data: {
-      ...job,
-      status: STATUS_NAMES[record.status].twoStage,
-      progress: progressShare(record),
-      ...questionsField(record),
-      ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
-    },
-    messages: [{ type: 'info', text: progressText(record) }],
+  const data: PolledData = {
     ...job,
+    status: STATUS_NAMES[record.status].twoStage,
+    progress: progressShare(record),
+    ...questionsField(record),
+    ...(record.cancelRequestedAt === undefined ? {} : { cancel_requested: true }),
   };
+  return { ...resultOf(true, data, progressText(record)), ...job };
 }
 
 /**
@@ -94,21 +95,10 @@ export function renderCancelled(record: OperationRecord, wasOpen: boolean): Resu
   const job = jobFields(record);
   const { token } = record;
   const status = STATUS_NAMES[record.status].twoStage;
-  if (!wasOpen && record.status !== 'canceled') {
-    return {
-      success: false,
-      data: { ...job, status },
-      messages: [{ type: 'error', text: `Job already complete: ${token}` }],
-      ...job,
-    };
-  }
+  if (!wasOpen && record.status !== 'canceled')
+    return { ...resultOf(false, { ...job, status }, `Job already complete: ${token}`), ...job };
   const text = `Cancellation of job ${token} is requested. What was finished stays, and its result follows.`;
-  return {
-    success: true,
-    data: { ...job, status, cancel_requested: true },
-    messages: [{ type: 'info', text }],
-    ...job,
-  };
+  return { ...resultOf(true, { ...job, status, cancel_requested: true }, text), ...job };
 }
 
 /** Second stage: the outcome of the job. */
@@ -116,45 +106,30 @@ export function renderJobResult(record: OperationRecord, tool: Tool | undefined)
   const { status, error, partial } = record;
   const tookMs = Date.parse(record.closedAt ?? record.updatedAt) - Date.parse(record.createdAt);
   if (status === 'completed') {
+    const text = `${record.tool} completed after ${humanDuration(tookMs / 1000)}.`;
     return {
-      success: true,
-      data: dataOf(record),
-      messages: [{ type: 'info', text: `${record.tool} completed after ${humanDuration(tookMs / 1000)}.` }],
+      ...resultOf(true, dataOf(record), text),
       ...jobFields(record),
       ...renderResult(record, tool),
     };
   }
   const { kind = 'failed', message = status, retryable = false } = error ?? {};
-  return {
-    success: false,
-    data: {
-      error: { kind, message, retryable, ...(error?.type === undefined ? {} : { type: error.type }) },
-      ...(partial === undefined ? {} : { partial }),
-    },
-    messages: [{ type: 'error', text: message }],
-    ...jobFields(record),
-    ...renderFailure(record),
+  const data = {
+    error: { kind, message, retryable, ...defined({ type: error?.type }) },
+    ...defined({ partial }),
   };
+  return { ...resultOf(false, data, message), ...jobFields(record), ...renderFailure(record) };
 }
 
 /** Error of a call that started nothing. */
 export function renderRefused(error: LonghaulError): Result & CallToolResult {
   const { kind, message, retryable } = error;
-  return {
-    success: false,
-    data: { error: { kind, message, retryable } },
-    messages: [{ type: 'error', text: message }],
-    ...renderRefusal(error),
-  };
+  return { ...resultOf(false, { error: { kind, message, retryable } }, message), ...renderRefusal(error) };
 }
 
 /** The same result for an unknown, foreign, purged or expired job. */
 export function renderNotFound(jobId: string): Result {
-  return {
-    success: false,
-    data: { job_id: jobId },
-    messages: [{ type: 'error', text: `Job not found: ${jobId}` }],
-  };
+  return resultOf(false, { job_id: jobId }, `Job not found: ${jobId}`);
 }
 
 /** Errors of the server rather than of the job. */
@@ -192,10 +167,7 @@ function startedText({ token, status, estimateSeconds }: OperationRecord, { titl
 
 /** Fields of every result that belongs to a job. */
 function jobFields({ token, estimateSeconds }: OperationRecord) {
-  return {
-    job_id: token,
-    ...(estimateSeconds === undefined ? {} : { estimated_runtime_seconds: estimateSeconds }),
-  };
+  return { job_id: token, ...defined({ estimated_runtime_seconds: estimateSeconds }) };
 }
 
 /** The result, or a link to a large one, as in `content`. */

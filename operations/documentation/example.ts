@@ -1,4 +1,5 @@
 /** Example values generated from a schema, for example calls where the tool's author gave none. */
+import { isObject } from '../is-object.js';
 import { check, type JsonSchema } from '../schema.js';
 
 /** Maximum nesting of schemas. */
@@ -14,7 +15,7 @@ export function exampleOf(schema: JsonSchema): unknown {
 }
 
 function valueOf(schema: unknown, root: JsonSchema, depth: number): unknown {
-  if (!isSchema(schema) || depth > DEEPEST) return undefined;
+  if (!isObject(schema) || depth > DEEPEST) return undefined;
   const { examples, enum: choices, $ref: reference } = schema;
   if (Array.isArray(examples) && examples.length > 0) return examples[0] as unknown;
   if ('default' in schema) return schema['default'];
@@ -75,11 +76,7 @@ function referred(root: JsonSchema, reference: string): unknown {
     .split('/')
     .slice(1)
     .reduce<unknown>(
-      (at, key) => (isSchema(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+      (at, key) => (isObject(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
       root,
     );
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@
  * backtracking engine and can't use another; the library still resolves references and checks formats.
  */
 import { deepCompareStrict, dereference } from '@cfworker/json-schema';
+import { isObject } from '../is-object.js';
 import { compilePattern, type Pattern } from '../patterns/index.js';
 import { checkArray } from './arrays.js';
 import { checkObject } from './objects.js';
@@ -164,8 +165,4 @@ class ValueCheck implements Run {
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

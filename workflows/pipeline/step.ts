@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type * as activities from '../../activities/pipeline/index.js';
+import { defined } from '../../operations/defined.js';
 import type { StepRecord } from '../../operations/record.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {
@@ -62,9 +63,7 @@ export async function runStep(
     env: { ...pipeline.env, ...job.env, ...step.env },
     secrets: pipeline.secrets,
     round: 1,
-    ...(step.workingDirectory === undefined ? {} : { workingDirectory: step.workingDirectory }),
-    ...(step.timeoutMinutes === undefined ? {} : { timeoutMinutes: step.timeoutMinutes }),
-    ...(approval === undefined ? {} : { approval }),
+    ...defined({ workingDirectory: step.workingDirectory, timeoutMinutes: step.timeoutMinutes, approval }),
   };
   let reruns = 0;
   for (;;) {

@@ -1,6 +1,7 @@
 /** Failures that end an operation's workflow; their details hold the error and the partial result. */
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
 import { humanDuration } from '../../operations/budgets.js';
+import { defined } from '../../operations/defined.js';
 import type { ClosingDetails } from '../../operations/wire.js';
 import { startMemo, state } from './state.js';
 
@@ -42,9 +43,7 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     kind: isProtocol ? ('protocol' as const) : ('failed' as const),
     message,
     retryable: false,
-    ...(type === undefined ? {} : { type }),
-    ...(code === undefined ? {} : { code }),
-    ...(cause === undefined ? {} : { cause }),
+    ...defined({ type, code, cause }),
   };
   return ApplicationFailure.create({
     message,
@@ -69,5 +68,5 @@ function isShort(failure: Error): boolean {
 
 function closingDetails(fields: Omit<ClosingDetails, 'longhaul'>): ClosingDetails {
   const { partial } = state();
-  return { longhaul: 'closing', ...fields, ...(partial === undefined ? {} : { partial }) };
+  return { longhaul: 'closing', ...fields, ...defined({ partial }) };
 }

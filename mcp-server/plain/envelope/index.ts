@@ -5,6 +5,7 @@
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../../engine/index.js';
+import { defined } from '../../../operations/defined.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { check } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -86,16 +87,14 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     token,
     tool,
     status,
-    ...(statusMessage === undefined ? {} : { status_message: statusMessage }),
+    ...defined({ status_message: statusMessage }),
     ...(cancelRequestedAt === undefined || isOver(status) ? {} : { cancel_requested: true as const }),
-    ...(stage === undefined ? {} : { stage }),
-    ...(progress === undefined ? {} : { progress }),
+    ...defined({ stage, progress }),
     ...(hasChildren ? { children: plainChildren(record) } : {}),
     created_at: createdAt,
-    ...(closedAt === undefined ? {} : { closed_at: closedAt }),
-    ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
+    ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds }),
     ...(attempt > 1 ? { attempt } : {}),
-    ...(resumedFrom === undefined ? {} : { resumed_from: resumedFrom }),
+    ...defined({ resumed_from: resumedFrom }),
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
     ...(error === undefined
@@ -104,7 +103,7 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     ...(partial === undefined || isLarge(partial) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
     ...errorKindOf(context, next !== undefined),
-    ...(next === undefined ? {} : { next_action: next }),
+    ...defined({ next_action: next }),
   };
 }
 
@@ -129,8 +128,7 @@ function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeo
   return {
     name,
     uri,
-    ...(mimeType === undefined ? {} : { mime_type: mimeType }),
-    ...(size === undefined ? {} : { bytes: size }),
+    ...defined({ mime_type: mimeType, bytes: size }),
   };
 }
 
@@ -138,7 +136,7 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   return Object.fromEntries(
     Object.entries(inputRequests).map(([key, { message, schema, expiresAt }]) => [
       key,
-      { message, schema, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+      { message, schema, ...defined({ expires_at: expiresAt }) },
     ]),
   );
 }

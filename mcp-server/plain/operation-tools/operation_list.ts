@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
+import { defined } from '../../../operations/defined.js';
 import { STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { plainStatus } from '../envelope/status.js';
 import { callText, engineStatus, listedStatus, refuse } from './fields.js';
@@ -64,7 +65,7 @@ export const operationList = defineOperationTool({
     const page = await engine.list(principal, {
       ...filter,
       ...(status === undefined ? {} : { status: engineStatus(status) }),
-      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
+      ...defined({ idempotencyKey: idempotency_key }),
       ...(since === undefined ? {} : { createdAfter: timeOf(since) }),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
@@ -73,11 +74,9 @@ export const operationList = defineOperationTool({
         token,
         tool,
         status: plainStatus(listed),
-        ...(stage === undefined ? {} : { stage }),
+        ...defined({ stage }),
         created_at: createdAt,
-        ...(closedAt === undefined ? {} : { closed_at: closedAt }),
-        ...(estimateSeconds === undefined ? {} : { estimate_seconds: estimateSeconds }),
-        ...(workedSeconds === undefined ? {} : { worked_seconds: workedSeconds }),
+        ...defined({ closed_at: closedAt, estimate_seconds: estimateSeconds, worked_seconds: workedSeconds }),
       };
     });
     const { nextCursor } = page;
@@ -90,7 +89,7 @@ export const operationList = defineOperationTool({
         ? []
         : [`There are more: ${callText('operation_list', { cursor: nextCursor })}`];
     return {
-      output: { operations, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
+      output: { operations, ...defined({ next_cursor: nextCursor }) },
       text: [...(lines.length ? lines : ['No operations; the list lags by seconds.']), ...more].join('\n'),
       meta: { [STATUS_META_KEY]: page.operations.map(({ status }) => status) },
     };

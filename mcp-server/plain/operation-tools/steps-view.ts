@@ -1,5 +1,6 @@
 /** View `steps` of operation_get: child workflows, and the jobs of a pipeline with their steps, outputs and files. */
 import { z } from 'zod';
+import { defined } from '../../../operations/defined.js';
 import type { PartStatuses } from '../../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../../operations/record.js';
 import { partStatusIn } from '../../../operations/status-names.js';
@@ -46,14 +47,12 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
   return children.map((child) => ({
     name: child.name,
     status: plainChildStatus(child.status, record),
-    ...(child.statusMessage === undefined ? {} : { status_message: child.statusMessage }),
-    ...(child.item === undefined ? {} : { item: child.item }),
-    ...(child.host === undefined ? {} : { host: child.host }),
+    ...defined({ status_message: child.statusMessage, item: child.item, host: child.host }),
     steps: child.steps.map((one, index) => ({
       step: stepReference({ child: child.name, position: index + 1 }),
       ...stepOutput(one, record),
     })),
-    ...(child.outputs === undefined ? {} : { outputs: child.outputs }),
+    ...defined({ outputs: child.outputs }),
     ...(child.artifacts === undefined
       ? {}
       : {
@@ -82,9 +81,7 @@ function stepOutput(
   return {
     name,
     status: plainChildStatus(status, record),
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
-    ...(startedAt === undefined ? {} : { started_at: startedAt }),
-    ...(closedAt === undefined ? {} : { closed_at: closedAt }),
+    ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
     ...(logsOf === undefined ? {} : { logs_of: tokenOf(record.principal, logsOf) }),
   };
 }

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Engine } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/budgets.js';
+import { defined } from '../../../operations/defined.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -15,6 +16,7 @@ import type { Caller } from '../../shared/caller.js';
 import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
+import { invalidParams } from '../../shared/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
 import { taskField, waitArguments } from './schemas.js';
 
@@ -51,10 +53,8 @@ export async function startTask(
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
   const record = await engine.start(caller.principal, tool, own, {
-    ...(caller.session === undefined ? {} : { session: caller.session }),
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...defined({ session: caller.session, idempotencyKey, progressToken }),
     ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
-    ...(progressToken === undefined ? {} : { progressToken }),
   });
   const { token, estimateSeconds } = record;
   const estimate =
@@ -69,13 +69,13 @@ export async function startTask(
   };
 }
 
-export async function getTask(
-  engine: Engine,
-  principal: string,
-  taskId: string,
-  context: RenderContext,
-): Promise<Task> {
-  return renderTask(await engine.read(principal, taskId), context);
+/** The session of a task request. */
+interface TaskSession extends RenderContext {
+  principal: string;
+}
+
+export async function getTask(engine: Engine, taskId: string, session: TaskSession): Promise<Task> {
+  return renderTask(await engine.read(session.principal, taskId), session);
 }
 
 /**
@@ -128,18 +128,13 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
  *
  * @throws ProtocolError -32602 for a task in a terminal status
  */
-export async function cancelTask(
-  engine: Engine,
-  principal: string,
-  taskId: string,
-  context: RenderContext,
-): Promise<Task> {
-  const before = await getTask(engine, principal, taskId, context);
+export async function cancelTask(engine: Engine, taskId: string, session: TaskSession): Promise<Task> {
+  const before = await getTask(engine, taskId, session);
   if (isTerminalTask(before)) throw alreadyOver(before);
-  await engine.cancel(principal, taskId, 'tasks/cancel');
+  await engine.cancel(session.principal, taskId, 'tasks/cancel');
   const deadlineMs = Date.now() + CANCEL_LIMIT_MS;
   for (;;) {
-    const task = await getTask(engine, principal, taskId, context);
+    const task = await getTask(engine, taskId, session);
     if (task.status === 'cancelled') return task;
     if (isTerminalTask(task)) throw alreadyOver(task);
     if (Date.now() > deadlineMs)
@@ -149,30 +144,21 @@ export async function cancelTask(
 }
 
 function alreadyOver({ status }: Task): ProtocolError {
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `Cannot cancel task: already in terminal status '${status}'`,
-  );
+  return invalidParams(`Cannot cancel task: already in terminal status '${status}'`);
 }
 
 /** The principal's tasks, latest first (specs: "Task Listing"). */
 export async function listTasks(
   engine: Engine,
-  principal: string,
   cursor: string | undefined,
-  context: RenderContext,
+  session: TaskSession,
 ): Promise<{ tasks: Task[]; nextCursor?: string }> {
-  const { operations, nextCursor } = await engine.list(principal, {
-    limit: PAGE_TASKS,
-    ...(cursor === undefined ? {} : { cursor }),
-  });
+  const filter = { limit: PAGE_TASKS, ...defined({ cursor }) };
+  const { operations, nextCursor } = await engine.list(session.principal, filter);
   const tasks = await Promise.all(
-    operations.map(({ token }) => getTask(engine, principal, token, context).catch(undefinedIfGone)),
+    operations.map(({ token }) => getTask(engine, token, session).catch(undefinedIfGone)),
   );
-  return {
-    tasks: tasks.filter((task) => task !== undefined),
-    ...(nextCursor === undefined ? {} : { nextCursor }),
-  };
+  return { tasks: tasks.filter((task) => task !== undefined), ...defined({ nextCursor }) };
 }
 
 /** Lists lag: a listed operation may have been purged. */

@@ -1,11 +1,9 @@
 /** Renders records as tasks, and errors of task requests (specs: 2025-11-25 basic/utilities/tasks). */
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
-import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES, statusOnceCanceled, type TaskStatus } from '../../../operations/status-names.js';
 import { questionText } from '../../shared/elicitation.js';
-import { asProtocolError } from '../../shared/protocol-error.js';
+import { taskExpired } from '../../shared/protocol-error.js';
 
 /** The fields of every task (specs: "Data Types"). Times are ISO 8601, durations milliseconds. */
 export interface Task {
@@ -48,11 +46,7 @@ export function renderTask(record: OperationRecord, context: RenderContext): Tas
 /** Once a cancel has been requested the task is `cancelled`, also while its work still cleans up. */
 function taskStatus(record: OperationRecord, { elicitation }: RenderContext): TaskStatus {
   const status = statusOnceCanceled(record);
-  if (status === 'expired')
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
-      kind: 'expired',
-      retryable: false,
-    });
+  if (status === 'expired') throw taskExpired();
   return status === 'input_required' && !elicitation ? 'working' : STATUS_NAMES[status].olderTask;
 }
 
@@ -64,13 +58,4 @@ function messageOf(record: OperationRecord, status: TaskStatus): string | undefi
       : questionText(record.token, key, asked.message);
   }
   return record.statusMessage;
-}
-
-/** Maps the engine's errors to those of task requests (specs: "Error Handling", "Protocol Errors"). */
-export function renderError(error: unknown): Error {
-  if (!(error instanceof LonghaulError)) return error as Error;
-  return asProtocolError(
-    error,
-    error.kind === 'not_found' ? { message: 'Failed to retrieve task: Task not found' } : {},
-  );
 }

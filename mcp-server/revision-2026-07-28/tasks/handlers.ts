@@ -21,13 +21,8 @@ export async function startTask(
   given: Record<string, unknown>,
   elicitation: boolean,
 ): Promise<Result> {
-  const { args, idempotencyKey } = takeIdempotencyKey(given);
-  const record = await engine.start(
-    principal,
-    tool,
-    args,
-    idempotencyKey === undefined ? {} : { idempotencyKey },
-  );
+  const { args, ...key } = takeIdempotencyKey(given);
+  const record = await engine.start(principal, tool, args, key);
   return { ...renderCreated(record, { elicitation, tool }) };
 }
 

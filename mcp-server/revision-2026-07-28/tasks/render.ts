@@ -1,12 +1,12 @@
 /** Renders records as tasks, and errors of task requests (specs: ext-tasks). */
-import { ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
+import { type ProtocolError, ProtocolErrorCode, type CallToolResult } from '@modelcontextprotocol/server';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { lifetimeMs, pollIntervalMs } from '../../../operations/budgets.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { ANSWERS_META_KEY, PROGRESS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { taskStatusOf, type TaskStatus } from '../../../operations/status-names.js';
-import { asProtocolError } from '../../shared/protocol-error.js';
+import { asTaskError, taskExpired } from '../../shared/protocol-error.js';
 import { renderFailure, renderResult } from '../../shared/results.js';
 import type { Tool } from '../../../operations/tool.js';
 import { TASKS_EXTENSION } from './schemas.js';
@@ -95,11 +95,7 @@ function renderTask(record: OperationRecord, { elicitation }: RenderContext): Ta
 }
 
 function taskStatus(record: OperationRecord, elicitation: boolean): TaskStatus {
-  if (record.status === 'expired')
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Failed to retrieve task: Task has expired', {
-      kind: 'expired',
-      retryable: false,
-    });
+  if (record.status === 'expired') throw taskExpired();
   return record.status === 'input_required' && !elicitation ? 'working' : taskStatusOf(record);
 }
 
@@ -119,12 +115,8 @@ function renderInputRequests(record: OperationRecord): Record<string, unknown> {
 
 /** Maps the engine's errors to those of task requests (specs: ext-tasks, "Protocol Errors"). */
 export function renderError(error: unknown): Error {
-  if (!(error instanceof LonghaulError)) return error as Error;
-  if (error.kind === 'missing_capability') return missingTasksCapability();
-  return asProtocolError(
-    error,
-    error.kind === 'not_found' ? { message: 'Failed to retrieve task: Task not found' } : {},
-  );
+  const isForbidden = error instanceof LonghaulError && error.kind === 'missing_capability';
+  return isForbidden ? missingTasksCapability() : asTaskError(error);
 }
 
 /** -32021 with the extension in `requiredCapabilities`. */
