@@ -12,8 +12,8 @@ describe('not YAML', () => {
     ['only comments', '▸# nothing', 'expected a pipeline: a map with `jobs`; got an empty file'],
     ['a list', '▸- a', 'expected a pipeline: a map with `jobs`; got a list'],
     ['a text', '▸hello', 'expected a pipeline: a map with `jobs`; got "hello"'],
-    ['a tab', 'jobs:\n▸\tbuild: 1', "not YAML: a tab can't indent; use spaces"],
-    ['a colon in a text', 'description: ▸Builds: fast', 'not YAML: a text that holds ": " needs quotes'],
+    ['a tab', 'jobs:\n▸\tbuild: 1', "not YAML: tabs can't be used for indentation; use spaces"],
+    ['a colon in a text', 'description: ▸Builds: fast', 'not YAML: text that contains ": " needs quotes'],
     ['an open quote', 'name: "abc▸', 'not YAML: Missing closing "quote'],
     ['binary data', 'name: a\ndescription: a▸\u0000b', 'expected text; got the control character U+0000'],
     ['an unknown tag', top('name: ▸!secret abc'), 'Unresolved tag: !secret; remove it'],
@@ -23,20 +23,20 @@ describe('not YAML', () => {
 
   test.each([
     ['several documents', `${JOBS}\n▸---\n${JOBS}`, 'expected one document; `---` begins another'],
-    ['a key twice', top('env:\n  A: 1\n  ▸A: 2'), 'env.A: this key is there already; keep one of them'],
+    ['a key twice', top('env:\n  A: 1\n  ▸A: 2'), 'env.A: duplicate key; keep one of them'],
     ['a merge key', top('env: { ▸<<: { A: 1 } }'), 'env.<<: YAML 1.2 has no merge keys; repeat the keys'],
     ['a map as key', top('env:\n  ▸{ a: b }: c'), 'env: expected a key that is text; got a map'],
     ['a reserved name', top('env: { ▸__proto__: 1 }'), 'env.__proto__: the name is reserved; choose another'],
     ['another one', top('env: { ▸constructor: 1 }'), 'env.constructor: the name is reserved; choose another'],
     [
-      'a number that JSON has not',
+      'a number that JSON cannot represent',
       inputs('properties: { a: { enum: [▸.inf] } }'),
-      'inputs.properties.a.enum[0]: expected a value that JSON can hold; got a number that JSON has not',
+      'inputs.properties.a.enum[0]: expected a value that JSON can hold; got a number that JSON cannot represent',
     ],
     [
       'a NUL',
       top('env: { A: ▸"a\\0b" }'),
-      'env.A: expected a value that JSON can hold; got a NUL, which no variable or script can hold',
+      'env.A: expected a value that JSON can hold; got a NUL, which no variable or script can contain',
     ],
   ])('%s', (_, text, message) => only(text, message));
 });
@@ -132,7 +132,7 @@ describe('unknown keys', () => {
     ],
     [
       inputs('properties: { a: { description: one, ▸two } }'),
-      'inputs.properties.a.two: unknown key; a text that holds a comma needs quotes within braces',
+      'inputs.properties.a.two: unknown key; text that contains a comma needs quotes within braces',
     ],
   ])('%s', (text, message) => only(text, message));
 });
@@ -152,7 +152,7 @@ describe('expressions', () => {
     ['jobs.a.outputs.b', `${no}; write \`a.b\` without the braces`],
     [
       'steps.a.outputs.b',
-      `${no}; steps of a job share its workspace: write a file in the one and read it in the other`,
+      `${no}; steps of a job share its workspace: write a file in one and read it in the other`,
     ],
     ['matrix.node', `${no}; use \`for-each\` of the job, and $LONGHAUL_ITEM in the script`],
     [
@@ -160,7 +160,7 @@ describe('expressions', () => {
       `${no}; no repository or event starts a pipeline: declare an input, and use its $INPUT_... variable`,
     ],
     ['failure()', `${no}; write \`if: failure\``],
-    ['a && b', `${no}; work it out in the script`],
+    ['a && b', `${no}; compute it in the script`],
   ])('${{ %s }}', (content, message) => {
     only(
       withStep(`run: echo ▸\${{ ${content} }}`),
@@ -223,7 +223,7 @@ describe('values of another kind', () => {
     ],
     [
       inputs('properties: { a: { required: ▸true } }'),
-      'inputs.properties.a.required: expected a list of names; got true; list the names of what is required beside `properties`',
+      'inputs.properties.a.required: expected a list of names; got true; list the required names in `required`, next to `properties`',
     ],
     [
       inputs('properties: { a: { type: [string, ▸bool] } }'),
@@ -264,32 +264,38 @@ describe('values of another kind', () => {
     ],
     [
       inputs('properties: { a-b: {}, ▸A_B: {} }'),
-      'inputs.properties.A_B: it would be the variable INPUT_A_B, as "a-b" is; rename one of them',
+      'inputs.properties.A_B: it would be the variable INPUT_A_B, like "a-b"; rename one of them',
     ],
     [top('env: ▸[A]'), 'env: expected a map of names and values; got a list'],
     [top('env: { ▸A-B: 1 }'), `env.A-B: ${variable}; got "A-B"`],
     [
       top('env: { ▸LONGHAUL_X: 1 }'),
-      "env.LONGHAUL_X: names with LONGHAUL_ are Longhaul's own; choose another",
+      "env.LONGHAUL_X: names that begin with LONGHAUL_ are Longhaul's own; choose another",
     ],
-    [top('env: { ▸INPUT_X: 1 }'), "env.INPUT_X: names with INPUT_ are Longhaul's own; choose another"],
+    [
+      top('env: { ▸INPUT_X: 1 }'),
+      "env.INPUT_X: names that begin with INPUT_ are Longhaul's own; choose another",
+    ],
     [top('env: { A: ▸[1] }'), 'env.A: expected text, a number, true or false; got a list'],
     [top('env: { ▸A: }'), 'env.A: expected text, a number, true or false; got nothing'],
     [
       top('secrets: ▸{ A: b }'),
-      'secrets: expected a list of names; got a map; list the names alone: secrets: [A]',
+      'secrets: expected a list of names; got a map; list only the names: secrets: [A]',
     ],
     [top('secrets: [▸a-b]'), `secrets[0]: ${variable}; got "a-b"`],
-    [top('secrets: [A, ▸A]'), 'secrets[1]: "A" is there already; list it once'],
-    [top('secrets: [▸APPROVAL_X]'), "secrets[0]: names with APPROVAL_ are Longhaul's own; choose another"],
+    [top('secrets: [A, ▸A]'), 'secrets[1]: "A" is already listed; list it once'],
+    [
+      top('secrets: [▸APPROVAL_X]'),
+      "secrets[0]: names that begin with APPROVAL_ are Longhaul's own; choose another",
+    ],
     [
       `secrets: [A]\n${withStep('run: x\nenv: { ▸A: 1 }')}`,
-      `${step}.env.A: "A" is a secret too; rename one of them`,
+      `${step}.env.A: "A" is also a secret; rename one of them`,
     ],
     [top('concurrency: ▸0'), 'concurrency: expected a whole number from 1 to 200; got 0'],
     [
       top('concurrency: ▸{ group: a }'),
-      'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; operations run side by side in any case',
+      'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; operations always run side by side',
     ],
     [top('timeout-minutes: ▸0'), 'timeout-minutes: expected minutes above 0; got 0'],
     [top('timeout-minutes: ▸1e9'), 'timeout-minutes: expected at most 525600 minutes; got 1000000000'],
@@ -297,7 +303,7 @@ describe('values of another kind', () => {
     ['jobs: ▸{}', 'jobs: expected 1 to 1000 jobs; got 0'],
     ['jobs: { ▸1x: { steps: [{ run: x }] } }', `jobs.1x: expected the name of a job: ${name}; got "1x"`],
     ['jobs: { ▸a: {} }', 'jobs.a.steps: missing; expected a list of steps'],
-    ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected a step at least; got an empty list'],
+    ['jobs: { a: { steps: ▸[] } }', 'jobs.a.steps: expected at least one step; got an empty list'],
     [
       'jobs: { a: { steps: ▸{ run: x } } }',
       'jobs.a.steps: expected a list of steps; got a map; begin each step with a dash: `- run: ...`',
@@ -349,7 +355,7 @@ describe('values of another kind', () => {
     ],
     [
       withStep('approval: { message: x }\n▸retry: { attempts: 2 }'),
-      `${step}.retry: a step without \`run\` has no use for it; remove it`,
+      `${step}.retry: has no effect on a step without \`run\`; remove it`,
     ],
     [
       withStep('run: x\nworking-directory: ▸/tmp'),
@@ -361,7 +367,7 @@ describe('values of another kind', () => {
     ],
     [
       withStep('run: x\nworking-directory: ▸$HOME'),
-      `${step}.working-directory: variables aren't filled in here; got "$HOME"; use cd in the script`,
+      `${step}.working-directory: variables aren't expanded here; got "$HOME"; use cd in the script`,
     ],
     [job('artifacts: ▸dist'), 'jobs.build.artifacts: expected a list of paths and patterns; got "dist"'],
     [
@@ -378,10 +384,10 @@ describe('values of another kind', () => {
     ],
     [
       job('outputs: ▸{ url: x }'),
-      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map; list the keys alone: outputs: [url]; a script writes key=value to "$LONGHAUL_OUTPUT"',
+      'jobs.build.outputs: expected a list of the keys that steps write to $LONGHAUL_OUTPUT; got a map; list only the keys: outputs: [url]; a script writes key=value to "$LONGHAUL_OUTPUT"',
     ],
     [job('outputs: [▸a.b]'), `jobs.build.outputs[0]: expected a key: ${name}; got "a.b"`],
-    [job('outputs: [a, ▸a]'), 'jobs.build.outputs[1]: "a" is there already; list it once'],
+    [job('outputs: [a, ▸a]'), 'jobs.build.outputs[1]: "a" is already listed; list it once'],
     [
       top('outputs: { a: ▸build }'),
       'outputs.a: expected `job.key`: a job, and a key of its outputs; got "build"',
@@ -406,7 +412,7 @@ describe('keys that do not fit each other', () => {
     [
       'a need twice',
       two('', 'needs: [one, ▸one],'),
-      'jobs.two.needs[1]: "one" is there already; list it once',
+      'jobs.two.needs[1]: "one" is already listed; list it once',
     ],
     [
       'a job that needs itself',
@@ -421,12 +427,12 @@ describe('keys that do not fit each other', () => {
     [
       'failure of nothing',
       two('if: ▸failure,', ''),
-      'jobs.one.if: the job can never run: failure is that of the jobs in `needs`, which it lacks',
+      'jobs.one.if: the job can never run: `if: failure` is about the jobs in `needs`, and it has none',
     ],
     [
       'failure of no steps',
       withStep('run: x\nif: ▸failure'),
-      'jobs.build.steps[0].if: the step can never run: failure is that of earlier steps of its job; it is the first',
+      'jobs.build.steps[0].if: the step can never run: `if: failure` is about earlier steps of its job, and it is the first',
     ],
     [
       'success and failure of the same job',
@@ -441,7 +447,7 @@ describe('keys that do not fit each other', () => {
     [
       'for-each over a text',
       `inputs: { properties: { items: { type: string } } }\n${job('for-each: ▸items')}`,
-      'jobs.build.for-each: expected an input that is a list; "items" has not `type: array`',
+      'jobs.build.for-each: expected an input that is a list; "items" lacks `type: array`',
     ],
     [
       'an output of no job',
@@ -456,7 +462,7 @@ describe('keys that do not fit each other', () => {
     [
       'two steps of one name',
       'jobs: { a: { steps: [{ name: x, run: x }, { name: ▸x, run: x }] } }',
-      'jobs.a.steps[1].name: "x" is the name of step 1 too; give each its own',
+      'jobs.a.steps[1].name: "x" is also the name of step 1; give each its own name',
     ],
   ])('%s', (_, text, message) => only(text, message));
 });
