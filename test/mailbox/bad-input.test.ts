@@ -80,7 +80,7 @@ describe('refused, with what was expected and what came', () => {
       'register_and_wait',
       { agent_name: one.name, agent_type: 'test', agent_id: other.agentId, ...SOON },
       'invalid_arguments',
-      /agent_id: expected one of/,
+      /agent_id: expected an ID of/,
     );
   });
 

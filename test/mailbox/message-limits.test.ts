@@ -108,7 +108,7 @@ describe('bad input is refused with what was expected', () => {
       'at most 262144 bytes; got',
     ],
     ['an unknown sender', { from: { agentId: 'a.b.c' } }, 'not_found', 'agent_id'],
-    ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no agent that is'],
+    ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no present agent'],
   ];
   test.each(bad)('%s', async (_what, change, kind, message) => {
     const sending = server.mailbox.send(newPrincipal(), { ...toOne('a', 'x'), ...change });

@@ -142,7 +142,7 @@ test('an agent at work reports progress, which its sender sees, and which renews
   const { messageId } = await server.mailbox.send(who, toOne('reporter', 'long work'));
   await expect(server.mailbox.report(who, agent, messageId, { text: 'early' })).rejects.toMatchObject({
     kind: 'not_found',
-    message: expect.stringContaining('message_id: this agent has no message'),
+    message: expect.stringContaining('message_id: this agent does not have the message'),
   });
   messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 6 })));
   const seen: (string | undefined)[] = [];
