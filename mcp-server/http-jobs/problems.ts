@@ -26,19 +26,19 @@ export const PROBLEMS = {
   'invalid-request': {
     status: 400,
     retryable: false,
-    title: 'The request does not fit its schema',
+    title: 'The request does not match its schema',
     advice: 'Correct the fields that `errors` names; unknown fields are refused.',
   },
   'invalid-arguments': {
     status: 400,
     retryable: false,
-    title: "The arguments do not fit the tool's schema",
+    title: "The arguments do not match the tool's schema",
     advice: 'Nothing was started. Correct the arguments that `detail` names.',
   },
   'invalid-answer': {
     status: 400,
     retryable: false,
-    title: 'The answer does not fit the question',
+    title: "The answer does not match the question's schema",
     advice: 'The question is still open. Correct the answer.',
   },
   'invalid-cursor': {
@@ -50,19 +50,19 @@ export const PROBLEMS = {
   'invalid-prefer': {
     status: 400,
     retryable: false,
-    title: 'The Prefer header can not be read',
+    title: 'The Prefer header is invalid',
     advice: 'Send `respond-async`, `wait=SECONDS`, or both.',
   },
   'invalid-idempotency-key': {
     status: 400,
     retryable: false,
-    title: 'The Idempotency-Key can not be used',
+    title: 'The Idempotency-Key is invalid',
     advice: 'Send 1 to 255 visible ASCII characters.',
   },
   'invalid-session': {
     status: 400,
     retryable: false,
-    title: 'The session header can not be used',
+    title: 'The session header is invalid',
     advice: 'Longhaul-Session: 1 to 200 visible ASCII characters. Mcp-Session-Id: as the server gave it.',
   },
   'invalid-event-id': {
@@ -80,20 +80,20 @@ export const PROBLEMS = {
   'unknown-route': {
     status: 404,
     retryable: false,
-    title: 'There is no such route',
+    title: 'Unknown route',
     advice: '/openapi.json lists all routes.',
   },
   'unknown-tool': {
     status: 404,
     retryable: false,
-    title: 'There is no such tool',
+    title: 'Unknown tool',
     advice: 'GET /v1/tools lists them.',
   },
   'job-not-found': {
     status: 404,
     retryable: false,
-    title: 'There is no such job',
-    advice: "It never existed, is no longer kept, or is somebody else's. GET /v1/jobs lists yours.",
+    title: 'Unknown job',
+    advice: 'It never existed, is no longer kept, or belongs to another caller. GET /v1/jobs lists yours.',
   },
   'resource-not-found': {
     status: 404,
@@ -134,7 +134,7 @@ export const PROBLEMS = {
   'range-not-satisfiable': {
     status: 416,
     retryable: false,
-    title: 'The range can not be served',
+    title: 'The range cannot be served',
     advice: 'Content-Range has the size in bytes.',
   },
   'idempotency-key-reused': {
@@ -164,7 +164,7 @@ export const PROBLEMS = {
   'not-supported': {
     status: 501,
     retryable: false,
-    title: 'This server can not do that',
+    title: 'This server cannot do that',
     advice: 'Its Temporal server lacks a required feature, which `detail` names.',
   },
   'server-stopping': {
@@ -176,7 +176,7 @@ export const PROBLEMS = {
   unavailable: {
     status: 503,
     retryable: true,
-    title: 'Temporal can not be reached',
+    title: 'Temporal cannot be reached',
     advice:
       'Running jobs continue. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
   },
