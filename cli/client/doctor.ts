@@ -45,7 +45,7 @@ export function checkHome({ home }: Settings): Finding {
   try {
     checkWritable(home);
     const written = readHomeFormat(home);
-    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not there yet';
+    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not created yet';
     return { check, status: 'ok', detail: `${home}${note}` };
   } catch (error) {
     return { check, status: 'fail', detail: (error as Error).message };

@@ -316,7 +316,7 @@ describe('a project that can not be served ends the process with 1 and one line 
     [
       'one name twice',
       { 'tools/x.ts': tool('x'), 'tools/y.ts': tool('x') },
-      'longhaul: tools/y.ts: there is a tool "x" already, in tools/x.ts',
+      'longhaul: tools/y.ts: there is already a tool "x", in tools/x.ts',
     ],
     [
       'a syntax error',
@@ -346,12 +346,12 @@ describe('a project that can not be served ends the process with 1 and one line 
     [
       'an export of two workflow files',
       { 'workflows/x.ts': 'export const a = 1;', 'workflows/y.ts': 'export const a = 2;' },
-      /workflows\/y\.ts: there is an export "a" already, in workflows\/x\.ts/,
+      /workflows\/y\.ts: there is already an export "a", in workflows\/x\.ts/,
     ],
     [
       'an activity twice',
       { 'activities/x.ts': 'export function a() {}', 'activities/y.ts': 'export function a() {}' },
-      /activities\/y\.ts: there is an activity "a" already, in .*activities\/x\.ts/,
+      /activities\/y\.ts: there is already an activity "a", in .*activities\/x\.ts/,
     ],
   ])('%s', async (_what, files, words) => {
     expect(await lastWords('worker', files)).toMatch(words);

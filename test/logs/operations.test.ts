@@ -289,7 +289,7 @@ describe('the log of an operation', () => {
     const token = await ended({ lines: 0 });
     const cursor = Buffer.from(JSON.stringify({ step: 'build/1', line: 1, offset: 0 })).toString('base64url');
     const args = { token, view: 'logs', step: 'operation', cursor };
-    await caller.refused('operation_get', args, 'invalid_arguments', 'cursor: is of the step build/1');
+    await caller.refused('operation_get', args, 'invalid_arguments', 'cursor: belongs to the step build/1');
     await caller.refused(
       'operation_get',
       { token, view: 'logs', step: 'build' },

@@ -282,7 +282,7 @@ describe('operation_cancel', () => {
     expect(ended).not.toHaveProperty('next_action');
     const again = await caller.call('operation_cancel', { token });
     expect(again.structuredContent).toMatchObject({ status: 'cancelled', was_open: false });
-    expect(textOf(again)).toContain('had ended already');
+    expect(textOf(again)).toContain('had already ended');
 
     const done = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(done);

@@ -131,7 +131,7 @@ describe('a handle refuses', () => {
     });
     await expect(operation.answer({ action: 'decline' }, 'input-7')).rejects.toMatchObject({
       kind: 'wrong_state',
-      message: 'the question "input-7" is not open: it was answered already, or never asked; open: input-1',
+      message: 'the question "input-7" is not open: it was already answered, or never asked; open: input-1',
     });
     await operation.answer({ action: 'decline' });
     await operation.result();
