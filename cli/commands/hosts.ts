@@ -11,8 +11,8 @@ const CONNECT_LIMIT_MS = 5_000;
 
 const HELP = `
 A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. One that has not been seen for
---host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask. drop takes them at once, from a host that won't come
-back.
+--host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask.
+drop does this at once, for a host that won't come back.
 `;
 
 /** `longhaul hosts` and `longhaul hosts drop NAME`. They connect to Temporal, not to a server. */
