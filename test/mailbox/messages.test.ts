@@ -89,7 +89,7 @@ test('a repeated send is one message, a repeated response one response, and anot
   await other.mailbox.respond(who, agent, messageId, 'yes');
   await expect(server.mailbox.respond(who, agent, messageId, 'no')).rejects.toMatchObject({
     kind: 'wrong_state',
-    message: expect.stringContaining('answered already'),
+    message: expect.stringContaining('already answered'),
   });
   expect(await server.mailbox.replies(who, messageId)).toMatchObject([
     { state: 'answered', response: 'yes' },

@@ -156,7 +156,7 @@ describe('operation_get', () => {
     const none = await caller.start('slow_compute', { seconds: 0 });
     await caller.settled(none);
     expect(textOf(await caller.call('operation_get', { token: none, view: 'partial' }))).toContain(
-      'nothing is',
+      'no partial result',
     );
   });
 
@@ -242,7 +242,7 @@ describe('operation_answer', () => {
       'operation_answer',
       { token, key: first, content: {} },
       'wrong_state',
-      'answered already',
+      'already answered',
     );
     await caller.get('operation_answer', { token, key: second, content: { name: 'b' } });
     expect((await caller.settled(token)).result.answers).toEqual([{ name: 'a' }, { name: 'b' }]);
