@@ -2,8 +2,8 @@
 
 /** Test files that need no Temporal and no built code: `npm run test:fast`. */
 export const FAST = [
-  'authoring/watch-files',
-  'analyze_dataset/{artifact,field-paths,profile,query,safety,schema,types}',
+  'authoring/{definitions,watch-files}',
+  'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'core/{progress-digits,storage-keys,unfinished-files}',
   'estimates/fit',
   'foreign-clients/passed',
