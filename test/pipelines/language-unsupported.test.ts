@@ -1,8 +1,7 @@
 /** Files as users of GitHub Actions and GitLab CI write them. Every message says where, what came, what to write instead. */
 import { describe, expect, test } from '@jest/globals';
-import { among, JOBS, only, problemsOf, withStep } from './language-support.js';
+import { among, JOBS, only, problemsOf, top, withStep } from './language-support.js';
 
-const top = (text: string) => `${text}\n${JOBS}`;
 const job = (text: string) =>
   `jobs:\n  build:\n    steps: [{ run: make }]\n    ${text.replaceAll('\n', '\n    ')}\n`;
 const script = (text: string) =>
