@@ -1,31 +1,25 @@
 /** Messages to one agent: kept, delivered in order, under a lease, acknowledged, answered. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
   once,
-  openMailbox,
   longWait,
   newPrincipal,
   toOne,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
-let parts: TestStack;
+let stack: MailboxStack;
 let server: MailboxProcess;
 let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  server = await openMailbox(parts);
-  other = await openMailbox(parts);
+  stack = await MailboxStack.start();
+  ({ server, other } = stack);
 });
-afterAll(async () => {
-  await server?.temporal.close();
-  await other?.temporal.close();
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 test('a message wakes the wait on another process, is answered, and its sender reads the reply', async () => {
   const who = newPrincipal();
