@@ -2,15 +2,16 @@
 
 /** Test files that need no Temporal and no built code: `npm run test:fast`. */
 export const FAST = [
-  'authoring/watch-files',
-  'analyze_dataset/{artifact,field-paths,profile,query,safety,schema,types}',
+  'authoring/{definitions,watch-files}',
+  'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'core/{progress-digits,storage-keys,unfinished-files}',
   'estimates/fit',
   'foreign-clients/passed',
   'http-jobs/event-positions',
   'mailbox/slots',
   'patterns/{formats,literals,syntax,validator}',
-  'pipelines/{choose-step,language,language-outputs,language-problems,language-reference,language-tool,language-unsupported}',
+  'pipelines/{choose-step,language,language-expressions,language-keys,language-outputs,language-problems}',
+  'pipelines/{language-reference,language-tool,language-unsupported,language-values}',
   'pipelines/{logs,steps,steps-files,steps-mask}',
   'repository/{documents,fast,words}',
   'two-stage/notifications',

@@ -11,7 +11,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   binFolder: ['<folder>', "where the Temporal binary is kept (default: '~/.longhaul/bin')"],
   project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
   shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
-  mailbox: ['<true|false>', 'list the tools with which agents wait for messages (default: false)'],
+  mailbox: ['<true|false>', 'serve the tools with which agents wait for messages (default: false)'],
   resourceLinks: ['<auto|always|never>', 'links in results, or addresses as text (default: auto, by client)'],
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
@@ -24,7 +24,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],
-  statusPerMinute: ['<number>', 'reads of jobs over HTTP that a caller has in a minute (default: 6000)'],
+  statusPerMinute: ['<number>', 'reads of jobs over HTTP that a caller may make in a minute (default: 6000)'],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };
 

@@ -46,7 +46,7 @@ export async function describeBlockage(
       );
       const why = failure && activityFailureMessage(activity.activityType?.name ?? '', failure.message);
       const name = await pendingActivityName(temporal, workflowId, activity);
-      return `${name} is tried again (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
+      return `${name} is being retried (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
     }
     if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
       const name = await pendingActivityName(temporal, workflowId, activity);

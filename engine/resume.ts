@@ -87,7 +87,7 @@ async function planOf(temporal: TemporalClient, tool: string, request: ResumeReq
     if (error instanceof QueryRejectedError || error instanceof LonghaulError) throw error;
     throw new LonghaulError(
       'unavailable',
-      'no worker was there to say where the operation stopped; try again',
+      'no worker was available to report where the operation stopped; try again',
       {
         cause: error,
       },

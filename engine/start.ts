@@ -257,7 +257,7 @@ function assertSameStart(found: WorkflowExecutionDescription, { token, memo }: W
     'conflict',
     memo.resumedFrom === undefined
       ? 'the token or idempotency key is in use by another request; choose a new one'
-      : `the operation was resumed already, from another step or with other changes, as ${token}; resume that one`,
+      : `the operation was already resumed, from another step or with other changes, as ${token}; resume that one`,
   );
 }
 

@@ -41,7 +41,7 @@ export function assertRegistration({ name, type, capabilities, parent }: Registr
   capabilities.forEach((one, index) => assertLabel(one, `capabilities[${index}]`));
   if (parent === undefined) return;
   assertAgentName(parent, 'parent');
-  if (parent === name) throw invalid('parent', 'another agent than itself', parent);
+  if (parent === name) throw invalid('parent', 'an agent other than itself', parent);
 }
 
 /** @throws LonghaulError `invalid_arguments`, `too_large` */

@@ -10,7 +10,7 @@ import { at } from './values.js';
 /** Optional keys for documentation -> the expected content. */
 const KEYS = {
   description: 'what the tool does, in a sentence or two',
-  'timeout-minutes': 'the longest time that the pipeline may take, in minutes',
+  'timeout-minutes': 'the maximum duration of the pipeline, in minutes',
   'estimate-minutes': 'how long it usually takes, in minutes',
 };
 

@@ -31,7 +31,7 @@ const INSTEAD: [RegExp, (...names: string[]) => string][] = [
       `have ${job} write ${key} to a file and list it under its \`artifacts\`; here it is under $LONGHAUL_ARTIFACTS/${job}/`,
   ],
   [/^needs\./, () => 'use `if: success`, `if: failure` or `if: always` of the job'],
-  [/^steps\./, () => 'steps of a job share its workspace: write a file in the one and read it in the other'],
+  [/^steps\./, () => 'steps of a job share its workspace: write a file in one and read it in the other'],
   [/^(matrix|strategy)\b/, () => 'use `for-each` of the job, and $LONGHAUL_ITEM in the script'],
   [/^github\.workspace\b/, () => 'scripts begin in the workspace, $LONGHAUL_WORKSPACE'],
   [/^github\.token\b/, () => 'list a token under `secrets`, and use its variable in the script'],
@@ -46,7 +46,7 @@ const INSTEAD: [RegExp, (...names: string[]) => string][] = [
   [/^job\b/, () => 'use `if: success`, `if: failure` or `if: always` of a step'],
   [
     /^(hashFiles|toJSON|fromJSON|format|join|contains|startsWith|endsWith)\(/i,
-    () => 'work it out in the script',
+    () => 'compute it in the script',
   ],
   [/^(success|failure|always)\(\)$/, (name) => `write \`if: ${name}\``],
   [/^!?cancelled\(\)/, () => 'write `if: always`'],
@@ -59,5 +59,5 @@ export function expressionMessage(content: string): string {
     const match = pattern.exec(content);
     if (match) return `${shown}: there are no expressions; ${instead(...match.slice(1))}`;
   }
-  return `${shown}: there are no expressions; work it out in the script`;
+  return `${shown}: there are no expressions; compute it in the script`;
 }

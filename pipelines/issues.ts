@@ -62,7 +62,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   if (level === 'schema' || level === 'output') {
     if (isObjectSchema(path.slice(0, -1)) && isMap(value))
       return underProperties(path.slice(0, -1), String(key));
-    if (key === 'required') return 'list the names of what is required beside `properties`';
+    if (key === 'required') return 'list the required names in `required`, next to `properties`';
     return key === 'type' ? TYPES[String(value)] : undefined;
   }
   if (key === 'if') {
@@ -73,7 +73,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   const form = hintForForm(level, String(key), value);
   if (form !== undefined) return form;
   if (key === 'concurrency' && isMap(value))
-    return 'give the number of jobs; operations run side by side in any case';
+    return 'give the number of jobs; operations always run side by side';
   if (key === 'name' && path.length === 1 && typeof value === 'string') {
     const name = value.replace(/[^A-Za-z0-9]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '');
     return name && name !== value ? `write ${name.slice(0, 64)}` : undefined;
@@ -82,7 +82,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
 }
 
 /** In `{ description: one, two }`, "two" is a key. */
-const CUT_OFF = 'a text that holds a comma needs quotes within braces';
+const CUT_OFF = 'text that contains a comma needs quotes within braces';
 
 const TYPES: Partial<Record<string, string>> = {
   choice: 'use `enum` with the list of choices',

@@ -21,7 +21,9 @@ const names = z.array(text, { error: 'expected a list of names' });
 const schema: z.ZodType<boolean | Record<string, unknown>> = z.lazy(() =>
   z.union([z.boolean(), jsonSchema], { error: 'expected a schema, such as `{ type: string }`' }),
 );
-const schemas = z.array(schema, { error: 'expected a list of schemas' }).min(1, 'expected a schema at least');
+const schemas = z
+  .array(schema, { error: 'expected a list of schemas' })
+  .min(1, 'expected at least one schema');
 const schemasByName = z.record(z.string(), schema, { error: 'expected a map of names and their schemas' });
 
 const keywords = {
@@ -32,16 +34,14 @@ const keywords = {
     .meta({ description: 'Type of the value.' }),
   title: text.meta({ description: 'Name for people.' }),
   description: text.meta({ description: 'What it means, for people and models.' }),
-  default: anything.meta({ description: 'The value when a call gives none.' }),
-  examples: values.meta({ description: 'Values as examples.' }),
-  deprecated: flag.meta({ description: 'Not to be used any more.' }),
-  enum: values
-    .min(1, 'expected a value at least')
-    .meta({ description: 'The values that are allowed: a choice.' }),
+  default: anything.meta({ description: 'The value when a call has none.' }),
+  examples: values.meta({ description: 'Example values.' }),
+  deprecated: flag.meta({ description: 'Should no longer be used.' }),
+  enum: values.min(1, 'expected at least one value').meta({ description: 'The allowed values: a choice.' }),
   enumNames: names.meta({ description: 'Names for people of the values in `enum`.' }),
-  const: anything.meta({ description: 'The only value that is allowed.' }),
-  minLength: count.meta({ description: 'Fewest characters of a text.' }),
-  maxLength: count.meta({ description: 'Most characters of a text.' }),
+  const: anything.meta({ description: 'The only allowed value.' }),
+  minLength: count.meta({ description: 'Minimum length of a text, in characters.' }),
+  maxLength: count.meta({ description: 'Maximum length of a text, in characters.' }),
   pattern: text.meta({
     description:
       'Regular expression that a text must match somewhere, without look-aheads, look-behinds and back-references.',
@@ -58,24 +58,24 @@ const keywords = {
   items: schema.meta({ description: "Schema of a list's items." }),
   prefixItems: schemas.meta({ description: "Schemas of a list's first items." }),
   contains: schema.meta({ description: 'Schema that an item of a list must fit.' }),
-  minContains: count.meta({ description: 'Fewest items that fit `contains`.' }),
-  maxContains: count.meta({ description: 'Most items that fit `contains`.' }),
-  minItems: count.meta({ description: 'Fewest items of a list.' }),
-  maxItems: count.meta({ description: 'Most items of a list.' }),
+  minContains: count.meta({ description: 'Minimum number of items that fit `contains`.' }),
+  maxContains: count.meta({ description: 'Maximum number of items that fit `contains`.' }),
+  minItems: count.meta({ description: 'Minimum number of items of a list.' }),
+  maxItems: count.meta({ description: 'Maximum number of items of a list.' }),
   uniqueItems: flag.meta({ description: 'Whether the items of a list must be unique.' }),
   properties: schemasByName.meta({ description: 'Values of an object: name and schema.' }),
   required: names.meta({ description: 'Names in `properties` that must be given.' }),
   additionalProperties: schema.meta({ description: 'Schema of values that `properties` does not name.' }),
   patternProperties: schemasByName.meta({ description: 'Schemas of values whose names match a pattern.' }),
   propertyNames: schema.meta({ description: "Schema of an object's names." }),
-  minProperties: count.meta({ description: 'Fewest values of an object.' }),
-  maxProperties: count.meta({ description: 'Most values of an object.' }),
+  minProperties: count.meta({ description: 'Minimum number of values of an object.' }),
+  maxProperties: count.meta({ description: 'Maximum number of values of an object.' }),
   dependentRequired: z
     .record(z.string(), names, { error: 'expected a map of names and the names that they require' })
-    .meta({ description: 'Names that must be given when another one is.' }),
+    .meta({ description: 'Names that must be given when another one is given.' }),
   dependentSchemas: schemasByName.meta({ description: 'Schemas of the object when a name is given.' }),
   allOf: schemas.meta({ description: 'The value fits all of them.' }),
-  anyOf: schemas.meta({ description: 'The value fits one of them at least.' }),
+  anyOf: schemas.meta({ description: 'The value fits at least one of them.' }),
   oneOf: schemas.meta({ description: 'The value fits exactly one of them.' }),
   not: schema.meta({ description: 'The value does not fit it.' }),
   if: schema.meta({ description: 'Decides between `then` and `else`.' }),

@@ -37,7 +37,7 @@ function keyTable(level: Level): string {
     required.includes(key) ? 'required' : defaultOf(schema.default),
     schema.description ?? '',
   ]);
-  return table([['key', 'holds', 'default', 'what it says'], ...rows]);
+  return table([['key', 'type', 'default', 'description'], ...rows]);
 }
 
 function formOf(schema: KeySchema): string {

@@ -42,7 +42,7 @@ const retry = z.strictObject(
       .int({ error: 'expected a whole number from 1 to 100' })
       .min(1, 'expected a whole number from 1 to 100')
       .max(100, 'expected a whole number from 1 to 100')
-      .meta({ description: 'How often the step is run, the first time included: 1 to 100.' }),
+      .meta({ description: 'Maximum number of runs of the step, the first included: 1 to 100.' }),
     backoff: z
       .number({ error: 'expected seconds from 0 to 3600' })
       .min(0, 'expected seconds from 0 to 3600')
@@ -82,10 +82,8 @@ const step = z.strictObject(
     env: env.default({}).meta({ description: 'Variables of this step.' }),
     'timeout-minutes': minutes
       .optional()
-      .meta({ description: 'Longest time that one attempt may take; fractions are allowed.' }),
-    retry: retry
-      .optional()
-      .meta({ description: 'Try again when the script exits with another code than 0.' }),
+      .meta({ description: 'Maximum duration of one attempt; fractions are allowed.' }),
+    retry: retry.optional().meta({ description: 'Retry when the script exits with a code other than 0.' }),
     idempotent: flag
       .default(false)
       .meta({ description: 'Whether it may run again, without asking, after its worker died half-way.' }),
@@ -132,7 +130,7 @@ const job = z.strictObject(
     }),
     env: env.default({}).meta({ description: 'Variables of all steps of this job.' }),
     steps: list(step, 'expected a list of steps')
-      .min(1, 'expected a step at least')
+      .min(1, 'expected at least one step')
       .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
       .meta({ description: `Run one after another in one workspace; at most ${MAX_STEPS}.` }),
     artifacts: list(text('expected a path or pattern'), 'expected a list of paths and patterns')
@@ -194,9 +192,11 @@ export const pipelineFile = z
         .min(1, 'expected a whole number from 1 to 200')
         .max(200, 'expected a whole number from 1 to 200')
         .default(32)
-        .meta({ description: 'Jobs, and items of for-each, that run side by side, at most: 1 to 200.' }),
+        .meta({
+          description: 'Maximum number of jobs, and items of for-each, that run side by side: 1 to 200.',
+        }),
       'timeout-minutes': minutes.default(1440).meta({
-        description: "Longest time that the pipeline may take, people's time to answer not counted.",
+        description: 'Maximum duration of the pipeline, not counting the time that people take to answer.',
       }),
       'estimate-minutes': minutes.optional().meta({
         description: 'Usual duration, until there are past runs to estimate from; fractions are allowed.',

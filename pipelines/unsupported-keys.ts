@@ -4,7 +4,7 @@ import { didYouMean, nearest } from '../operations/near-names.js';
 import { LEVELS, type Level } from './schema.js';
 
 const STARTED =
-  'a pipeline starts when its tool is called: remove it; what a call gives stands under `inputs`';
+  'a pipeline starts when its tool is called: remove it; the arguments of a call are declared under `inputs`';
 const MACHINE = "steps run on the worker's machine: remove it";
 const ENVIRONMENT = 'use `env` for variables, and `approval` of a step to ask before it runs';
 const NO_CONTAINER = `${MACHINE}, and call \`docker run\` or \`podman run\` in a script, or run the worker itself in that image`;
@@ -14,8 +14,8 @@ const NO_CACHE =
   "there is no cache: remove it; package managers keep theirs under the worker's $HOME from run to run, and other jobs get files as `artifacts`";
 const BEFORE = 'write its commands as the first step of each job';
 const AFTER = 'write its commands as a last step with `if: always`';
-const NO_INCLUDES = 'files and jobs take nothing from others: repeat it, or use an anchor and alias of YAML';
-const WHEN_CALLED = 'a job runs in each call: decide in the script, by an input ($INPUT_...)';
+const NO_INCLUDES = 'files and jobs cannot include others: repeat it, or use an anchor and alias of YAML';
+const WHEN_CALLED = 'a job runs in every call: decide in the script, by an input ($INPUT_...)';
 const BY_STEPS = (key: string) => `steps and the pipeline have \`${key}\`: set it there`;
 const CONDITION = 'use `if`: success, failure or always';
 const RIGHTS = 'steps have the rights of the worker: remove it';
@@ -52,7 +52,7 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     after_script: AFTER,
     include: NO_INCLUDES,
     extends: NO_INCLUDES,
-    default: `${NO_INCLUDES}; variables of all steps stand under \`env\``,
+    default: `${NO_INCLUDES}; variables of all steps are set under \`env\``,
     workflow: STARTED,
     rules: STARTED,
     only: STARTED,
@@ -73,8 +73,8 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     concurrency: 'the pipeline has `concurrency`, for all jobs',
     uses: `${NO_ACTIONS} of the job's steps`,
     with: 'a script reads inputs from INPUT_* variables: remove it',
-    run: 'a script stands in a step: put it under `steps`',
-    script: 'a script stands in a step, under `run`',
+    run: 'a script belongs to a step: put it under `steps`',
+    script: 'a script belongs to a step, under `run`',
     container: NO_CONTAINER,
     image: NO_CONTAINER,
     services: NO_SERVICES,
@@ -91,7 +91,7 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     only: WHEN_CALLED,
     except: WHEN_CALLED,
     rules: WHEN_CALLED,
-    tags: `${MACHINE}; which worker that is can't be chosen here`,
+    tags: `${MACHINE}; the worker can't be chosen here`,
     dependencies: 'a job gets the `artifacts` of all jobs in its `needs`: remove it',
     extends: NO_INCLUDES,
     inherit: NO_INCLUDES,
@@ -99,8 +99,8 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     trigger: 'a script can start another pipeline: `longhaul call NAME`',
     timeout: `${BY_STEPS('timeout-minutes')}, in minutes`,
     allow_failure: 'steps have `continue-on-error`: set it there',
-    resource_group: 'operations run side by side in any case: take a lock in the script, as with `flock`',
-    interruptible: 'a call is ended by `longhaul cancel` alone: remove it',
+    resource_group: 'operations always run side by side: take a lock in the script, as with `flock`',
+    interruptible: 'only `longhaul cancel` ends a call: remove it',
     coverage: 'print it: the log is kept; or make it one of the `outputs`',
     release: 'call your forge in a script',
     pages: 'publish in a script',
@@ -172,7 +172,7 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     min: 'use `minimum`, `minLength` or `minItems`',
     max: 'use `maximum`, `maxLength` or `maxItems`',
     regex: 'use `pattern`',
-    optional: 'what `required`, beside `properties`, does not list is optional',
+    optional: 'fields that `required`, next to `properties`, does not list are optional',
     nullable: 'use `type: [string, "null"]`',
     deprecationMessage: 'use `description` and `deprecated`',
     $ref: 'write the schema out, or use an anchor and alias of YAML',
@@ -192,7 +192,7 @@ export function hintForKey(level: Level, key: string, value: unknown): string {
   if (byValue !== undefined) return byValue;
   if (Object.hasOwn(foreign, key)) return foreign[key]!;
   if (level === 'pipeline' && looksLikeJob(value))
-    return `jobs stand under \`jobs\`: indent it there, as jobs.${key}`;
+    return `jobs belong under \`jobs\`: indent it there, as jobs.${key}`;
   const near = nearest(key, own);
   if (near !== undefined) return didYouMean(key, own).slice(2);
   for (const other of ['pipeline', 'job', 'step'] as const)

@@ -19,7 +19,7 @@ function insteadOfEvents(value: unknown): string | undefined {
       'for a schedule, have cron run `longhaul call NAME --detach`, or a Temporal Schedule start a workflow that calls the tool',
     );
   if (events.some((event) => event === 'workflow_dispatch' || event === 'workflow_call'))
-    hints.push('its `inputs` stand under `inputs.properties` at the top of the file');
+    hints.push('its `inputs` are declared under `inputs.properties` at the top of the file');
   if (events.some((event) => ['push', 'pull_request', 'release'].includes(String(event))))
     hints.push('no repository is watched: have its own CI or a webhook call the tool');
   return hints.length > 0 ? `${CALL}; ${hints.join('; ')}` : undefined;
@@ -63,7 +63,7 @@ type Hint = (value: unknown) => string | undefined;
 const FORMS: [where: string, hint: Hint][] = [
   [
     'pipeline.secrets',
-    (value) => (isMap(value) ? `list the names alone: secrets: ${listOf(Object.keys(value))}` : undefined),
+    (value) => (isMap(value) ? `list only the names: secrets: ${listOf(Object.keys(value))}` : undefined),
   ],
   [
     'pipeline.jobs',
@@ -74,14 +74,14 @@ const FORMS: [where: string, hint: Hint][] = [
     'job.outputs',
     (value) =>
       isMap(value)
-        ? `list the keys alone: outputs: ${listOf(Object.keys(value))}; a script writes key=value to "$LONGHAUL_OUTPUT"`
+        ? `list only the keys: outputs: ${listOf(Object.keys(value))}; a script writes key=value to "$LONGHAUL_OUTPUT"`
         : undefined,
   ],
   [
     'job.artifacts',
     (value) => {
       const paths = itemsOf(at(value, 'paths')).filter((path) => typeof path === 'string');
-      return isMap(value) ? `list the paths alone: artifacts: ${listOf(paths)}` : undefined;
+      return isMap(value) ? `list only the paths: artifacts: ${listOf(paths)}` : undefined;
     },
   ],
   [
@@ -105,7 +105,7 @@ export function hintForText(kind: 'job' | 'step', name: string, value: unknown):
     if (value === null) return `indent its keys deeper than \`${name}\``;
     if (!Array.isArray(value)) return undefined;
     return name === 'steps'
-      ? '`steps` stands beside the jobs: indent it deeper than the name of its job'
+      ? '`steps` is at the level of the jobs: indent it deeper than the name of its job'
       : `put the list under \`steps\`: jobs.${name}.steps`;
   }
   if (typeof value !== 'string') return undefined;

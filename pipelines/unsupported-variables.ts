@@ -2,7 +2,7 @@
 
 const NEXT_STEPS =
   'variables end with their step: set it under `env`, or write it to a file of the workspace and read that in later steps';
-const AS_INPUT = 'nothing here is started by a repository: declare an input, and use its $INPUT_... variable';
+const AS_INPUT = 'no repository starts a pipeline: declare an input, and use its $INPUT_... variable';
 const RUNNER = "steps run on the worker's machine: ask it in the script";
 
 /** GitHub Actions' default variables. GITHUB_ACTIONS is left out: scripts test it to see where they run. */

@@ -131,7 +131,7 @@ export class YamlReader implements YamlData {
       return null;
     }
     if (this.#open.has(target)) {
-      this.report(offset, `*${name}: expected an alias of something else; it is within &${name}`);
+      this.report(offset, `*${name}: expected an alias of another value; it is within &${name} itself`);
       return null;
     }
     const [from = 0, to = 0] = target.range ?? [];
@@ -154,10 +154,7 @@ export class YamlReader implements YamlData {
       if (key === undefined) continue;
       const twice = pairs.get(key);
       if (twice) {
-        this.report(
-          startOf(pair.key) ?? 0,
-          `${this.#where(key)}: this key is there already; keep one of them`,
-        );
+        this.report(startOf(pair.key) ?? 0, `${this.#where(key)}: duplicate key; keep one of them`);
         continue;
       }
       pairs.set(key, pair);
@@ -194,8 +191,8 @@ export class YamlReader implements YamlData {
     this.#findExpressions(node, this.#where());
     const isNumber = typeof value === 'number' || typeof value === 'bigint';
     const refused =
-      (isNumber && !Number.isFinite(Number(value)) && 'a number that JSON has not') ||
-      (typeof value === 'string' && value.includes('\0') && 'a NUL, which no variable or script can hold');
+      (isNumber && !Number.isFinite(Number(value)) && 'a number that JSON cannot represent') ||
+      (typeof value === 'string' && value.includes('\0') && 'a NUL, which no variable or script can contain');
     if (!refused) return value;
     this.report(startOf(node) ?? 0, `${this.#where()}: expected a value that JSON can hold; got ${refused}`);
     return isNumber ? 0 : '';

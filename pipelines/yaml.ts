@@ -78,8 +78,8 @@ function rewordedError(code: string, message: string): string {
 }
 
 const SYNTAX: [pattern: RegExp, words: (message: string) => string][] = [
-  [/^TAB_AS_INDENT/, () => "a tab can't indent; use spaces"],
-  [/^BLOCK_AS_IMPLICIT_KEY/, () => 'a text that holds ": " needs quotes'],
+  [/^TAB_AS_INDENT/, () => "tabs can't be used for indentation; use spaces"],
+  [/^BLOCK_AS_IMPLICIT_KEY/, () => 'text that contains ": " needs quotes'],
   [/Unexpected scalar at node end/, () => `expected the end of the value; got more text; ${QUOTES}`],
   [/Plain value cannot start with/, (message) => `${message}; ${QUOTES}`],
   [
@@ -88,7 +88,7 @@ const SYNTAX: [pattern: RegExp, words: (message: string) => string][] = [
   ],
   [
     /Implicit keys need to be on a single line/,
-    () => 'expected a colon at the end of this line, `key:`, as other lines stand under it',
+    () => 'expected a colon at the end of this line, `key:`, since other lines are nested under it',
   ],
   [
     /Sequence item without - indicator/,
@@ -97,7 +97,7 @@ const SYNTAX: [pattern: RegExp, words: (message: string) => string][] = [
   [
     /Flow (map|sequence) in block collection must be sufficiently indented/,
     (message) =>
-      `expected ${message.at(-1)} before this, to close the ${message.includes('map') ? '{' : '['} that is open`,
+      `expected ${message.at(-1)} before this, to close the open ${message.includes('map') ? '{' : '['}`,
   ],
 ];
 

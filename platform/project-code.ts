@@ -64,7 +64,7 @@ export class NameRegistry {
     for (const name of names) {
       const other = this.#owners.get(name);
       if (other === undefined || other === path) continue;
-      const message = `there is ${this.kind} "${name}" already, in ${other}`;
+      const message = `there is already ${this.kind} "${name}", in ${other}`;
       return new ProjectError(`${path}: ${message}`, [{ path, ...placeOfName(path, name), message }]);
     }
     for (const name of names) this.#owners.set(name, path);

@@ -105,7 +105,7 @@ export class Tools {
         const { name } = file.tool;
         if (this.hasMailbox && isMailboxToolName(name))
           file.conflict = `${path}: ${mailboxNameConflict(name)}`;
-        else if (this.get(name)) file.conflict = `${path}: there is a tool "${name}" already`;
+        else if (this.get(name)) file.conflict = `${path}: there is already a tool "${name}"`;
         else this.#pipelines.set(name, file.tool);
       }
       const isNews = before.get(path)?.version !== file.version || file.conflict !== conflictBefore;

@@ -219,7 +219,7 @@ export class OperationHandle<Output = unknown> {
     const state = last ? JSON.stringify(descriptionOf(last)) : 'never read';
     if (last && isClosed(last)) throw new Error(`operation ${this.token} ended before ${wanted}: ${state}`);
     throw new WaitTimeoutError(
-      `operation ${this.token}: not within ${timeoutMs} ms that ${wanted}; last state: ${state}`,
+      `operation ${this.token}: timed out after ${timeoutMs} ms, waiting until ${wanted}; last state: ${state}`,
     );
   }
 }

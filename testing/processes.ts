@@ -39,7 +39,7 @@ export class PartProcess {
   /** Starts it, and waits until it works. @throws TestEnvironmentError with the end of its log */
   async start(): Promise<void> {
     const { part, settings } = this;
-    if (this.isRunning) throw new TestEnvironmentError(`the ${part} runs already`);
+    if (this.isRunning) throw new TestEnvironmentError(`the ${part} is already running`);
     const logStart = logSize(settings.home, part);
     this.#exited = undefined;
     const running = startPart(part, settings.home, this.#environment, () => undefined);

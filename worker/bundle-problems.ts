@@ -61,7 +61,7 @@ function conflictOf(message: string): BundleProblem | undefined {
   return {
     path: resolve(second),
     ...placeOfName(resolve(second), name),
-    message: `there is an export "${name}" already, in ${first}`,
+    message: `there is already an export "${name}", in ${first}`,
     isConflict: true,
   };
 }

@@ -51,7 +51,7 @@ export async function saveArtifacts(
       saved.push({ child, path, name, workflowId, bytes: size });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG')
-        throw refused(`artifact ${path} has too long a path; move it further up in the workspace`);
+        throw refused(`the path of artifact ${path} is too long; move it further up in the workspace`);
       throw error;
     } finally {
       await rm(copy, { force: true });
@@ -94,7 +94,9 @@ async function find(
     for (const path of kept) files.add(path);
   }
   if (files.size > MAX_FILES)
-    throw refused(`${files.size} files are more than the ${MAX_FILES} that a job can keep: pack them`);
+    throw refused(
+      `${files.size} files are more than the ${MAX_FILES} that a job can keep: pack them into an archive`,
+    );
   return [...files].sort();
 }
 
@@ -105,7 +107,7 @@ async function isInside(root: string, path: string, masking: Masking): Promise<b
   const name = masking.text(path);
   if (real === undefined) {
     if ((await lstat(full).catch(() => undefined))?.isSymbolicLink())
-      throw refused(`artifact ${name} is a link to nothing`);
+      throw refused(`artifact ${name} is a broken link`);
     return false;
   }
   if (!real.startsWith(root + sep))

@@ -99,7 +99,7 @@ export function launchStep({
     if (!record) await killGroup(folder);
     await killProcessesOfStep(stepId);
     if (!record && launcher.signalCode === null && !(await readLauncher(folder))) {
-      const why = reports.trim().slice(0, 300) || 'without a word';
+      const why = reports.trim().slice(0, 300) || 'without any output';
       const cause = (await isDiskFull(folder)) ? { code: 'ENOSPC' } : undefined;
       throw new Error(`its launcher ended at once: ${why}`, { cause });
     }

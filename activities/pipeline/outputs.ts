@@ -28,7 +28,7 @@ export async function readOutputs(path: string): Promise<ParsedOutputs> {
   }
   try {
     const stat = await file.stat();
-    if (!stat.isFile()) return { outputs: {}, problem: '$LONGHAUL_OUTPUT is no file any more' };
+    if (!stat.isFile()) return { outputs: {}, problem: '$LONGHAUL_OUTPUT is no longer a file' };
     if (stat.size > MAX_FILE_BYTES)
       return { outputs: {}, problem: `$LONGHAUL_OUTPUT holds more than ${MAX_BYTES / 1024} KiB` };
     return parseOutputs(await file.readFile('utf8'));

@@ -79,6 +79,6 @@ export function printJson(document: unknown): void {
 export function wholeNumber(text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1)
-    throw new InvalidArgumentError('expected a whole number from 1 on.');
+    throw new InvalidArgumentError('expected a whole number of 1 or more.');
   return number;
 }

@@ -174,11 +174,11 @@ function sendFailure(error: unknown, method: string): Error {
     const rpc = rpcErrorIn(text);
     if (rpc && status !== undefined && status < 500)
       return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
-    return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that is out of order`);
+    return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that fails`);
   }
   // fetch puts the reason into the cause; without a cause, the answer could not be parsed.
   const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
-  return new Unreachable(cause?.message || cause?.code || 'what answers there does not speak MCP');
+  return new Unreachable(cause?.message || cause?.code || 'the server at that address does not speak MCP');
 }
 
 function rpcErrorIn(text: string | undefined): { code: number; message: string; data?: unknown } | undefined {

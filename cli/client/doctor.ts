@@ -52,7 +52,7 @@ export function checkHome({ home }: Settings): Finding {
   try {
     checkWritable(home);
     const written = readHomeFormat(home);
-    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not there yet';
+    const note = written ? `, of Longhaul ${written.longhaul}` : existsSync(home) ? '' : ', not created yet';
     return ok(check, `${home}${note}`);
   } catch (error) {
     return fail(check, (error as Error).message);

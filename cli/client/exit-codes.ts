@@ -23,7 +23,7 @@ export const EXIT_CODES_HELP = `
 Exit codes of the commands that talk to a server:
   0    completed, or done; for status also: open
   1    the tool failed, or the command did
-  2    called wrongly: a flag, an argument, an answer or a setting; or the home can't be used
+  2    invalid flag, argument, answer or setting; or the home can't be used
   3    no server answers, or it can't reach Temporal
   4    no such operation, or it has expired
   5    canceled

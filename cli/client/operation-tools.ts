@@ -62,7 +62,7 @@ async function callWithMeta<Output>(
 
 /** Failure for a server whose tool of this name isn't Longhaul's. */
 export function unsupportedTool(name: string): CommandFailure {
-  return new CommandFailure(`the server has no ${name} like Longhaul's`, EXIT.failed);
+  return new CommandFailure(`the server's ${name} is missing, or is not Longhaul's`, EXIT.failed);
 }
 
 /** Calls a built-in tool. @throws ToolRefusal, Unreachable, RpcError */

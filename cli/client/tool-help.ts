@@ -35,7 +35,7 @@ export function toolHelp(tool: ToolDeclaration): string {
     "Longhaul's own flags, before or after the tool's name:",
     textTable([
       ['  --args <file>', 'arguments as a JSON object (- for standard input); flags win over it'],
-      ['  --detach', 'print the token at once and wait for nothing'],
+      ['  --detach', 'print the token at once, without waiting'],
       ['  --json', 'print JSON, for programs'],
       ['  --url <url>', 'MCP endpoint; also --home, --host and --port, as everywhere'],
     ]),

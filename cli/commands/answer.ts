@@ -12,7 +12,7 @@ import { CommandFailure } from '../failure.js';
 export function registerAnswer(program: Command): void {
   const command = clientCommand(program, 'answer', 'answer a question of an operation; asks in a terminal')
     .argument('<token>')
-    .argument('[key]', 'which question; may be left out when one is open')
+    .argument('[key]', 'which question; optional if only one is open')
     .option('--content <json>', 'the answer as a JSON object')
     .option('--field <name=value>', 'a field of the answer; repeat it for others', collect)
     .option('--decline', 'decline to answer; the tool is notified')
@@ -58,7 +58,7 @@ async function respond(
   if (response) {
     if (entries.length === 1) return { [first![0]]: response };
     throw usageFailure(
-      `${token}: expected a key, for several questions are open: ${Object.keys(open).join(', ')}`,
+      `${token}: expected a key, since several questions are open: ${Object.keys(open).join(', ')}`,
     );
   }
   const { isInteractive } = await import('../client/views.js');

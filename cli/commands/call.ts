@@ -24,7 +24,7 @@ export function registerCall(program: Command): void {
     .argument('<tool>')
     .argument('[flags...]', "the tool's arguments")
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input; flags win over it')
-    .option('--detach', 'print the token at once and wait for nothing')
+    .option('--detach', 'print the token at once, without waiting')
     .addHelpText('after', HELP);
   const run = async (session: Session, name: string, words: string[]) => {
     const tool = await session.tool(name);
@@ -72,7 +72,7 @@ async function call(
   const leave = () =>
     leaving.abort(
       new CommandFailure(
-        `${tool.name}: left before the server answered; see ${programCommand()} list`,
+        `${tool.name}: detached before the server answered; see ${programCommand()} list`,
         EXIT.detached,
       ),
     );

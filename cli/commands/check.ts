@@ -20,10 +20,11 @@ export function registerCheck(program: Command): void {
     .addHelpText(
       'after',
       `
-Without files, checks everything that a server and a worker would load, and starts neither: definitions, workflows that
-are missing, what workflows import, activities, and types with the project's own TypeScript. Of pipelines it names
-unknown keys, expressions and variables of GitHub Actions and GitLab CI, wrong indentation, jobs that can't run, and
-outputs whose values can't have their type. Each problem has its file, mostly its line, what was expected and what came.
+Without files, checks everything that a server and a worker would load, and starts neither: definitions, workflows
+that are missing, what workflows import, activities, and types with the project's own TypeScript. For pipelines it
+reports unknown keys, expressions and variables of GitHub Actions and GitLab CI, wrong indentation, jobs that can't
+run, and outputs whose values can't have their type. Each problem has its file, usually its line, what was expected
+and what was found.
 Exit code: 0 when all files are fine, 1 when one isn't, 2 when there is nothing to check.`,
     );
   command.action(async (operands: string[]) => {

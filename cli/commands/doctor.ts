@@ -8,7 +8,7 @@ import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul doctor`. */
 export function registerDoctor(program: Command): void {
-  const command = clientCommand(program, 'doctor', 'check that everything that is needed is there');
+  const command = clientCommand(program, 'doctor', 'check that everything needed is in place');
   const run = async () => {
     const findings = await examine(command);
     const ok = findings.every(({ status }) => status !== 'fail');

@@ -9,7 +9,7 @@ export function registerGet(program: Command): void {
   const command = clientCommand(
     program,
     'get',
-    'fetch a file that an operation has left; without a name, list its files',
+    'fetch a file of an operation; without a name, list its files',
   )
     .argument('<token>')
     .argument('[artifact]', 'name of the file')

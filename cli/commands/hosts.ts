@@ -11,8 +11,8 @@ const CONNECT_LIMIT_MS = 5_000;
 
 const HELP = `
 A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. One that has not been seen for
---host-absence-minutes loses its jobs by itself: idempotent ones start again elsewhere, others ask.
-drop does so at once, for a host that won't come back.
+--host-absence-minutes loses its jobs: idempotent ones start again elsewhere, others ask.
+drop does this at once, for a host that won't come back.
 `;
 
 /** `longhaul hosts` and `longhaul hosts drop NAME`. They connect to Temporal, not to a server. */
@@ -35,7 +35,7 @@ export function registerHosts(program: Command): void {
   );
   const drop = hosts
     .command('drop')
-    .description("give a host's jobs away: it won't come back")
+    .description("release a host's jobs, if it won't come back")
     .argument('<name>', 'name of the host')
     .option('--json', 'print JSON, for programs');
   drop.action((name: string) =>
@@ -55,7 +55,7 @@ export function registerHosts(program: Command): void {
 
 function sayUnread(tokens: string[]): void {
   for (const token of tokens)
-    say(`No worker answered for ${token}, so its jobs are not counted. Try again once a worker runs.`);
+    say(`No worker answered for ${token}, so its jobs are not included. Try again once a worker runs.`);
 }
 
 async function withTemporal(

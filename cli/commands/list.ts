@@ -29,7 +29,7 @@ export function registerList(program: Command): void {
       'only those started since then: 2026-11-21, 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d',
       since,
     )
-    .option('--limit <number>', 'at most so many', wholeNumber, 20);
+    .option('--limit <number>', 'maximum number to list', wholeNumber, 20);
   runAgainstServer(command, async (session) => {
     const { tool, status, since, limit } = command.opts<{
       tool?: string;

@@ -8,8 +8,8 @@ import { say } from '../console.js';
 import { CommandFailure } from '../failure.js';
 
 const HELP = `
-Of a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the step that runs, else the one that
-failed, else the last. Other tools have one log, which their workflows and activities write; for any tool, STEP
+For a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the running step, else the failed
+one, else the last. Other tools have one log, which their workflows and activities write; for any tool, STEP
 "operation" is that log.
 Ctrl-C detaches: the work continues.
 `;
@@ -28,21 +28,21 @@ export function registerLogs(program: Command): void {
   const command = clientCommand(
     program,
     'logs',
-    "print an operation's log, or what the steps of a pipeline have printed",
+    "print an operation's log, or the output of a pipeline's steps",
   )
     .argument('<token>')
-    .argument('[step]', 'which step; may be left out')
+    .argument('[step]', 'which step (optional)')
     .option('--follow', 'keep printing until the operation is closed, step after step')
-    .option('--tail <lines>', 'begin so many lines before the end', wholeNumber)
+    .option('--tail <lines>', 'begin this many lines before the end', wholeNumber)
     .option('--from <line>', 'begin at this line', wholeNumber)
     .option('--to <line>', 'end with this line', wholeNumber)
-    .option('--pattern <regexp>', 'only lines in which this is found')
-    .option('--numbers', "print the lines' numbers")
+    .option('--pattern <regexp>', 'only lines that match')
+    .option('--numbers', 'print line numbers')
     .addHelpText('after', HELP);
   runAgainstServer(command, async (session, token: string, step: string | undefined) => {
     const { tail, from, to, pattern } = command.opts<LogFlags>();
     if (tail !== undefined && (from ?? to) !== undefined)
-      throw usageFailure('--tail: expected neither --from nor --to beside it; got both');
+      throw usageFailure("--tail: can't be used with --from or --to");
     return logs(session, command, { token, step, tail, from, to, pattern });
   });
 }
@@ -61,7 +61,7 @@ async function logs(session: Session, command: Command, request: LogRequest): Pr
     say(
       reason === undefined
         ? 'the server is back'
-        : `no logs just now (${reason}); the work continues; retrying`,
+        : `logs can't be read (${reason}); the work continues; retrying`,
     );
   const link = {
     session,

@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.js';
 export function registerResult(program: Command): void {
   const command = clientCommand(program, 'result', 'print the result of an operation')
     .argument('<token>')
-    .option('--wait', 'wait until there is one');
+    .option('--wait', 'wait until it is available');
   runAgainstServer(command, async (session, token: string) => {
     const [{ isClosed }, { exitCodeOf, printOutcome }] = await Promise.all([
       import('../client/wire.js'),

@@ -18,7 +18,7 @@ export function registerResume(program: Command): void {
       '--from <step>',
       'where to resume: job/2, "job/Step name" or a job (default: after the last finished step)',
     )
-    .option('--detach', 'print the new token at once and wait for nothing')
+    .option('--detach', 'print the new token at once, without waiting')
     .addHelpText('after', '\nIt continues as a new operation. Ctrl-C detaches: the work continues.\n');
   runAgainstServer(command, async (session, token: string) => {
     const [{ callOperationTool }, { printToken, waitFor }] = await Promise.all([

@@ -5,7 +5,7 @@ import { print } from '../console.js';
 
 /** `longhaul status`. */
 export function registerStatus(program: Command): void {
-  const command = clientCommand(program, 'status', 'say where an operation stands').argument('<token>');
+  const command = clientCommand(program, 'status', "show an operation's status").argument('<token>');
   runAgainstServer(command, async (session, token: string) => {
     const { readChildren } = await import('../client/operation-tools.js');
     const [task, children] = await Promise.all([session.task(token), readChildren(session, token)]);

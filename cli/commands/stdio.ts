@@ -7,7 +7,9 @@ import { settingsOf } from '../settings-flags.js';
 export function registerStdio(program: Command): void {
   program
     .command('stdio')
-    .description('speak MCP on standard input and output, over the running stack or a new one that stays')
+    .description(
+      'speak MCP on standard input and output, over the running stack or a new one that keeps running',
+    )
     .action(async (_flags: unknown, command: Command) => {
       const [settings, { attachToStack }, { createLogger }] = await Promise.all([
         settingsOf(command),

@@ -11,7 +11,7 @@ export function registerTools(program: Command): void {
   const command = clientCommand(program, 'tools', 'list the tools that the server has')
     .option('--doc <tool>', "print a tool's whole documentation")
     .addOption(
-      new Option('--estimates', 'how long your latest runs of each took, and what was estimated').conflicts(
+      new Option('--estimates', 'compare the duration of your latest runs with their estimates').conflicts(
         'doc',
       ),
     )

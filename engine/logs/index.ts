@@ -66,7 +66,10 @@ export function operationLog(storage: Storage, workflowId: string): LogStorage {
 
 function assertCursorStep(cursor: LogCursor | undefined, step: string): void {
   if (cursor?.step !== undefined && cursor.step !== step)
-    throw new LonghaulError('invalid_arguments', `cursor: is of the step ${cursor.step}; got step ${step}`);
+    throw new LonghaulError(
+      'invalid_arguments',
+      `cursor: belongs to the step ${cursor.step}; got step ${step}`,
+    );
 }
 
 function assertKept({ status, token }: OperationRecord): void {
@@ -121,7 +124,7 @@ function chooseWithoutRecord(
     );
   throw new LonghaulError(
     'unavailable',
-    `${record.token}: no worker answers, so its steps aren't known just now; try again shortly, or name the step by its position, as in build/2`,
+    `${record.token}: no worker is available, so its steps aren't known; try again shortly, or name the step by its position, as in build/2`,
   );
 }
 
@@ -299,7 +302,7 @@ function assertQuery({ fromLine, toLine, tail, pattern, cursor, limit }: LogQuer
   if (fromLine !== undefined && toLine !== undefined && toLine < fromLine)
     fail(`last line: expected ${fromLine} or more, which is the first; got ${toLine}`);
   if (cursor !== undefined && fromLine !== undefined)
-    fail('cursor: continues after its page; expected no first line beside it');
+    fail("cursor: continues after its page, so it can't be used with a first line");
   if (tail !== undefined && [cursor, fromLine, toLine, pattern].some((other) => other !== undefined))
-    fail('tail: expected neither a cursor nor a first line, last line or pattern beside it');
+    fail("tail: can't be used with a cursor, first line, last line or pattern");
 }

@@ -28,7 +28,7 @@ export class LineMatcher {
   constructor(pattern: string) {
     assertPattern(pattern);
     if (openSearches >= MAX_SEARCHES)
-      throw new LonghaulError('unavailable', 'too many logs are being searched just now; try again shortly');
+      throw new LonghaulError('unavailable', 'too many logs are being searched; try again shortly');
     this.#thread = new Worker(THREAD, {
       eval: true,
       workerData: pattern,

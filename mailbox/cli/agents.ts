@@ -44,7 +44,7 @@ export function registerAgents(program: Command): void {
       print(rows.length ? textTable([head, ...rows]) : 'No agents.');
       for (const { name, dead } of status.agents)
         if (dead) say(`Dead letters of ${name}: ${dead}; see longhaul inbox ${name} --dead`);
-      if (status.offers > 0) say(`Messages for anyone that nobody has taken yet: ${status.offers}`);
+      if (status.offers > 0) say(`Messages for anyone, not yet taken: ${status.offers}`);
     }
     return EXIT.ok;
   });

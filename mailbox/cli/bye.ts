@@ -4,19 +4,19 @@ import { EXIT } from '../../cli/client/exit-codes.js';
 import { print } from '../../cli/console.js';
 
 const HELP = `
-Its wait answers bye, and its messages stay for when it registers again.
+Its wait returns bye, and its messages are kept for when it registers again.
 `;
 
 /** `longhaul bye`. */
 export function registerBye(program: Command): void {
-  const command = clientCommand(program, 'bye', 'end the waiting of an agent')
+  const command = clientCommand(program, 'bye', "end an agent's wait")
     .argument('<name>')
     .addHelpText('after', HELP);
   runAgainstServer(command, async (session, name: string) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
     const answer = await callMailboxTool<{ bye: string }>(session, 'bye', { agent_name: name });
     if (isJson(command)) printJson(answer);
-    else print(`The waiting of ${answer.bye} was ended.`);
+    else print(`The wait of ${answer.bye} was ended.`);
     return EXIT.ok;
   });
 }

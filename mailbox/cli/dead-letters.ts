@@ -5,7 +5,7 @@ import { print } from '../../cli/console.js';
 
 const HELP = `
 To see the dead letters of an agent and their IDs: longhaul inbox NAME --dead
-A message that is resent is delivered up to max_deliveries times again.
+A message that is resent is delivered up to max_deliveries more times.
 `;
 
 /** `longhaul dead-letters`. */

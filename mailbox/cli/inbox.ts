@@ -22,8 +22,8 @@ A dead letter reached its maximum deliveries without an acknowledgement. To rese
 export function registerInbox(program: Command): void {
   const command = clientCommand(program, 'inbox', "show an agent's messages")
     .argument('<name>')
-    .addOption(new Option('--follow', 'continue, and show each new message').conflicts('dead'))
-    .option('--dead', 'its dead letters instead')
+    .addOption(new Option('--follow', 'keep running, and show each new message').conflicts('dead'))
+    .option('--dead', 'show its dead letters instead')
     .addHelpText('after', HELP);
   runAgainstServer(command, async (session, name: string) => {
     const { callMailboxTool } = await import('./call-mailbox-tool.js');
@@ -47,7 +47,7 @@ async function follow(session: Session, command: Command, name: string): Promise
   const leaving = new AbortController();
   const { signal } = leaving;
   const onConnectionChange = (reason?: string) =>
-    say(reason === undefined ? 'the server is back' : `no messages just now (${reason}); retrying`);
+    say(reason === undefined ? 'the server is back' : `messages can't be read (${reason}); retrying`);
   const policy = new ReconnectPolicy({ signal, isKnown: false, onConnectionChange });
   const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
   process.once('SIGINT', leave);
@@ -82,7 +82,7 @@ async function show(command: Command, messages: InboxMessage[]): Promise<void> {
       printJson(message);
       continue;
     }
-    const { id, from = 'nobody in particular', mode, m, ctx, re, sent, deliveries } = message;
+    const { id, from = 'an unnamed sender', mode, m, ctx, re, sent, deliveries } = message;
     const state = message.state ?? `dead ${afterDeliveries(deliveries!)}`;
     const about = re === undefined ? '' : `, in response to ${re}`;
     for (const line of escapedLines(`${sent} ${id} (${mode}, ${state}) from ${from}${about}`)) print(line);

@@ -13,7 +13,7 @@ const ANSWER_MARGIN_MS = 30_000;
 
 const HELP = `
 Without --to, --type or --capability the message is for anyone: the first free agent takes it.
-An agent that --to names need not be there yet: its messages are kept for it.
+An agent named with --to need not be registered yet: its messages are kept for it.
 `;
 
 interface SendFlags {
@@ -35,20 +35,20 @@ interface SendFlags {
 /** `longhaul send`. */
 export function registerSend(program: Command): void {
   const command = clientCommand(program, 'send', 'send a message to agents')
-    .argument('<message>', 'its text; - for standard input')
-    .option('--to <names...>', 'agents that it is for, each by name')
+    .argument('<message>', 'text of the message; - for standard input')
+    .option('--to <names...>', 'recipients, by name')
     .option('--type <type>', 'only agents of this type')
     .option('--capability <capability>', 'only agents with this capability')
-    .addOption(new Option('--all', 'every agent that fits').conflicts('anyone'))
-    .option('--anyone', 'the first free one that fits')
-    .option('--mode <mode>', 'what is to be done with it (default: task)')
-    .option('--context <json>', 'anything that goes along, as JSON')
-    .option('--from <name>', 'who sends it (default: nobody in particular)')
+    .addOption(new Option('--all', 'every agent that matches').conflicts('anyone'))
+    .option('--anyone', 'the first free agent that matches')
+    .option('--mode <mode>', 'what the recipient should do with it (default: task)')
+    .option('--context <json>', 'additional data, as JSON')
+    .option('--from <name>', 'name of the sender (default: none)')
     .option('--reply-to <name>', 'agent that gets the response as a message')
     .option('--key <text>', 'idempotency key: sending the same message again has no effect')
     .option(
       '--max-deliveries <count>',
-      'after so many without an acknowledgement it is a dead letter (default: 5)',
+      'deliveries without an acknowledgement before it is a dead letter (default: 5)',
       wholeNumber,
     )
     .addOption(new Option('--wait [any|all]', 'wait for a response').choices(['any', 'all']).preset('all'))

@@ -25,7 +25,7 @@ export async function endSession(
     if (error.why === 'repeat') return;
     if (error.why === 'gone') throw agentTakenOver();
     if (error.why === 'not_parent')
-      throw new LonghaulError('wrong_state', `"${name}" is no child of "${by!.name}"`);
+      throw new LonghaulError('wrong_state', `"${name}" is not a child of "${by!.name}"`);
     throw notFound;
   }
 }

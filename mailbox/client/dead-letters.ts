@@ -65,7 +65,10 @@ async function inboxWith(workflows: MailboxWorkflows, principal: string, message
 }
 
 function noDeadLetter(): LonghaulError {
-  return new LonghaulError('not_found', 'message_id: there is no such dead letter, or no longer');
+  return new LonghaulError(
+    'not_found',
+    'message_id: no such dead letter, or it was already resent or dropped',
+  );
 }
 
 function refusalOf({ why }: RefusedError, inbox: string): LonghaulError {

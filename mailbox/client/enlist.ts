@@ -51,7 +51,7 @@ export class Enlistments {
     }
     throw new LonghaulError(
       'wrong_state',
-      `there are too many agents already (at most ${AGENTS_LIMIT}); end some, or use a name again`,
+      `too many agents (at most ${AGENTS_LIMIT}); end some, or reuse a name`,
     );
   }
 

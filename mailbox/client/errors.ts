@@ -14,15 +14,15 @@ export function inboxFull(name: string): LonghaulError {
 
 /** `not_found`: no inbox has this name. */
 export function inboxNotFound(name: string): LonghaulError {
-  return new LonghaulError('not_found', `there is no agent "${name}", and nothing was sent to it`);
+  return new LonghaulError('not_found', `there is no agent "${name}"; nothing was sent to it`);
 }
 
 /** `not_found`: the agent ID isn't one of this principal's, or its inbox doesn't know it. */
 export function agentNotFound(): LonghaulError {
-  return new LonghaulError('not_found', 'agent_id: there is no such agent; register first');
+  return new LonghaulError('not_found', 'agent_id: unknown agent; register first');
 }
 
 /** `wrong_state`: a later registration has the agent's name. */
 export function agentTakenOver(): LonghaulError {
-  return new LonghaulError('wrong_state', 'agent_id: another registration has taken this name over');
+  return new LonghaulError('wrong_state', 'agent_id: another registration has taken over this name');
 }

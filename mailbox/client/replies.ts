@@ -149,5 +149,5 @@ class ReplyReader {
 }
 
 function messageNotFound(): LonghaulError {
-  return new LonghaulError('not_found', 'message_id: there is no such message, or no longer');
+  return new LonghaulError('not_found', 'message_id: no such message, or it is no longer kept');
 }

@@ -56,12 +56,15 @@ function refusalOf({ why }: RefusedError, where: string, messageId: string): Lon
     case 'unknown_message':
       return new LonghaulError(
         'not_found',
-        `${where}: this agent has no message ${JSON.stringify(messageId)}, or no longer`,
+        `${where}: this agent does not have the message ${JSON.stringify(messageId)}, or no longer has it`,
       );
     case 'answered':
-      return new LonghaulError('wrong_state', `${where}: ${messageId} was answered already, otherwise`);
+      return new LonghaulError(
+        'wrong_state',
+        `${where}: ${messageId} was already answered, with another response`,
+      );
     case 'bye':
-      return new LonghaulError('wrong_state', 'agent_id: the waiting of this agent was ended');
+      return new LonghaulError('wrong_state', 'agent_id: the session of this agent was ended');
     default:
       return agentTakenOver();
   }

@@ -98,7 +98,7 @@ async function put(
 
 async function offer(workflows: MailboxWorkflows, principal: string, message: StoredMessage): Promise<void> {
   await ignoringRepeats(workflows.updateDirectory(principal, offerUpdate, message), () =>
-    capacityExceeded(`${OFFERS_LIMIT} messages for anyone wait already`),
+    capacityExceeded(`${OFFERS_LIMIT} messages for anyone are already waiting`),
   );
 }
 
@@ -174,6 +174,6 @@ async function matchingAgents(
   if (names.length > 0) return names;
   throw new LonghaulError(
     'not_found',
-    `to: no agent that is there matches ${JSON.stringify(selector)}; send it to one by name, or to anyone, to have it kept`,
+    `to: no present agent matches ${JSON.stringify(selector)}; to have the message kept, send it to a name or to anyone`,
   );
 }

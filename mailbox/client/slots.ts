@@ -35,7 +35,7 @@ export class Slots {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         queue.delete(waiter);
-        reject(new LonghaulError('unavailable', 'too many calls are under way; try again shortly'));
+        reject(new LonghaulError('unavailable', 'too many calls are in progress; try again shortly'));
       }, limitMs);
       const waiter: Waiter = { resolve, timer };
       queue.add(waiter);

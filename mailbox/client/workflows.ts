@@ -192,7 +192,7 @@ export class MailboxWorkflows {
     }
     return pending.catch((error: unknown) => {
       if (isGrpcError(error, [FAILED_PRECONDITION]))
-        throw new LonghaulError('unavailable', 'no worker answers; try again shortly', { cause: error });
+        throw new LonghaulError('unavailable', 'no worker is available; try again shortly', { cause: error });
       return undefinedIf('not_found')(error);
     });
   }
@@ -257,7 +257,7 @@ export class MailboxWorkflows {
         return await client.workflow.getHandle(workflowId).executeUpdate(update, call);
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError)) throw error;
-        if (!start) throw new LonghaulError('not_found', 'there is no such agent', { cause: error });
+        if (!start) throw new LonghaulError('not_found', 'unknown agent', { cause: error });
         return starting(client);
       }
     };

@@ -4,16 +4,16 @@ import { defineMailboxTool } from './mailbox-tool.js';
 
 export const bye = defineMailboxTool({
   name: 'bye',
-  title: 'End the waiting of an agent',
-  description: "Ends your own waiting, or a child's: its wait answers bye. Its messages stay.",
+  title: "End an agent's wait",
+  description: "Ends your own wait, or a child's: it returns bye. Its messages are kept.",
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({
     agent_name: z.string().optional().describe('The child. Default: you'),
-    agent_id: agentId.optional().describe('Yours, always'),
+    agent_id: agentId.optional().describe('Always yours'),
   }),
   async run(engine, { principal, isPerson }, { agent_name, agent_id }) {
     if (agent_id === undefined && !isPerson)
-      throw missingArgument('agent_id', "your own, or the parent's of the agent");
+      throw missingArgument('agent_id', "yours, or that of the agent's parent");
     const name =
       agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(principal, agent_id));
     if (name === undefined) throw missingArgument('agent_name', "the agent's name");

@@ -11,7 +11,7 @@ const SEEN_LIMIT = 1_000;
 
 export const checkInbox = defineMailboxTool({
   name: 'check_inbox',
-  title: 'Look into an inbox',
+  title: 'Check an inbox',
   description: "An agent's messages, oldest first, without taking them.",
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
@@ -20,7 +20,7 @@ export const checkInbox = defineMailboxTool({
       .array(z.string().max(200))
       .max(SEEN_LIMIT)
       .optional()
-      .describe('Wait until there is another than these ids'),
+      .describe('Wait for messages other than these ids'),
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, { agent_name, seen, timeout_seconds }) {

@@ -8,7 +8,7 @@ export const checkReplies = defineMailboxTool({
   name: 'check_replies',
   title: 'Check replies',
   description:
-    'Responses to a message you sent: {"r": by agent, "state": where it is with the others, "progress": what they reported}. nw: the wait timed out. dead_lettered: never acknowledged, see dead_letters.',
+    'Responses to a message you sent: {"r": by agent, "state": of the others, "progress": what they reported}. nw: the wait timed out. dead_lettered: never acknowledged, see dead_letters.',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     message_id: messageId,

@@ -6,11 +6,11 @@ export const checkStatus = defineMailboxTool({
   name: 'check_status',
   title: 'Check status',
   description:
-    'The agents: waiting, busy, away (left its wait) or gone, with their queues; and how many messages for anyone nobody has taken yet (offers).',
+    'The agents: waiting, busy, away (left its wait) or gone, with their queues; and how many messages for anyone are not yet taken (offers).',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input: z.strictObject({
     parent: z.string().optional().describe('Only its children'),
-    cursor: z.string().optional().describe('next_cursor of the page before'),
+    cursor: z.string().optional().describe('next_cursor of the previous page'),
     limit: z.number().optional(),
   }),
   async run(engine, { principal }, { parent, cursor, limit }) {

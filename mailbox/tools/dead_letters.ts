@@ -13,7 +13,7 @@ export const deadLetters = defineMailboxTool({
     action: z.enum(['list', 'resend', 'drop']).default('list'),
     agent_name: z.string().optional().describe('For list'),
     message_id: messageId.optional(),
-    agent_id: agentId.optional().describe('Yours, except for list'),
+    agent_id: agentId.optional().describe('Yours; not for list'),
   }),
   async run(engine, { principal, isPerson }, { action, agent_name, message_id, agent_id }) {
     const { mailbox } = engine;

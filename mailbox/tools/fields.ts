@@ -15,7 +15,7 @@ export const timeoutSeconds = z
   .gt(0)
   .max(LONGEST_WAIT_SECONDS)
   .optional()
-  .describe('Default: as fits, up to 60');
+  .describe('Default: by client, up to 60');
 
 /** Described only at register_and_wait, which the descriptions of the other waits refer to. */
 export const also = z.array(z.string().min(1).max(1000)).max(OPERATIONS_LIMIT).optional();

@@ -10,21 +10,21 @@ export const registerAndWait = defineMailboxTool({
   name: 'register_and_wait',
   title: 'Register and wait',
   description: [
-    'Registers you as an agent and waits for work. Gives your agent_id once: keep it.',
-    'Every wait answers one of:',
+    'Registers you as an agent and waits for work. Returns your agent_id once: keep it.',
+    'Every wait returns one of:',
     '{"nw":true}: no work yet; call wait again at once, saying nothing.',
     '{"id","m"}: a message; do what m says, then respond_and_wait. from, mode: as before if missing. ctx: its context. re: it answers your message. again: you may have had it.',
-    '{"ops"}: operations ended, by token. {"gone"}: another took your name: stop. {"bye"}: you are done: stop.',
+    '{"ops"}: operations ended, by token. {"gone"}: another agent took your name: stop. {"bye"}: you are done: stop.',
   ].join('\n'),
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
     agent_name: z.string().describe('Letters, digits, . _ -'),
     agent_type: z.string().describe('E.g. claude-code'),
     capabilities: z.array(z.string()).default([]),
-    parent: z.string().optional().describe('Agent that may end your waiting'),
-    agent_id: agentId.optional().describe('To come back as the same agent'),
+    parent: z.string().optional().describe('Agent that may end your wait'),
+    agent_id: agentId.optional().describe('To return as the same agent'),
     also: also.describe('Tokens of operations whose end also ends the wait'),
-    lease_seconds: leaseSeconds.describe('Until a message you have comes again. Default: 900'),
+    lease_seconds: leaseSeconds.describe('Until a message you have is redelivered. Default: 900'),
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, caller, input) {
@@ -35,7 +35,7 @@ export const registerAndWait = defineMailboxTool({
     if (name !== agent_name)
       throw new LonghaulError(
         'invalid_arguments',
-        `agent_id: expected one of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
+        `agent_id: expected an ID of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
       );
     continueBy(caller, 'register_and_wait', { ...input, agent_id: id }, timeout_seconds);
     const answer = await waitForWork(engine, caller, {

@@ -14,9 +14,9 @@ const input = z.strictObject({
   to: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .describe('Agent or agents, there or not yet. Default: anyone'),
+    .describe('Agent or agents, registered or not. Default: anyone'),
   type: z.string().optional().describe('Only agents of this type'),
-  capability: z.string().optional().describe('Only agents with it'),
+  capability: z.string().optional().describe('Only agents with this'),
   who: z
     .enum(['all', 'anyone'])
     .optional()
@@ -27,11 +27,8 @@ const input = z.strictObject({
   from: z.string().optional().describe('Your name, if you have no agent_id'),
   reply_to: z.string().optional().describe('Agent that gets the response as a message'),
   ttl_seconds: z.number().optional(),
-  max_deliveries: z
-    .number()
-    .optional()
-    .describe('Without acknowledgement, then it is a dead letter. Default: 5'),
-  idempotency_key: z.string().min(1).max(200).optional().describe('The same key and message sends once'),
+  max_deliveries: z.number().optional().describe('Before it becomes a dead letter. Default: 5'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('The same key and message is sent once'),
   wait_for_reply: z.union([z.boolean(), z.enum(['any', 'all'])]).default(false),
   timeout_seconds: timeoutSeconds,
 });
@@ -42,7 +39,7 @@ export const sendMessage = defineMailboxTool({
   name: 'send_message',
   title: 'Send a message',
   description:
-    'Sends a message to agents. Gives its id, for check_replies; with wait_for_reply the responses too.',
+    'Sends a message to agents. Returns its id, for check_replies; with wait_for_reply also the responses.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input,
   async run(engine, caller, args) {

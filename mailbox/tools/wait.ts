@@ -11,7 +11,7 @@ export const wait = defineMailboxTool({
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input: z.strictObject({
     agent_id: agentId,
-    ack: messageId.optional().describe('Message you had and will not respond to; else it comes again'),
+    ack: messageId.optional().describe('Message you had and will not respond to; else it is redelivered'),
     also,
     lease_seconds: leaseSeconds,
     timeout_seconds: timeoutSeconds,

@@ -44,7 +44,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
 
   const assertEpoch = (epoch: number, isByeAllowed = false): void => {
     if (state.epoch !== epoch) refuse('gone', `another registration has taken over "${name}"`);
-    if (state.isBye && !isByeAllowed) refuse('bye', `the waiting of "${name}" was ended`);
+    if (state.isBye && !isByeAllowed) refuse('bye', `the session of "${name}" was ended`);
   };
 
   setHandler(

@@ -78,7 +78,7 @@ async function cancel(
 /** @throws Problem `job-expired` */
 function hasEnded(record: OperationRecord): Problem {
   const status = STATUS_NAMES[assertNotExpired(record).status].job;
-  return new Problem('wrong-state', `the job has ended already: it is ${status}`, {
+  return new Problem('wrong-state', `the job has already ended: it is ${status}`, {
     members: { job_status: status, status_url: jobPath(record.token) },
   });
 }

@@ -74,7 +74,7 @@ export function eventStream(
         controller.enqueue(encoder.encode(text));
         cutOff = setTimeout(() => {
           end();
-          controller.error(new Error('the reader of an event stream reads nothing'));
+          controller.error(new Error('the reader of an event stream is not reading'));
         }, slowReaderMs);
       },
       cancel: end,

@@ -83,7 +83,7 @@ export const kickoffQuery = z.strictObject({
 export const kickoffResponses = {
   200: json(
     kickoffSchema,
-    'The job has ended: that of a short tool within the wait, or an earlier one with the same key.',
+    'The job has ended: a short one within the wait, or an earlier one with the same key.',
     HEADERS,
   ),
   202: json(kickoffSchema, 'The job is durable and runs independently of this connection.', HEADERS),

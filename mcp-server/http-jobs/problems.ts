@@ -22,17 +22,17 @@ export const PROBLEMS = {
   },
   'invalid-request': {
     status: 400,
-    title: 'The request does not fit its schema',
+    title: 'The request does not match its schema',
     advice: 'Correct the fields that `errors` names; unknown fields are refused.',
   },
   'invalid-arguments': {
     status: 400,
-    title: "The arguments do not fit the tool's schema",
+    title: "The arguments do not match the tool's schema",
     advice: 'Nothing was started. Correct the arguments that `detail` names.',
   },
   'invalid-answer': {
     status: 400,
-    title: 'The answer does not fit the question',
+    title: "The answer does not match the question's schema",
     advice: 'The question is still open. Correct the answer.',
   },
   'invalid-cursor': {
@@ -42,17 +42,17 @@ export const PROBLEMS = {
   },
   'invalid-prefer': {
     status: 400,
-    title: 'The Prefer header can not be read',
+    title: 'The Prefer header is invalid',
     advice: 'Send `respond-async`, `wait=SECONDS`, or both.',
   },
   'invalid-idempotency-key': {
     status: 400,
-    title: 'The Idempotency-Key can not be used',
+    title: 'The Idempotency-Key is invalid',
     advice: 'Send 1 to 255 visible ASCII characters.',
   },
   'invalid-session': {
     status: 400,
-    title: 'The session header can not be used',
+    title: 'The session header is invalid',
     advice: 'Longhaul-Session: 1 to 200 visible ASCII characters. Mcp-Session-Id: as the server gave it.',
   },
   'invalid-event-id': {
@@ -67,18 +67,18 @@ export const PROBLEMS = {
   },
   'unknown-route': {
     status: 404,
-    title: 'There is no such route',
+    title: 'Unknown route',
     advice: '/openapi.json lists all routes.',
   },
   'unknown-tool': {
     status: 404,
-    title: 'There is no such tool',
+    title: 'Unknown tool',
     advice: 'GET /v1/tools lists them.',
   },
   'job-not-found': {
     status: 404,
-    title: 'There is no such job',
-    advice: "It never existed, is no longer kept, or is somebody else's. GET /v1/jobs lists yours.",
+    title: 'Unknown job',
+    advice: 'It never existed, is no longer kept, or belongs to another caller. GET /v1/jobs lists yours.',
   },
   'resource-not-found': {
     status: 404,
@@ -112,7 +112,7 @@ export const PROBLEMS = {
   },
   'range-not-satisfiable': {
     status: 416,
-    title: 'The range can not be served',
+    title: 'The range cannot be served',
     advice: 'Content-Range has the size in bytes.',
   },
   'idempotency-key-reused': {
@@ -137,7 +137,7 @@ export const PROBLEMS = {
   },
   'not-supported': {
     status: 501,
-    title: 'This server can not do that',
+    title: 'This server cannot do that',
     advice: 'Its Temporal server lacks a required feature, which `detail` names.',
   },
   'server-stopping': {
@@ -147,7 +147,7 @@ export const PROBLEMS = {
   },
   unavailable: {
     status: 503,
-    title: 'Temporal can not be reached',
+    title: 'Temporal cannot be reached',
     advice:
       'Running jobs continue. Try again after Retry-After; repeat a kickoff with its Idempotency-Key, so that it starts once.',
   },

@@ -39,12 +39,12 @@ function linesOf(
       'States: queued, running, input_required; final: completed, failed, cancelled, errored (timed out), expired.',
     following: [
       wait
-        ? 'Waits, and gives a token when that takes longer than timeout; with wait false at once.'
-        : 'Gives a token at once; with wait true it waits, for timeout seconds at most.',
-      'Then do what next_action says: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
-      `Results stay ${keepAliveSeconds} s. Lost the token? operation_list.`,
+        ? 'Waits, and returns a token if that takes longer than timeout; with wait false at once.'
+        : 'Returns a token at once; with wait true it waits, for timeout seconds at most.',
+      'Then follow next_action: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
+      `Results are kept ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
-    cancel: `operation_cancel ends the work, again and again alike; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
+    cancel: `operation_cancel ends the work, idempotently; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${withoutWait(exampleInputJson(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${exampleResultJson(example)}}.`,

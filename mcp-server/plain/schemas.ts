@@ -21,14 +21,14 @@ export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): J
       wait: {
         type: 'boolean',
         default: wait,
-        description: 'Wait for the end within this call, for timeout seconds at most.',
+        description: 'Wait for the end within this call, for at most timeout seconds.',
       },
       timeout: {
         type: 'number',
         exclusiveMinimum: 0,
         maximum: LONGEST_WAIT_SECONDS,
         default: timeoutSeconds,
-        description: 'With wait: for how many seconds. The end of the wait ends nothing else.',
+        description: 'Maximum wait, in seconds. The work continues after it.',
       },
     },
   });

@@ -12,14 +12,15 @@ const META_KEY = 'longhaul/idempotencyKey';
 const LONGEST_KEY = 200;
 
 /** Line about idempotency in the descriptions of tools. */
-export const KEY_LINE = 'The same idempotency_key and arguments give the same operation; others are refused.';
+export const KEY_LINE =
+  'The same idempotency_key and arguments return the same operation; others are refused.';
 
 const property: JsonSchema = {
   type: 'string',
   minLength: 1,
   maxLength: LONGEST_KEY,
   description:
-    'A text of your choice. The same call with the same key gives the operation that it started the first time, so a call whose answer was lost can be repeated.',
+    'A text of your choice. The same call with the same key returns the operation that it first started, so a call whose answer was lost can be repeated.',
 };
 
 /** Adds the argument `idempotency_key` to a tool's input schema. */

@@ -37,7 +37,7 @@ export function listedTool(tool: Tool, lines: ProtocolLines): ListedTool {
 export function shortTool(tool: Tool): ListedTool {
   const { name, timeoutSeconds, example } = tool;
   return listedTool(tool, {
-    states: 'No states: the call gives the result, or isError.',
+    states: 'No states: the call returns the result, or isError.',
     following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
     cancel: 'The end of the call cancels nothing.',
     idempotency: KEY_LINE,

@@ -44,7 +44,7 @@ export function resultText({ result }: OperationRecord, tool: Tool | undefined):
   const json = JSON.stringify(result) ?? 'null';
   const bytes = Buffer.byteLength(json);
   if (bytes > INLINE_RESULT_BYTES)
-    return `The result has ${(bytes / 1024 / 1024).toFixed(1)} MiB, too much to show here. Read it under the link, or ask for less.`;
+    return `The result has ${(bytes / 1024 / 1024).toFixed(1)} MiB, too much to show here. Read it at the link, or ask for less.`;
   if (!tool) return json;
   try {
     return tool.toText(result);
@@ -96,12 +96,12 @@ export const INVALID_ARGUMENTS_ADVICE = 'Nothing was done. Correct the call and 
 /** Next steps for errors whose message has none. */
 const ADVICE: Partial<Record<ErrorKind, string>> = {
   invalid_arguments: INVALID_ARGUMENTS_ADVICE,
-  not_found: 'operation_list shows which operations there are.',
+  not_found: 'operation_list shows your operations.',
   expired: 'Results are kept for a limited time. Call the tool again if it is still needed.',
-  wrong_state: 'operation_get shows where it stands.',
+  wrong_state: 'operation_get shows its state.',
   invalid_answer: 'The question is still open. Correct the answer and try again.',
   unavailable:
-    'Running work continues. Try again shortly; a start with the same idempotency_key, if it had one, else operation_list shows first whether it has begun.',
+    'Running work continues. Try again shortly; repeat a start with the same idempotency_key, or if it had none, check operation_list first.',
 };
 
 /** Machine-readable part of an error, for a result's `_meta`. */

@@ -91,7 +91,7 @@ function assertPlain(tool: Tool, client: Client): void {
   if (tool.withoutTasks === 'hidden')
     throw new ProtocolError(
       ProtocolErrorCode.InvalidRequest,
-      `the tool ${tool.name} runs for long, and this client declares nothing by which it could follow it ` +
+      `the tool ${tool.name} is long-running, and this client declares no capability to follow it ` +
         `(experimental.asyncTools, experimental.twoStage, tasks)`,
     );
   if (client.needsTasks) throw client.needsTasks(tool);

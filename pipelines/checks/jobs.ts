@@ -31,7 +31,7 @@ function checkNeeds(jobs: unknown, report: Report): void {
     const kept = new Set<string>();
     for (const [index, need] of typeof needs === 'string' ? [[0, needs] as const] : textsOf(needs)) {
       const path = needPath(name, needs, index);
-      if (kept.has(need)) report(path, `"${need}" is there already; list it once`);
+      if (kept.has(need)) report(path, `"${need}" is already listed; list it once`);
       else if (at(jobs, need) !== undefined) kept.add(need);
       else report(path, () => `there is no job "${need}"${didYouMean(need, Object.keys(jobs as object))}`);
     }
@@ -39,7 +39,7 @@ function checkNeeds(jobs: unknown, report: Report): void {
     if (condition === 'failure' && (needs === undefined || (Array.isArray(needs) && needs.length === 0)))
       report(
         ['jobs', name, 'if'],
-        'the job can never run: failure is that of the jobs in `needs`, which it lacks',
+        'the job can never run: `if: failure` is about the jobs in `needs`, and it has none',
       );
   }
   checkOrder(jobs, known, conditions, report);
@@ -85,14 +85,14 @@ function checkForEach(file: unknown, input: unknown, path: KeyPath, report: Repo
     const near = () => didYouMean(input, known) || '; add it to inputs.properties, with `type: array`';
     report(path, () => `there is no input "${input}"${near()}`);
   } else if (at(schema, 'type') !== 'array') {
-    report(path, `expected an input that is a list; "${input}" has not \`type: array\``);
+    report(path, `expected an input that is a list; "${input}" lacks \`type: array\``);
   }
 }
 
 function checkTwice(list: unknown, path: KeyPath, report: Report): void {
   const seen = new Set<string>();
   for (const [index, one] of textsOf(list)) {
-    if (seen.has(one)) report([...path, index], `"${one}" is there already; list it once`);
+    if (seen.has(one)) report([...path, index], `"${one}" is already listed; list it once`);
     seen.add(one);
   }
 }
@@ -102,5 +102,5 @@ function checkArtifact(pattern: string, path: KeyPath, report: Report): void {
   const parts = plain.split(/[/{}(),|]/);
   const isOutside = /^!?(\/|~|[A-Za-z]:)/.test(plain) || parts.includes('..');
   if (isOutside) report(path, `expected a path or pattern within the workspace; got "${pattern}"`);
-  else if (plain.includes('$')) report(path, `variables aren't filled in here; got "${pattern}"`);
+  else if (plain.includes('$')) report(path, `variables aren't expanded here; got "${pattern}"`);
 }

@@ -85,8 +85,8 @@ function checkType(output: unknown, name: string, job: unknown, jobName: string,
   report(
     ['outputs', name, keyword],
     isEach && KEYWORDS[keyword] === 'array'
-      ? `has no effect on text; the job "${jobName}" runs for each item, and the output is the list of their values: give \`type\`, that of one value`
-      : `has no effect on text, which an output without \`type\` is; add \`type: ${KEYWORDS[keyword]}\``,
+      ? `has no effect on text; the job "${jobName}" runs for each item, and the output is the list of their values: set \`type\` to the type of one value`
+      : `has no effect on text, the default type of an output; add \`type: ${KEYWORDS[keyword]}\``,
     'key',
   );
   return false;

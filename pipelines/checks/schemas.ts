@@ -63,7 +63,7 @@ function checkObjectSchema(
     const variable = variableOf(name);
     const other = variables.get(variable);
     if (other !== undefined)
-      report(place, `it would be the variable ${variable}, as "${other}" is; rename one of them`, 'key');
+      report(place, `it would be the variable ${variable}, like "${other}"; rename one of them`, 'key');
     else variables.set(variable, name);
   }
   checkSchema(schema, path, report);
@@ -168,7 +168,7 @@ function checkBounds(schema: Record<string, unknown>, path: KeyPath, report: Rep
     if (least > most || (least === most && !mayBeEqual))
       report(
         [...path, lower],
-        `expected ${mayBeEqual ? 'at most' : 'less than'} \`${upper}\`, ${most}; got ${least}: no value fits both`,
+        `expected ${mayBeEqual ? 'at most' : 'less than'} \`${upper}\`, ${most}; got ${least}: no value satisfies both`,
       );
   }
 }

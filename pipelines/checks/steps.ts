@@ -31,12 +31,12 @@ function checkStep(step: Record<string, unknown>, index: number, path: KeyPath, 
     if (approval === undefined && !FOREIGN.some((key) => key in step))
       report([...path, 'run'], 'missing; expected a script, or `approval`');
     for (const key of OF_SCRIPTS)
-      if (key in step) report([...path, key], 'a step without `run` has no use for it; remove it', 'key');
+      if (key in step) report([...path, key], 'has no effect on a step without `run`; remove it', 'key');
   }
   if (index === 0 && at(step, 'if') === 'failure')
     report(
       [...path, 'if'],
-      'the step can never run: failure is that of earlier steps of its job; it is the first',
+      'the step can never run: `if: failure` is about earlier steps of its job, and it is the first',
     );
   checkFields(at(approval, 'fields'), [...path, 'approval', 'fields'], report);
   const folder = at(step, 'working-directory');
@@ -58,7 +58,7 @@ function checkName(
   const name = typeof given === 'string' ? given : `step ${index + 1}`;
   const other = names.get(name);
   if (other === undefined) names.set(name, index);
-  else report([...path, 'name'], `"${name}" is the name of step ${other + 1} too; give each its own`);
+  else report([...path, 'name'], `"${name}" is also the name of step ${other + 1}; give each its own name`);
 }
 
 function checkFolder(folder: string, path: KeyPath, report: Report): void {
@@ -66,5 +66,5 @@ function checkFolder(folder: string, path: KeyPath, report: Report): void {
     /^(\/|~|[A-Za-z]:)/.test(folder) || posix.normalize(folder.replaceAll('\\', '/')).split('/')[0] === '..';
   if (isOutside) report(path, `expected a folder within the workspace; got "${folder}"`);
   else if (folder.includes('$'))
-    report(path, `variables aren't filled in here; got "${folder}"; use cd in the script`);
+    report(path, `variables aren't expanded here; got "${folder}"; use cd in the script`);
 }

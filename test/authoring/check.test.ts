@@ -120,7 +120,7 @@ export type Work = typeof activities;
   );
   expectLine(/^workflows\/builtin\.ts:1:\d+: a workflow can't import "fs"; do that work in an activity/);
   expectLine(/^workflows\/unresolved\.ts:2:\d+: .*Can't resolve '\.\.\/lib\/nothing\.js'/);
-  expectLine(/^activities\/work\.ts:2:23: there is an activity "work" already, in activities\/twice\.ts$/);
+  expectLine(/^activities\/work\.ts:2:23: there is already an activity "work", in activities\/twice\.ts$/);
   expectLine(/^pipelines\/bad\.yml:1:\d+: .*rnu/);
   expect(code).toBe(1);
 });

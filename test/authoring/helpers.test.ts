@@ -61,7 +61,7 @@ describe('requestInput', () => {
     await closed(defaulted);
     expect(await answersOf(defaulted)).toEqual([{ key: 'input-1', action: 'accept', is_default: true, at }]);
     expect(textOf({ result: await caller.call('operation_get', { token: defaulted }) })).toContain(
-      'Nobody answered in time, so the default was taken: input-1.',
+      'No answer came in time, so the default was used: input-1.',
     );
     expect((await run(parts, ['status', defaulted])).stdout).toMatch(
       /answered +input-1: the default, since nobody answered in time\n/,

@@ -140,7 +140,7 @@ async function doubled({ jobs }: Clients, operations: number): Promise<string[]>
   let found = new Set<string>();
   const isComplete = async () => {
     found = new Set();
-    for (const tool of ['chores', 'steps']) {
+    for (const tool of ['batches', 'steps']) {
       for (let cursor = ''; ;) {
         const { status, body } = await jobs.get(`/v1/jobs?tool=${tool}&limit=100${cursor}`);
         if (status !== 200) return false;

@@ -6,7 +6,7 @@ import { Polls, type Clients } from './polls.js';
 const POLL_MS = 700;
 /** How long an operation may take after the last kill, in milliseconds. */
 const END_LIMIT_MS = 180_000;
-const CHORES = { chores: 3, secondsEach: 2 };
+const BATCHES = { batches: 3, secondsEach: 2 };
 
 interface Kind {
   tool: string;
@@ -25,19 +25,19 @@ const answer = ({ wire }: Clients, token: string) =>
 const cancel = ({ jobs }: Clients, token: string) => jobs.post(`/v1/jobs/${token}:cancel`);
 
 const KINDS: Kind[] = [
-  { tool: 'chores', args: CHORES, ends: 'succeeded' },
+  { tool: 'batches', args: BATCHES, ends: 'succeeded' },
   { tool: 'steps', args: {}, ends: 'succeeded' },
   {
-    tool: 'chores',
-    args: { ...CHORES, ends: 'asks' },
+    tool: 'batches',
+    args: { ...BATCHES, ends: 'asks' },
     ends: 'succeeded',
     act: async (clients, token, progress) => progress >= 30 && answer(clients, token),
   },
   { tool: 'steps', args: {}, ends: 'succeeded' },
-  { tool: 'chores', args: { ...CHORES, ends: 'failed' }, ends: 'failed' },
+  { tool: 'batches', args: { ...BATCHES, ends: 'failed' }, ends: 'failed' },
   {
-    tool: 'chores',
-    args: { ...CHORES, chores: 30 },
+    tool: 'batches',
+    args: { ...BATCHES, batches: 30 },
     ends: 'canceled',
     act: async (clients, token, progress) => progress >= 12 && cancel(clients, token),
   },

@@ -128,10 +128,10 @@ export class Polls {
   }
 }
 
-/** How far the work is by the message of its activity (`project/activities/chores.ts`). */
+/** How far the work is by the message of its activity (`project/activities/batches.ts`). */
 function numberIn(message: string | undefined): number | undefined {
-  const unit = /^unit (\d+) of part (\d+)$/.exec(message ?? '');
+  const unit = /^unit (\d+) of batch (\d+)$/.exec(message ?? '');
   if (unit) return Number(unit[1]) + (Number(unit[2]) - 1) * 10;
-  const done = /^part (\d+) is done$/.exec(message ?? '');
+  const done = /^batch (\d+) is done$/.exec(message ?? '');
   return done ? Number(done[1]) * 10 : undefined;
 }

@@ -159,14 +159,14 @@ test('activities of parts are canceled, leave their artifacts with the operation
   writeFileSync(again, 'again');
   const token = await start({ name: 'north', gate: done }, { name: 'south', inner: 'coast', gate: again });
   await until(token, 'the retry is announced', ({ status_message }) =>
-    /^south\/coast: walk is tried again \(attempt \d+\): coast stumbled$/.test(status_message),
+    /^south\/coast: walk is being retried \(attempt \d+\): coast stumbled$/.test(status_message),
   );
   const artifact = await new JobsClient(parts.base).get(`/v1/jobs/${token}/artifacts/north.txt`);
   expect(artifact).toMatchObject({ status: 200, body: 'north' });
   const { raw } = await (await handleOf(token, 'south.coast')).describe();
   expect(Number(raw.pendingActivities![0]!.attempt)).toBeGreaterThan(1);
   rmSync(again);
-  await until(token, 'an attempt runs', ({ status_message }) => !/tried again/.test(status_message));
+  await until(token, 'an attempt runs', ({ status_message }) => !/being retried/.test(status_message));
 
   await caller.get('operation_cancel', { token });
   expect(await caller.settled(token)).toMatchObject({ status: 'cancelled' });

@@ -220,7 +220,7 @@ testIn('zsh')(
     await typedIn('zsh -f -i', [source, 'longhaul call slow_\t'], 'slow_compute ');
     await typedIn('zsh -f -i', [source, 'longhaul list --status=wo\t'], '--status=working');
     const both = await typedIn('zsh -f -i', [source, 'longhaul d\t\t'], 'delete');
-    expect(both).toContain('check that everything that is needed is there');
+    expect(both).toContain('check that everything needed is in place');
   },
 );
 

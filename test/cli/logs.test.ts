@@ -109,8 +109,8 @@ describe('logs', () => {
     [['build/7'], 2, 'step: expected one of build/1 ("Install", completed), build/2 ("Compile", failed)'],
     [['report/1'], 4, 'step report/1: it was not run, so there is no log'],
     [['--pattern', '('], 2, 'pattern: Invalid regular expression'],
-    [['--tail', '0'], 2, 'expected a whole number from 1 on'],
-    [['--tail', '1', '--from', '1'], 2, '--tail: expected neither --from nor --to beside it'],
+    [['--tail', '0'], 2, 'expected a whole number of 1 or more'],
+    [['--tail', '1', '--from', '1'], 2, "--tail: can't be used with --from or --to"],
   ])('%s is refused with %i', async (args, code, message) => {
     const ended = await run('logs', token, ...args);
     expect(ended.stderr).toContain(message);

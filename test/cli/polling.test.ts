@@ -65,6 +65,6 @@ test('a server without subscriptions is polled as often as it says', async () =>
 
 test('a server that keeps no list says so in one line', async () => {
   const { code, stderr } = await run(parts, ['list']);
-  expect(stderr).toBe("longhaul: the server has no operation_list like Longhaul's\n");
+  expect(stderr).toBe("longhaul: the server's operation_list is missing, or is not Longhaul's\n");
   expect(code).toBe(1);
 });

@@ -40,7 +40,7 @@ describe('the description that a model reads', () => {
         /operation_get after check_after_seconds.*\n[^]*operation_get \{"token":"T"\} -> \{"status":"running"\}/,
       cancel: /^On cancel or time-out: .+\n[^]*^operation_cancel ends the work.*what is finished stays/m,
       timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-      idempotency: /idempotency_key and arguments give the same operation/,
+      idempotency: /idempotency_key and arguments return the same operation/,
       errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
       rates: /^No rate limits/m,
       example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
@@ -52,7 +52,7 @@ describe('the description that a model reads', () => {
         /tasks\/get after pollIntervalMs, or subscriptions\/listen[^]*tasks\/get \{"taskId":"T"\} -> \{"status":"working"\}/,
       cancel: /^On cancel or time-out: .+\n[^]*^tasks\/cancel ends the work.*what is finished stays/m,
       timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-      idempotency: /^The same idempotency_key and arguments give the same operation/m,
+      idempotency: /^The same idempotency_key and arguments return the same operation/m,
       errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
       rates: /^No rate limits/m,
       example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,
@@ -279,7 +279,7 @@ describe('lint', () => {
     expect(code).toBe(1);
     expect(stdout.trim().split('\n')).toEqual([
       `${path}:1:1: description: missing; expected what the tool does, in a sentence or two`,
-      `${path}:1:1: timeout-minutes: missing; expected the longest time that the pipeline may take, in minutes`,
+      `${path}:1:1: timeout-minutes: missing; expected the maximum duration of the pipeline, in minutes`,
       `${path}:1:1: estimate-minutes: missing; expected how long it usually takes, in minutes`,
       expect.stringContaining(`${path}:1:1: inputs: missing; expected arguments for an example`),
       `${path}:3:5: inputs.properties.tag: missing; expected a type`,

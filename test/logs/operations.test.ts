@@ -1,193 +1,27 @@
-/** The log of an operation: lines that its workflows and activities write, on every way to read them. */
-import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+/** The log of an operation, on every way to read it, and with several workers. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { run, start as startCommand } from '../cli/commands.js';
 import { openEvents, loggedLines } from '../http-jobs/sse.js';
-import { Caller } from '../operation-tools/support.js';
+import type { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import type { TestStack } from '../support/test-stack.js';
+import { behindTime, LogStack, TIME } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-logs-'));
+let logs: LogStack;
 let parts: TestStack;
 let caller: Caller;
 let jobs: JobsClient;
 beforeAll(async () => {
-  parts = await TestStack.start({
-    LONGHAUL_PROJECT: resolve('test/logs/project'),
-    LONGHAUL_SHIPPED_TOOLS: 'false',
-    LONGHAUL_HOME: join(folder, 'home'),
-  });
-  caller = new Caller(parts.client);
+  logs = await LogStack.start();
+  ({ parts, caller } = logs);
   jobs = new JobsClient(parts.base);
 }, PROCESSES_MS);
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-const workers = (): Part[] => parts.parts.slice(1);
-const newGate = () => join(folder, randomUUID());
-const open = (gate: string) => writeFileSync(gate, '');
-
-const TIME = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z';
-/** A line without its time. */
-const behindTime = (line: string) => {
-  expect(line).toMatch(new RegExp(`^${TIME} `));
-  return line.slice(25);
-};
-
-/** The whole log, page by page, as a model reads it. */
-async function logOf(token: string): Promise<string[]> {
-  const lines: { number: number; text: string; is_continued?: true }[] = [];
-  for (let query: object = {}; ;) {
-    const { log } = await caller.get('operation_get', { token, view: 'logs', ...query });
-    expect(log.step).toBe('operation');
-    for (const line of log.lines)
-      if (line.is_continued) lines.at(-1)!.text += line.text;
-      else lines.push(line);
-    if (log.cursor === undefined || log.is_at_end) break;
-    query = { cursor: log.cursor };
-  }
-  expect(lines.map(({ number }) => number)).toEqual(lines.map((_, index) => index + 1));
-  return lines.map(({ text }) => text);
-}
-
-async function ended(args: object): Promise<string> {
-  const token = await caller.start('chatter', args);
-  expect(await caller.settled(token)).toMatchObject({ status: 'completed' });
-  return token;
-}
-
-describe('lines of workflows and activities', () => {
-  let token: string;
-  beforeAll(async () => {
-    token = await ended({ lines: 2, part: 'north' });
-  });
-
-  test('are in the log of their operation, with time, level, source, message and attributes', async () => {
-    const lines = (await logOf(token))
-      .map(behindTime)
-      .map((line) => line.replace(/"process":\d+/, '"process":0'));
-    expect(lines.slice(0, 2)).toEqual([
-      'INFO workflow chatter: the workflow begins {"lines":2}',
-      'DEBUG workflow chatter: a detail',
-    ]);
-    expect(lines.slice(2, -2).sort()).toEqual([
-      'ERROR workflow chatter_part (north): the part begins',
-      'INFO activity speak (north): line 1 {"speaker":0,"process":0}',
-      'INFO activity speak (north): line 2 {"speaker":0,"process":0}',
-      'INFO activity speak: line 1 {"speaker":0,"process":0}',
-      'INFO activity speak: line 2 {"speaker":0,"process":0}',
-    ]);
-    expect(lines.slice(-2)).toEqual([
-      'DEBUG activity whisper: psst',
-      'WARN workflow chatter: the workflow ends {"token":"of the author","nested":{"lines":2}}',
-    ]);
-  });
-
-  test("are in the worker's log at their own level, with token and tool", async () => {
-    const found = (msg: string) =>
-      workers()
-        .flatMap((worker) => worker.output().split('\n'))
-        .filter((line) => line.includes(token) && line.endsWith('}'))
-        .map((line) => JSON.parse(line))
-        .filter((line) => line.msg === msg);
-    // The SDK holds activities' lines back for a moment.
-    await eventually('all are written', () => found('line 2').length === 2);
-    expect(found('the workflow begins')).toEqual([
-      expect.objectContaining({ level: 30, token, tool: 'chatter', workflowId: token, lines: 2 }),
-    ]);
-    expect(found('the workflow ends')).toEqual([
-      expect.objectContaining({ level: 40, token, tool: 'chatter' }),
-    ]);
-    expect(found('the part begins')).toEqual([
-      expect.objectContaining({ level: 50, token, tool: 'chatter', workflowId: `${token}.north` }),
-    ]);
-    expect(found('line 1')).toHaveLength(2);
-    for (const line of found('line 1'))
-      expect(line).toMatchObject({ level: 30, token, tool: 'chatter', activityType: 'speak' });
-    // The worker's level is `info`.
-    expect(found('a detail')).toEqual([]);
-  });
-
-  test('add no event to the history', async () => {
-    const { workflow } = await parts.temporal();
-    const events = async (id: string) => (await workflow.getHandle(id).fetchHistory()).events!.length;
-    expect(await events(await ended({ lines: 100 }))).toBe(await events(await ended({ lines: 0 })));
-  });
-
-  test('have values shown that have no JSON, and never fail the work', async () => {
-    const lines = (await logOf(await ended({ lines: 0, odd: true }))).map(behindTime);
-    const [first, round, object, getter] = lines.filter((line) => line.includes('speakOddly'));
-    expect(first).toContain(
-      'INFO activity speakOddly: first\\nsecond {"big":"12n","error":"Error: of the author\\n',
-    );
-    expect(first).toContain('"work":"[Function: work]"}');
-    expect(round).toContain('INFO activity speakOddly: round "');
-    expect(round).toContain('[Circular *1]');
-    expect(object).toContain("INFO activity speakOddly: { not: 'a text' }");
-    expect(getter).toMatch(/^INFO activity speakOddly: getter/);
-  });
-
-  test('are cut when they are longer than 8 KiB', async () => {
-    const lines = await logOf(await ended({ lines: 1, wide: 20_000 }));
-    const line = lines.find((one) => one.includes('xxx'))!;
-    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8192);
-    expect(line).toMatch(/x \.\.\. \(20\d{3} bytes\)$/);
-  });
-
-  test('that come faster than they can be written are counted where they are missing', async () => {
-    const token = await ended({ lines: 300, wide: 7_000 });
-    const query = { token, view: 'logs', pattern: '^--- ' };
-    const { log } = await caller.get('operation_get', query);
-    const [missing, ...others] = log.lines.map(({ text }: any) => text);
-    expect(others).toEqual([]);
-    const [, count] = /^--- (\d+) lines are missing: they came faster than they could be written$/.exec(
-      missing,
-    )!;
-    const page = await caller.get('operation_get', { token, view: 'logs', tail: 1 });
-    // Two of the workflow before, the notice, one of the last activity and one of the workflow after.
-    expect(page.log.lines[0].number).toBe(300 - Number(count) + 5);
-    expect(page.log.lines[0].text).toContain('the workflow ends');
-  });
-
-  test('that come without pause do not stop the worker, whose log leaves some out and says so', async () => {
-    const token = await ended({ lines: 10_000 });
-    const { log } = await caller.get('operation_get', { token, view: 'logs', pattern: 'line 5000 ' });
-    expect(log.lines).toHaveLength(1);
-    const output = () =>
-      workers()
-        .map((worker) => worker.output())
-        .join('');
-    const report = await eventually('the worker says so', () =>
-      /\{[^\n]*operations logged too fast[^\n]*\}/.exec(output()),
-    );
-    const { level, count } = JSON.parse(report[0]);
-    expect(level).toBe(40);
-    expect(count).toBeGreaterThan(5_000);
-    const written = output()
-      .split('\n')
-      .filter((line) => line.includes(token) && line.includes('"line '));
-    expect(written.length).toBeGreaterThan(500);
-    expect(written.length).toBeLessThan(5_000);
-  });
-
-  test('of a workflow have any attributes', async () => {
-    const token = await caller.start('odd_workflow');
-    expect(await caller.settled(token)).toMatchObject({ status: 'completed' });
-    expect((await logOf(token)).map(behindTime)).toEqual([
-      expect.stringMatching(/^INFO workflow odd_workflow: odd \{"work":"\(\) ?=> ?1","big":"12n",/),
-      'WARN workflow odd_workflow: round {"name":"circle","self":"[circular]","list":[["key",1]]}',
-      'ERROR workflow odd_workflow: getter {"broken":"[Error: no value]"}',
-    ]);
-  });
-});
+afterAll(() => logs?.stop());
 
 describe('the log of an operation', () => {
   test('says why each attempt of an activity failed, to the last line before the operation ends', async () => {
@@ -203,7 +37,7 @@ describe('the log of an operation', () => {
   });
 
   test('is read on every protocol, by its token, while the operation runs and after', async () => {
-    const gate = newGate();
+    const gate = logs.newGate();
     const token = await caller.start('chatter', { lines: 2, gate });
     const open_ = await eventually('its lines are there', async () => {
       const { log } = await caller.get('operation_get', { token, view: 'logs', tail: 1 });
@@ -214,9 +48,9 @@ describe('the log of an operation', () => {
     const events = await openEvents(parts.base, token);
     const followed = startCommand(parts, ['logs', token, '--follow']);
     await eventually('followers have it', () => followed.stdout.includes('psst'));
-    open(gate);
+    logs.open(gate);
     await caller.settled(token);
-    const lines = await logOf(token);
+    const lines = await logs.logOf(token);
     expect(lines.at(-1)).toContain('the workflow ends');
     const text = lines.map((line) => `${line}\n`).join('');
 
@@ -247,13 +81,13 @@ describe('the log of an operation', () => {
   });
 
   test('sends a reader of events each line once, also one that reconnects', async () => {
-    const gate = newGate();
+    const gate = logs.newGate();
     const token = await caller.start('chatter', { lines: 300, gate });
     const first = await openEvents(parts.base, token);
     await eventually('some are sent', () => loggedLines(first.events)['operation']);
     first.close();
     const second = await openEvents(parts.base, token, first.lastId());
-    open(gate);
+    logs.open(gate);
     await second.ended;
     const sent = [...first.events, ...second.events];
     expect(loggedLines(sent)['operation']!.map(({ number }) => number)).toEqual(
@@ -264,12 +98,12 @@ describe('the log of an operation', () => {
   test('is read without a worker, and is empty for an operation that has logged nothing', async () => {
     const quiet = await caller.start('quiet');
     await caller.settled(quiet);
-    const gate = newGate();
+    const gate = logs.newGate();
     const token = await caller.start('chatter', { lines: 1, gate });
-    await eventually('its lines are there', async () => (await logOf(token)).length === 4);
-    for (const worker of workers()) await worker.end('SIGKILL');
+    await eventually('its lines are there', async () => (await logs.logOf(token)).length === 4);
+    for (const worker of logs.workers) await worker.end('SIGKILL');
     try {
-      expect(await logOf(token)).toHaveLength(4);
+      expect(await logs.logOf(token)).toHaveLength(4);
       expect((await caller.get('operation_get', { token: quiet, view: 'logs' })).log).toEqual({
         step: 'operation',
         lines: [],
@@ -280,16 +114,16 @@ describe('the log of an operation', () => {
     } finally {
       parts.worker();
     }
-    open(gate);
+    logs.open(gate);
     expect(await caller.settled(token)).toMatchObject({ status: 'completed' });
-    expect((await logOf(token)).at(-1)).toContain('the workflow ends');
+    expect((await logs.logOf(token)).at(-1)).toContain('the workflow ends');
   });
 
   test('has no cursor of another log, and no steps', async () => {
-    const token = await ended({ lines: 0 });
+    const token = await logs.ended({ lines: 0 });
     const cursor = Buffer.from(JSON.stringify({ step: 'build/1', line: 1, offset: 0 })).toString('base64url');
     const args = { token, view: 'logs', step: 'operation', cursor };
-    await caller.refused('operation_get', args, 'invalid_arguments', 'cursor: is of the step build/1');
+    await caller.refused('operation_get', args, 'invalid_arguments', 'cursor: belongs to the step build/1');
     await caller.refused(
       'operation_get',
       { token, view: 'logs', step: 'build' },
@@ -300,12 +134,12 @@ describe('the log of an operation', () => {
   });
 
   test('is deleted with the operation', async () => {
-    const token = await ended({ lines: 1 });
-    expect(await logOf(token)).toHaveLength(5);
+    const token = await logs.ended({ lines: 1 });
+    expect(await logs.logOf(token)).toHaveLength(5);
     await caller.get('operation_delete', { token });
     await caller.refused('operation_get', { token, view: 'logs' }, 'not_found', 'not found');
     expect((await jobs.get(`/v1/jobs/${token}/logs/operation`)).status).toBe(404);
-    expect(existsSync(join(folder, 'home/storage/logs', token))).toBe(false);
+    expect(existsSync(join(logs.folder, 'home/storage/logs', token))).toBe(false);
   });
 });
 
@@ -317,7 +151,7 @@ describe('several workers', () => {
     const events = await openEvents(parts.base, token);
     const done = await caller.settled(token);
     expect(done).toMatchObject({ status: 'completed' });
-    const lines = await logOf(token);
+    const lines = await logs.logOf(token);
     const spoken = lines.filter((line) => line.includes('line '));
     const keys = spoken.map((line) =>
       /line (\d+) \{"speaker":(\d+),"process":\d+\}$/.exec(line)!.slice(1).join('/'),
@@ -339,8 +173,8 @@ describe('several workers', () => {
 
   test('of which one is killed leave whole lines, and the next one continues', async () => {
     const token = await caller.start('chatter', { lines: 200, speakers: 4, pauseMs: 20 });
-    await eventually('some lines are there', async () => (await logOf(token)).length > 50);
-    const [killed] = workers();
+    await eventually('some lines are there', async () => (await logs.logOf(token)).length > 50);
+    const [killed] = logs.workers;
     await killed!.end('SIGKILL');
     parts.worker();
     expect(
@@ -349,9 +183,9 @@ describe('several workers', () => {
         return status === 'completed';
       }),
     ).toBe(true);
-    for (const line of await logOf(token))
+    for (const line of await logs.logOf(token))
       expect(line).toMatch(new RegExp(`^${TIME} [A-Z]+ (activity|workflow) `));
-    const last = (await logOf(token)).at(-1);
+    const last = (await logs.logOf(token)).at(-1);
     expect(last).toContain('the workflow ends');
   });
 });

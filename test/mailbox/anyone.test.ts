@@ -2,39 +2,35 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { OFFERS_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
   once,
-  openMailbox,
   longWait,
   newPrincipal,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
-let parts: TestStack;
-let posts: MailboxProcess[];
+let stack: MailboxStack;
+let server: MailboxProcess;
+let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  posts = await Promise.all([openMailbox(parts), openMailbox(parts)]);
+  stack = await MailboxStack.start();
+  ({ server, other } = stack);
 });
-afterAll(async () => {
-  await Promise.all((posts ?? []).map(({ temporal }) => temporal.close()));
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 const task = { content: 'work', mode: 'task' };
 
 test('of ten that wait on two processes exactly one gets a message for anyone; each of many goes to one', async () => {
   const who = newPrincipal();
-  const [server] = posts as [MailboxProcess, MailboxProcess];
   const agents = await Promise.all(
     Array.from({ length: 10 }, (_, index) => join(server, who, `racer-${index}`, { capabilities: ['race'] })),
   );
   const got: string[] = [];
   const waiting = agents.map(async (agent, index) => {
-    const received = await posts[index % 2]!.mailbox.receive(who, agent, longWait());
+    const received = await [server, other][index % 2]!.mailbox.receive(who, agent, longWait());
     got.push(messageOf(received).content);
   });
   const sent = await server.mailbox.send(who, {
@@ -50,7 +46,7 @@ test('of ten that wait on two processes exactly one gets a message for anyone; e
   expect([after.filter(({ state }) => state === 'busy').length, offers, got.length]).toEqual([1, 0, 1]);
   await Promise.all(
     Array.from({ length: 9 }, (_, index) =>
-      posts[index % 2]!.mailbox.send(who, { to: { anyone: {} }, ...task, content: `${index + 1}` }),
+      [server, other][index % 2]!.mailbox.send(who, { to: { anyone: {} }, ...task, content: `${index + 1}` }),
     ),
   );
   await Promise.all(waiting);
@@ -59,7 +55,6 @@ test('of ten that wait on two processes exactly one gets a message for anyone; e
 
 test('a message for anyone waits until one that fits is free, and expires in its time', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const to = { anyone: { type: 'codex', capability: 'review' } };
   const { messageId } = await server.mailbox.send(who, { to, ...task });
   const { messageId: shortLived } = await server.mailbox.send(who, { to, ...task, ttlSeconds: 1 });
@@ -77,7 +72,6 @@ test('a message for anyone waits until one that fits is free, and expires in its
 
 test('a message that its taker does not finish within its lease, or leaves with a bye, goes to another agent', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const first = await join(server, who, 'first');
   const { messageId } = await server.mailbox.send(who, { to: { anyone: {} }, ...task });
   messageOf(await server.mailbox.receive(who, first, longWait({ leaseSeconds: 2 })));
@@ -98,7 +92,6 @@ test('a message that its taker does not finish within its lease, or leaves with 
 
 test('too many messages for anyone are refused', async () => {
   const who = newPrincipal();
-  const [server] = posts as [MailboxProcess, MailboxProcess];
   const offer = () => server.mailbox.send(who, { to: { anyone: {} }, ...task });
   await Promise.all(Array.from({ length: OFFERS_LIMIT }, offer));
   await expect(offer()).rejects.toMatchObject({ kind: 'wrong_state', retryable: true });
@@ -106,7 +99,6 @@ test('too many messages for anyone are refused', async () => {
 
 test('a message for all that fit, or for a list, goes to each, and waits for any or all replies', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const agents: Record<string, string> = {};
   for (const name of ['a', 'b', 'c'])
     agents[name] = await join(server, who, name, { capabilities: name === 'c' ? [] : ['x'] });
@@ -139,7 +131,6 @@ test('a message for all that fit, or for a list, goes to each, and waits for any
 
 test('a parent sees its children and ends the waiting of one, but not of other agents', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const parent = await join(server, who, 'parent');
   const child = await join(server, who, 'child', { parent: 'parent' });
   await join(server, who, 'stranger');

@@ -80,7 +80,7 @@ describe('refused, with what was expected and what came', () => {
       'register_and_wait',
       { agent_name: one.name, agent_type: 'test', agent_id: other.agentId, ...SOON },
       'invalid_arguments',
-      /agent_id: expected one of/,
+      /agent_id: expected an ID of/,
     );
   });
 
@@ -159,8 +159,8 @@ describe('refused, with what was expected and what came', () => {
 
   test("a bye without the agent's own ID, and one to the child of another", async () => {
     const [one, other] = [await agent(), await agent()];
-    await one.refused('bye', {}, 'invalid_arguments', /agent_id: expected your own/);
-    await one.refused('bye', { agent_name: other.name }, 'invalid_arguments', /agent_id: expected your own/);
+    await one.refused('bye', {}, 'invalid_arguments', /agent_id: expected yours/);
+    await one.refused('bye', { agent_name: other.name }, 'invalid_arguments', /agent_id: expected yours/);
     await one.refused('bye', { agent_name: other.name, agent_id: one.agentId }, 'wrong_state', /./);
     await one.refused('bye', { agent_name: newName(), agent_id: one.agentId }, 'not_found', /./);
     const waiting = other.wait(LONG);

@@ -76,7 +76,7 @@ test('bye ends the waiting of an agent', async () => {
   const waiting = one.wait();
   expect(await run(parts, ['bye', one.name])).toMatchObject({
     code: 0,
-    stdout: `The waiting of ${one.name} was ended.\n`,
+    stdout: `The wait of ${one.name} was ended.\n`,
   });
   expect(await waiting).toEqual({ bye: true });
   const { code, stderr } = await run(parts, ['bye', 'nobody-of-this-name']);
@@ -90,7 +90,7 @@ test('dead letters are shown, resent and dropped', async () => {
   expect(await one.wait(SOON)).toEqual({ nw: true });
   expect((await sending.ended).stderr).toContain(`${one.name}: dead_lettered after 1 delivery`);
   const { stdout } = await run(parts, ['inbox', one.name, '--dead']);
-  expect(stdout).toContain(`${id} (task, dead after 1 delivery) from nobody in particular\n  poison\n`);
+  expect(stdout).toContain(`${id} (task, dead after 1 delivery) from an unnamed sender\n  poison\n`);
   expect((await run(parts, ['agents'])).stderr).toContain(`Dead letters of ${one.name}: 1`);
   expect(await run(parts, ['dead-letters', 'resend', id])).toMatchObject({
     code: 0,

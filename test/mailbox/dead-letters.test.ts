@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
+import type { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
@@ -13,20 +13,18 @@ import {
   toOne,
   workflowId,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
+let stack: MailboxStack;
 let parts: TestStack;
 let server: MailboxProcess;
 let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  [server, other] = await Promise.all([openMailbox(parts), openMailbox(parts)]);
+  stack = await MailboxStack.start();
+  ({ parts, server, other } = stack);
 });
-afterAll(async () => {
-  await server?.temporal.close();
-  await other?.temporal.close();
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 const contentOf = (received: ReceiveResult) =>
   received.kind === 'message' ? received.message.content : undefined;

@@ -1,31 +1,27 @@
 /** Limits of messages and inboxes, and refused arguments. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
-import { TestStack } from '../support/test-stack.js';
+import type { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
   once,
-  openMailbox,
   newPrincipal,
   toOne,
   workflowId,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
+let stack: MailboxStack;
 let parts: TestStack;
 let server: MailboxProcess;
 let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  server = await openMailbox(parts);
-  other = await openMailbox(parts);
+  stack = await MailboxStack.start();
+  ({ parts, server, other } = stack);
 });
-afterAll(async () => {
-  await server?.temporal.close();
-  await other?.temporal.close();
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 test('sizes are counted in bytes of UTF-8, and an empty content or response is refused', async () => {
   const who = newPrincipal();
@@ -108,7 +104,7 @@ describe('bad input is refused with what was expected', () => {
       'at most 262144 bytes; got',
     ],
     ['an unknown sender', { from: { agentId: 'a.b.c' } }, 'not_found', 'agent_id'],
-    ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no agent that is'],
+    ['a capability that nobody has', { to: { all: { capability: 'x' } } }, 'not_found', 'no present agent'],
   ];
   test.each(bad)('%s', async (_what, change, kind, message) => {
     const sending = server.mailbox.send(newPrincipal(), { ...toOne('a', 'x'), ...change });

@@ -1,31 +1,25 @@
 /** Messages to one agent: kept, delivered in order, under a lease, acknowledged, answered. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
   once,
-  openMailbox,
   longWait,
   newPrincipal,
   toOne,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
-let parts: TestStack;
+let stack: MailboxStack;
 let server: MailboxProcess;
 let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  server = await openMailbox(parts);
-  other = await openMailbox(parts);
+  stack = await MailboxStack.start();
+  ({ server, other } = stack);
 });
-afterAll(async () => {
-  await server?.temporal.close();
-  await other?.temporal.close();
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 test('a message wakes the wait on another process, is answered, and its sender reads the reply', async () => {
   const who = newPrincipal();
@@ -89,7 +83,7 @@ test('a repeated send is one message, a repeated response one response, and anot
   await other.mailbox.respond(who, agent, messageId, 'yes');
   await expect(server.mailbox.respond(who, agent, messageId, 'no')).rejects.toMatchObject({
     kind: 'wrong_state',
-    message: expect.stringContaining('answered already'),
+    message: expect.stringContaining('already answered'),
   });
   expect(await server.mailbox.replies(who, messageId)).toMatchObject([
     { state: 'answered', response: 'yes' },
@@ -142,7 +136,7 @@ test('an agent at work reports progress, which its sender sees, and which renews
   const { messageId } = await server.mailbox.send(who, toOne('reporter', 'long work'));
   await expect(server.mailbox.report(who, agent, messageId, { text: 'early' })).rejects.toMatchObject({
     kind: 'not_found',
-    message: expect.stringContaining('message_id: this agent has no message'),
+    message: expect.stringContaining('message_id: this agent does not have the message'),
   });
   messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 6 })));
   const seen: (string | undefined)[] = [];

@@ -1,31 +1,29 @@
 /** Status of agents: waiting, away and gone, and pages of many. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { TestStack } from '../support/test-stack.js';
+import type { TestStack } from '../support/test-stack.js';
 import {
   join,
   messageOf,
   once,
-  openMailbox,
   longWait,
   newPrincipal,
   workflowId,
   type MailboxProcess,
+  MailboxStack,
 } from './support.js';
 
 const AWAY_AFTER_MS = 1_000;
 
+let stack: MailboxStack;
 let parts: TestStack;
-let posts: MailboxProcess[];
+let server: MailboxProcess;
+let other: MailboxProcess;
 beforeAll(async () => {
-  parts = await TestStack.start();
-  const open = () => openMailbox(parts, { awayAfterMs: AWAY_AFTER_MS });
-  posts = await Promise.all([open(), open()]);
+  stack = await MailboxStack.start({ awayAfterMs: AWAY_AFTER_MS });
+  ({ parts, server, other } = stack);
 });
-afterAll(async () => {
-  await Promise.all((posts ?? []).map(({ temporal }) => temporal.close()));
-  await parts?.stop();
-});
+afterAll(() => stack?.stop());
 
 /** Opens a wait that lasts until the result's `end` is called. */
 function openWait({ mailbox }: MailboxProcess, who: string, agent: string) {
@@ -50,7 +48,6 @@ const awhile = () => new Promise((settle) => setTimeout(settle, 3 * AWAY_AFTER_M
 
 test('an agent whose last wait has ended is away, since then, until it waits again', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const agent = await join(server, who, 'leaver');
   const statusOf = async () => (await other.mailbox.status(who)).agents[0]!;
   const registered = await eventsOf(who, 'leaver');
@@ -81,7 +78,6 @@ test('an agent whose last wait has ended is away, since then, until it waits aga
 
 test('an agent that is busy is not away, and one whose waits come to several servers is not taken for it', async () => {
   const who = newPrincipal();
-  const [server, other] = posts as [MailboxProcess, MailboxProcess];
   const agent = await join(server, who, 'roamer');
   const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
   await server.mailbox.send(who, { to: { names: ['roamer'] }, content: 'x', mode: 'm' });
@@ -120,9 +116,9 @@ async function memoOf(who: string, name: string): Promise<unknown> {
 
 test('the status comes in pages, by name, and agents that come meanwhile shift none', async () => {
   const who = newPrincipal();
-  const [{ mailbox }] = posts as [MailboxProcess];
+  const { mailbox } = server;
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-  for (const name of names) await join(posts[0]!, who, name, { parent: name < 'f' ? 'p' : 'q' });
+  for (const name of names) await join(server, who, name, { parent: name < 'f' ? 'p' : 'q' });
   const seen: string[] = [];
   let cursor: string | undefined;
   let pages = 0;
@@ -136,7 +132,7 @@ test('the status comes in pages, by name, and agents that come meanwhile shift n
     seen.push(...page.agents.map(({ name }) => name));
     cursor = page.nextCursor;
     pages += 1;
-    if (pages === 1) await join(posts[0]!, who, 'aa', { parent: 'p' });
+    if (pages === 1) await join(server, who, 'aa', { parent: 'p' });
   } while (cursor !== undefined);
   expect(seen).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(pages).toBe(3);

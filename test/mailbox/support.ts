@@ -9,7 +9,7 @@ import { createLogger } from '../../platform/log.js';
 import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { eventually } from '../stack/cli-process.js';
-import type { TestStack } from '../support/test-stack.js';
+import { TestStack } from '../support/test-stack.js';
 
 const home = process.env['LONGHAUL_HOME']!;
 export const secret = loadSecret(home);
@@ -28,6 +28,26 @@ export async function openMailbox(
   const temporal = new TemporalClient(home, storage, taskQueue, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };
+}
+
+/** A stack, and the mailbox clients of two server processes on its task queue. */
+export class MailboxStack {
+  private constructor(
+    readonly parts: TestStack,
+    readonly server: MailboxProcess,
+    readonly other: MailboxProcess,
+  ) {}
+
+  static async start(options?: MailboxOptions): Promise<MailboxStack> {
+    const parts = await TestStack.start();
+    const [server, other] = await Promise.all([openMailbox(parts, options), openMailbox(parts, options)]);
+    return new MailboxStack(parts, server, other);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.server.temporal.close(), this.other.temporal.close()]);
+    await this.parts.stop();
+  }
 }
 
 /** A principal of this test alone. */

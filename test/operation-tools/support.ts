@@ -1,6 +1,7 @@
 /** Calling the tools about operations as a client that takes links and has no tasks does, and holding them to what they publish. */
 import { expect } from '@jest/globals';
 import { check } from '../../operations/schema.js';
+import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
 
 export class Caller {
@@ -37,6 +38,16 @@ export class Caller {
   /** Starts an operation and doesn't wait. */
   async start(name: string, args: object = {}): Promise<string> {
     return (await this.get(name, { wait: false, ...args })).token;
+  }
+
+  /** Starts an operation, and waits until it asks. */
+  async asking(tool = 'confirm_delete', args: object = { filename: 'old.csv' }): Promise<string> {
+    const token = await this.start(tool, args);
+    await eventually(
+      'it asks',
+      async () => (await this.get('operation_get', { token })).status === 'input_required',
+    );
+    return token;
   }
 
   /** Waits until it has ended or asks something. */

@@ -86,7 +86,7 @@ describe('plain tools', () => {
       status: 'running',
       cancel_requested: true,
     });
-    expect(textOf(asked)).toContain('The cancel is requested.');
+    expect(textOf(asked)).toContain('Cancel requested.');
     const open = await tool('operation_get', { token });
     expect(open.structuredContent).toMatchObject({
       status: 'running',

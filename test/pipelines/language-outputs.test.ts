@@ -18,12 +18,12 @@ test.each([
   [
     'items of the whole list',
     each('{ value: count.n, ▸items: { type: integer } }'),
-    'outputs.sizes.items: has no effect on text; the job "count" runs for each item, and the output is the list of their values: give `type`, that of one value',
+    'outputs.sizes.items: has no effect on text; the job "count" runs for each item, and the output is the list of their values: set `type` to the type of one value',
   ],
   [
     'bounds of a number without its type',
     once('{ value: count.n, ▸minimum: 1 }'),
-    'outputs.total.minimum: has no effect on text, which an output without `type` is; add `type: number`',
+    'outputs.total.minimum: has no effect on text, the default type of an output; add `type: number`',
   ],
   [
     'choices of another type',
@@ -38,7 +38,7 @@ test.each([
   [
     'bounds that exclude each other',
     once('{ value: count.n, type: integer, minimum: ▸5, maximum: 4 }'),
-    'outputs.total.minimum: expected at most `maximum`, 4; got 5: no value fits both',
+    'outputs.total.minimum: expected at most `maximum`, 4; got 5: no value satisfies both',
   ],
   [
     'a text for a number',

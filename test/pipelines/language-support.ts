@@ -45,3 +45,18 @@ export function among(text: string, message: string): void {
   const { text: plain, place } = marked(text);
   expect(problemsOf(plain)).toContain(`${place}: ${message}`);
 }
+
+/** A text at the top of a file that is complete otherwise. */
+export function top(text: string): string {
+  return `${text}\n${JOBS}`;
+}
+
+/** `inputs` with these keys. */
+export function inputs(text: string): string {
+  return top(`inputs:\n  ${text.replaceAll('\n', '\n  ')}`);
+}
+
+/** A job with these keys. */
+export function job(text: string): string {
+  return `jobs:\n  build:\n    steps: [{ run: x }]\n    ${text}\n`;
+}

@@ -1,8 +1,7 @@
 /** Files as users of GitHub Actions and GitLab CI write them. Every message says where, what came, what to write instead. */
 import { describe, expect, test } from '@jest/globals';
-import { among, JOBS, only, problemsOf, withStep } from './language-support.js';
+import { among, JOBS, only, problemsOf, top, withStep } from './language-support.js';
 
-const top = (text: string) => `${text}\n${JOBS}`;
 const job = (text: string) =>
   `jobs:\n  build:\n    steps: [{ run: make }]\n    ${text.replaceAll('\n', '\n    ')}\n`;
 const script = (text: string) =>
@@ -13,8 +12,8 @@ const NO_CACHE =
   "there is no cache: remove it; package managers keep theirs under the worker's $HOME from run to run, and other jobs get files as `artifacts`";
 const NO_CONTAINER =
   "steps run on the worker's machine: remove it, and call `docker run` or `podman run` in a script, or run the worker itself in that image";
-const NO_INCLUDES = 'files and jobs take nothing from others: repeat it, or use an anchor and alias of YAML';
-const WHEN_CALLED = 'a job runs in each call: decide in the script, by an input ($INPUT_...)';
+const NO_INCLUDES = 'files and jobs cannot include others: repeat it, or use an anchor and alias of YAML';
+const WHEN_CALLED = 'a job runs in every call: decide in the script, by an input ($INPUT_...)';
 
 describe('keys of GitHub Actions', () => {
   const step = 'jobs.build.steps[0]';
@@ -27,12 +26,12 @@ describe('keys of GitHub Actions', () => {
     [
       'inputs of a dispatch',
       top('▸on:\n  workflow_dispatch:\n    inputs: { version: { type: string } }'),
-      `on: unknown key; ${STARTED}; its \`inputs\` stand under \`inputs.properties\` at the top of the file`,
+      `on: unknown key; ${STARTED}; its \`inputs\` are declared under \`inputs.properties\` at the top of the file`,
     ],
     [
       'another event',
       top('▸on: issues'),
-      `on: unknown key; ${STARTED}; what a call gives stands under \`inputs\``,
+      `on: unknown key; ${STARTED}; the arguments of a call are declared under \`inputs\``,
     ],
     [
       'steps without a job',
@@ -80,7 +79,7 @@ describe('keys of GitHub Actions', () => {
     [
       'secrets as a map',
       top('secrets: ▸{ TOKEN: { required: true } }'),
-      'secrets: expected a list of names; got a map; list the names alone: secrets: [TOKEN]',
+      'secrets: expected a list of names; got a map; list only the names: secrets: [TOKEN]',
     ],
     [
       'jobs as a list',
@@ -128,7 +127,7 @@ describe('keys of GitLab CI', () => {
     [
       'a job at the top',
       top('▸test:\n  script: [npm test]'),
-      'test: unknown key; jobs stand under `jobs`: indent it there, as jobs.test',
+      'test: unknown key; jobs belong under `jobs`: indent it there, as jobs.test',
     ],
     [
       'a stage',
@@ -138,7 +137,7 @@ describe('keys of GitLab CI', () => {
     [
       'a script of a job',
       job('▸script: [npm test]'),
-      'jobs.build.script: unknown key; a script stands in a step, under `run`',
+      'jobs.build.script: unknown key; a script belongs to a step, under `run`',
     ],
     [
       'a script behind it',
@@ -150,7 +149,7 @@ describe('keys of GitLab CI', () => {
     [
       'artifacts as a map',
       job('artifacts: ▸{ paths: [dist/], expire_in: 1 week }'),
-      'jobs.build.artifacts: expected a list of paths and patterns; got a map; list the paths alone: artifacts: [dist/]',
+      'jobs.build.artifacts: expected a list of paths and patterns; got a map; list only the paths: artifacts: [dist/]',
     ],
     ['a template', job('▸extends: .base'), `jobs.build.extends: unknown key; ${NO_INCLUDES}`],
     [
@@ -164,8 +163,7 @@ describe('keys of GitLab CI', () => {
 describe('variables and commands of scripts', () => {
   const at = 'jobs.build.steps[0].run';
   const GITHUB = 'is a variable of GitHub Actions, not set here';
-  const AS_INPUT =
-    'nothing here is started by a repository: declare an input, and use its $INPUT_... variable';
+  const AS_INPUT = 'no repository starts a pipeline: declare an input, and use its $INPUT_... variable';
   const NEXT_STEPS =
     'variables end with their step: set it under `env`, or write it to a file of the workspace and read that in later steps';
   test.each([
@@ -229,20 +227,17 @@ describe('variables and commands of scripts', () => {
 describe('secrets that a step would not survive', () => {
   const other = 'choose another name';
   test.each([
-    ['PATH', 'which finds the commands of every script'],
-    ['HOME', "which steps have from their worker's user"],
-    ['SHELL', "which steps have from their worker's user"],
-    ['LC_ALL', 'which steps have from their worker'],
+    ['PATH', 'by which scripts find their commands'],
+    ['HOME', "which steps get from their worker's user"],
+    ['SHELL', "which steps get from their worker's user"],
+    ['LC_ALL', 'which steps get from their worker'],
     ['TMPDIR', 'which every step gets'],
-    ['LD_PRELOAD', 'which the system loads programs by'],
-    ['DYLD_INSERT_LIBRARIES', 'which the system loads programs by'],
+    ['LD_PRELOAD', 'which controls how the system loads programs'],
+    ['DYLD_INSERT_LIBRARIES', 'which controls how the system loads programs'],
     ['BASH_ENV', 'which bash itself uses'],
     ['IFS', 'which bash itself uses'],
   ])('%s', (name, reason) =>
-    only(
-      top(`secrets: [▸${name}]`),
-      `secrets[0]: a secret would take the place of ${name}, ${reason}; ${other}`,
-    ),
+    only(top(`secrets: [▸${name}]`), `secrets[0]: a secret would replace ${name}, ${reason}; ${other}`),
   );
 
   test('a proxy, whose address holds a password, may be one', () => {
@@ -289,7 +284,7 @@ describe('indentation', () => {
     [
       'steps beside their job',
       'jobs:\n  build:\n  steps:\n    ▸- run: make',
-      'jobs.steps: expected a job: a map with `steps`; got a list; `steps` stands beside the jobs: indent it deeper than the name of its job',
+      'jobs.steps: expected a job: a map with `steps`; got a list; `steps` is at the level of the jobs: indent it deeper than the name of its job',
     ],
     [
       'a job without its keys',
@@ -309,12 +304,12 @@ describe('indentation', () => {
     [
       'no colon',
       'jobs:\n  ▸build\n    steps: [{ run: x }]',
-      'not YAML: expected a colon at the end of this line, `key:`, as other lines stand under it',
+      'not YAML: expected a colon at the end of this line, `key:`, since other lines are nested under it',
     ],
     [
       'a bracket that stays open',
       under(['    needs: [a, b', '    ▸steps: [{ run: x }]']),
-      'not YAML: expected ] before this, to close the [ that is open',
+      'not YAML: expected ] before this, to close the open [',
     ],
     [
       'half a text in quotes',

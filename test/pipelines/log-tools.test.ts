@@ -181,7 +181,7 @@ describe('what can not be answered is refused, saying why', () => {
       'tail of a range',
       () => ({ token, tail: 1, to_line: 2 }),
       'invalid_arguments',
-      'tail: expected neither',
+      "tail: can't be used with",
     ],
     ['pattern', () => ({ token, pattern: '[' }), 'invalid_arguments', 'pattern: Invalid regular expression'],
     [
@@ -209,7 +209,7 @@ describe('what can not be answered is refused, saying why', () => {
   test('a cursor of another step', async () => {
     const { cursor } = await logs({ token });
     const result = await callLogs({ token, cursor, step: 'build/2' });
-    expect(textOf(result)).toContain('cursor: is of the step build/1; got step build/2');
+    expect(textOf(result)).toContain('cursor: belongs to the step build/1; got step build/2');
   });
 
   test('a step of a tool that is no pipeline', async () => {

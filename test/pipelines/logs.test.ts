@@ -261,7 +261,7 @@ test.each<[PageQuery, string]>([
   [{ pattern: '(' }, 'pattern: Invalid regular expression'],
   [{ pattern: 'x'.repeat(201) }, 'pattern: expected 1 to 200 characters; got 201'],
   [{ tail: 0 }, 'tail: expected a whole number from 1 to 200; got 0'],
-  [{ tail: 2, fromLine: 3 }, 'tail: expected neither'],
+  [{ tail: 2, fromLine: 3 }, "tail: can't be used with"],
   [{ fromLine: 3, toLine: 2 }, 'last line: expected 3 or more'],
   [{ limit: 201 }, 'limit: expected a whole number from 1 to 200'],
 ])('%j is refused, saying what was expected', async (query, message) => {

@@ -104,7 +104,6 @@ beforeAll(async () => {
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
-const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
 const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));
   return result.structuredContent.token;
@@ -134,7 +133,7 @@ test.each([
     ledgers += 1;
     const ledger = `misfit-${ledgers}`;
     const token = await project.startOn(tool, ledger, { value });
-    const result = await finish(token);
+    const result = await project.finish(token);
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain('count: output "total" (count.n), declared as ');
     expect(textOf(result)).toContain(problem);
@@ -162,7 +161,7 @@ test.each([
 ])(
   '%s takes %s',
   async (tool, value, expected) => {
-    const result = await finish(await project.startOn(tool, `${tool}_fits`, { value }));
+    const result = await project.finish(await project.startOn(tool, `${tool}_fits`, { value }));
     expect(result.structuredContent).toEqual({ total: expected });
     expect(project.lines(`${tool}_fits`)).toEqual(['count', 'report', 'deploy']);
   },
@@ -171,7 +170,7 @@ test.each([
 
 test('a job that runs for each fails with the item whose value does not fit', async () => {
   const token = await project.startOn('out_each', 'each', { items: ['1', 'many', '3'] });
-  const result = await finish(token);
+  const result = await project.finish(token);
   expect(textOf(result)).toContain(
     'count[1]: output "sizes[1]" (count.size), declared as integer: expected integer, written as JSON; got "many"',
   );
@@ -188,27 +187,27 @@ test('a job that runs for each fails with the item whose value does not fit', as
 });
 
 test('the last value counts: one that a later step of the job replaces is not checked', async () => {
-  const result = await finish(await project.startOn('out_overwritten', 'overwritten'));
+  const result = await project.finish(await project.startOn('out_overwritten', 'overwritten'));
   expect(result.structuredContent).toEqual({ total: 7 });
   expect(project.lines('overwritten')).toEqual(['deploy']);
 });
 
 test('a job that was skipped leaves its output out', async () => {
-  const result = await finish(await project.startOn('out_skipped', 'skipped', { value: 'x' }));
+  const result = await project.finish(await project.startOn('out_skipped', 'skipped', { value: 'x' }));
   expect(result.structuredContent).toEqual({});
   expect(project.lines('skipped')).toEqual(['count', 'deploy']);
 });
 
 test('a job that runs in any case is checked too, and both failures are named', async () => {
   const token = await project.startOn('out_always', 'always', { value: 'x' });
-  expect(textOf(await finish(token))).toContain('fails: step "step 1" failed with exit code 9');
+  expect(textOf(await project.finish(token))).toContain('fails: step "step 1" failed with exit code 9');
   const count = (await project.children(token)).find(({ name }) => name === 'count');
   expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
   expect(project.lines('always')).toEqual([]);
 });
 
 test('a value that a masked secret has spoilt is shown masked', async () => {
-  const text = textOf(await finish(await project.startOn('out_secret', 'secret')));
+  const text = textOf(await project.finish(await project.startOn('out_secret', 'secret')));
   expect(text).toContain('expected integer, written as JSON; got "***"; secrets in it are masked as ***');
   expect(text).not.toContain('271828');
   expect(project.lines('secret')).toEqual([]);
@@ -218,23 +217,25 @@ test('resume checks the values of finished steps, and repeats a step only where 
   const ledger = join(project.ledgers, 'resumed');
   // Fails in its second step, before its first step's value is looked at.
   const first = await project.startOn('out_resumed', 'resumed');
-  expect(textOf(await finish(first))).toContain('step "Publish" failed');
+  expect(textOf(await project.finish(first))).toContain('step "Publish" failed');
   writeFileSync(`${ledger}.ready`, '');
   const second = newToken(await project.resume(first));
-  expect(textOf(await finish(second))).toContain('got "several"; to write it again, resume from count');
+  expect(textOf(await project.finish(second))).toContain(
+    'got "several"; to write it again, resume from count',
+  );
   expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish']);
   const third = newToken(await project.resume(second));
-  expect(textOf(await finish(third))).toContain('got "several"');
+  expect(textOf(await project.finish(third))).toContain('got "several"');
   expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish']);
   writeFileSync(`${ledger}.value`, '12');
   const fourth = newToken(await project.resume(third, 'count/1'));
-  expect((await finish(fourth)).structuredContent).toEqual({ total: 12 });
+  expect((await project.finish(fourth)).structuredContent).toEqual({ total: 12 });
   expect(project.lines('resumed')).toEqual(['count', 'publish', 'publish', 'count', 'publish', 'deploy']);
 });
 
 test('a job that an earlier operation completed is checked before what needs it runs', async () => {
   const token = await project.startOn('out_integer', 'reused', { value: 'x' });
-  await finish(token);
+  await project.finish(token);
   const temporal = await project.parts.temporal();
   const handle = temporal.workflow.getHandle(token);
   const { input } = await handle.query<any, [object]>('resume', { workflowId: token });

@@ -66,7 +66,6 @@ beforeAll(async () => {
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
-const finish = async (token: string) => (await project.client.until(token, 'completed', 90_000)).result;
 const fix = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.fixed`), '');
 const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));
@@ -76,7 +75,7 @@ const BEFORE = ['fetch', 'unpack', 'prepare', 'compile', 'tidy', 'after'];
 
 async function fail(ledger: string): Promise<string> {
   const token = await project.startOn('fixed', ledger);
-  const result = await finish(token);
+  const result = await project.finish(token);
   expect(textOf(result)).toContain('build: step "Compile" failed');
   expect(project.lines(ledger)).toEqual(BEFORE);
   return token;
@@ -89,7 +88,7 @@ test('resume continues after the last finished step, in the same workspace, as a
   expect(resumed).not.toBe(token);
   // Asked for once more, it is the same operation.
   expect(newToken(await project.resume(token))).toBe(resumed);
-  const result = await finish(resumed);
+  const result = await project.finish(resumed);
   expect(result.structuredContent).toEqual({ total: 'fetched' });
   expect(project.lines('again')).toEqual([...BEFORE, 'compile', 'tidy', 'sum', 'after']);
   const children = await project.children(resumed);
@@ -104,7 +103,7 @@ test('an edit, even the loss of the file does not change what is resumed', async
   try {
     const unknown = await project.client.request('tools/call', { name: 'fixed', arguments: {} });
     expect(JSON.stringify(unknown)).toContain('unknown tool');
-    expect((await finish(newToken(await project.resume(token)))).structuredContent).toEqual({
+    expect((await project.finish(newToken(await project.resume(token)))).structuredContent).toEqual({
       total: 'fetched',
     });
   } finally {
@@ -116,7 +115,7 @@ test('resume from an earlier step runs it and what follows again', async () => {
   const token = await fail('from');
   fix('from');
   const resumed = newToken(await project.resume(token, 'build/2'));
-  expect((await finish(resumed)).isError).toBeFalsy();
+  expect((await project.finish(resumed)).isError).toBeFalsy();
   expect(project.lines('from')).toEqual([...BEFORE, 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const other = await project.resume(token, 'build/1');
   expect(other.isError).toBe(true);
@@ -137,7 +136,7 @@ test('without its workspace the job starts again, and says so', async () => {
   rmSync(workspace, { recursive: true });
   fix('gone');
   const resumed = newToken(await project.resume(token));
-  expect((await finish(resumed)).structuredContent).toEqual({ total: 'fetched' });
+  expect((await project.finish(resumed)).structuredContent).toEqual({ total: 'fetched' });
   expect(project.lines('gone')).toEqual([...BEFORE, 'unpack', 'prepare', 'compile', 'tidy', 'sum', 'after']);
   const build = (await project.children(resumed)).find(({ name }) => name === 'build');
   expect(build.statusMessage).toContain('started again');
@@ -149,7 +148,7 @@ test('a canceled operation is resumed too', async () => {
   await project.client.request('tasks/cancel', { taskId: token });
   await project.client.until(token, 'cancelled');
   fix('stopped');
-  await finish(newToken(await project.resume(token)));
+  await project.finish(newToken(await project.resume(token)));
   expect(project.lines('stopped')).toEqual(['one', 'two', 'two']);
 });
 
@@ -160,9 +159,9 @@ test('an approved step stays approved', async () => {
     action: 'accept',
     content: { ticket: 'OPS-7' },
   });
-  await finish(token);
+  await project.finish(token);
   fix('approved');
-  await finish(newToken(await project.resume(token)));
+  await project.finish(newToken(await project.resume(token)));
   expect(project.lines('approved')).toEqual(['gate', 'two OPS-7', 'two OPS-7']);
 });
 
@@ -177,7 +176,7 @@ test('only an operation that has ended, and did not complete, can be resumed', a
 
   fix('completed');
   const completed = await project.startOn('stopped', 'completed');
-  await finish(completed);
+  await project.finish(completed);
   expect(textOf(await project.resume(completed))).toContain('has completed');
 
   const other = await project.client.start('slow_compute', { seconds: 0 });

@@ -1,17 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually } from '../stack/cli-process.js';
+/** Runs of pipelines: values, conditions, retries and concurrency. */
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
-import { PipelineProject, stepStatuses, textOf } from './support.js';
+import { LEDGER, PipelineProject, stepStatuses, textOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
-const LEDGER = `
-inputs:
-  properties:
-    ledger: { type: string }
-  required: [ledger]
-`;
 
 const PIPELINES = {
   everything: `
@@ -103,87 +95,6 @@ jobs:
           echo "tries=$tries" >> "$LONGHAUL_OUTPUT"
           test "$tries" -ge 3
 `,
-  approved: `
-${LEDGER}
-jobs:
-  only:
-    outputs: [found]
-    steps:
-      - run: echo "found=three problems" >> "$LONGHAUL_OUTPUT"
-      - name: Gate
-        approval:
-          message: Continue with these?
-          fields:
-            properties:
-              ticket: { type: string }
-              keep-logs: { type: boolean, default: true }
-            required: [ticket]
-        run: echo "gate $APPROVAL_TICKET $APPROVAL_KEEP_LOGS" >> "$INPUT_LEDGER"
-      - run: echo "later $APPROVAL_TICKET" >> "$INPUT_LEDGER"
-  yes_or_no:
-    needs: only
-    steps:
-      - name: Sure?
-        approval: { message: Really? }
-      - run: echo done >> "$INPUT_LEDGER"
-`,
-  slow: `
-${LEDGER}
-jobs:
-  work:
-    artifacts: [kept.txt]
-    outputs: [half]
-    steps:
-      - run: |
-          echo half-way > kept.txt
-          echo "half=done" >> "$LONGHAUL_OUTPUT"
-      - name: Long
-        run: |
-          trap 'echo terminated >> "$INPUT_LEDGER"; exit 1' TERM
-          echo started >> "$INPUT_LEDGER"
-          while true; do sleep 0.1; done
-      - { name: never, run: 'echo never >> "$INPUT_LEDGER"' }
-      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
-  later:
-    needs: work
-    steps: [{ run: 'echo never >> "$INPUT_LEDGER"' }]
-`,
-  short_of_time: `
-timeout-minutes: 0.05
-${LEDGER}
-jobs:
-  work:
-    steps:
-      - { name: Long, run: 'echo started >> "$INPUT_LEDGER"; sleep 600' }
-      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
-`,
-  step_short_of_time: `
-jobs:
-  work:
-    steps:
-      - { name: Long, timeout-minutes: 0.02, run: 'echo begun; sleep 600' }
-`,
-  secretive: `
-secrets: [API_KEY]
-inputs: { properties: { ledger: { type: string } } }
-outputs: { key: only.key }
-jobs:
-  only:
-    outputs: [key]
-    artifacts: ['file-*']
-    steps:
-      - run: |
-          echo "the key is $API_KEY"
-          printf '%s' "\${API_KEY:0:5}"; sleep 0.5; printf '%s\\n' "\${API_KEY:5}"
-          echo "key=$API_KEY" >> "$LONGHAUL_OUTPUT"
-          touch "file-$API_KEY"
-`,
-  missing_secret: `
-secrets: [NOT_SET_ANYWHERE]
-jobs:
-  only:
-    steps: [{ run: 'echo never' }]
-`,
   bounded: `
 concurrency: 2
 ${LEDGER.trimEnd()}
@@ -198,12 +109,9 @@ jobs:
 
 let project: PipelineProject;
 beforeAll(async () => {
-  project = await PipelineProject.start(PIPELINES, { LONGHAUL_SECRET_API_KEY: 's3cr3t-value-1234' });
+  project = await PipelineProject.start(PIPELINES);
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
-
-const finish = async (token: string, limitMs = 90_000) =>
-  (await project.client.until(token, 'completed', limitMs)).result;
 
 test('a pipeline is a tool: inputs, variables, files, lists and outputs come through', async () => {
   const { result } = await project.client.request('tools/list');
@@ -213,7 +121,7 @@ test('a pipeline is a tool: inputs, variables, files, lists and outputs come thr
 
   const items = [{ n: 1 }, { n: 22 }, { n: 333 }];
   const token = await project.client.start('everything', { name: "Zoë's $HOME `id`", items });
-  const done = await finish(token);
+  const done = await project.finish(token);
   expect(done.isError).toBeFalsy();
   expect(done.structuredContent).toEqual({
     greeting: "hello Zoë's $HOME `id`",
@@ -250,7 +158,7 @@ test('arguments that do not fit are refused before anything starts', async () =>
 
 test('conditions: what runs after a failure, and what the result says of it', async () => {
   const token = await project.startOn('conditions', 'conditions');
-  const result = await finish(token);
+  const result = await project.finish(token);
   expect(project.lines('conditions').sort()).toEqual(
     ['forgiven', 'after forgiven', 'continues', 'on failure', 'in any case', 'rescued', 'tidied'].sort(),
   );
@@ -275,103 +183,13 @@ test('conditions: what runs after a failure, and what the result says of it', as
 });
 
 test('retry runs a step again as often as it says', async () => {
-  const result = await finish(await project.startOn('retried', 'retried'));
+  const result = await project.finish(await project.startOn('retried', 'retried'));
   expect(result.structuredContent).toEqual({ tries: '3' });
   expect(project.lines('retried')).toEqual(['try 1', 'try 2', 'try 3']);
 });
 
-describe('approval', () => {
-  const openQuestion = async (token: string) => {
-    const task = await project.client.until(token, 'input_required');
-    const [[key, question]] = Object.entries<any>(task.inputRequests) as [[string, any]];
-    return { key, question };
-  };
-
-  test('shows what the job found, and hands the answers to the steps', async () => {
-    const token = await project.startOn('approved', 'approved');
-    const first = await openQuestion(token);
-    expect(first.question.params.message).toContain('Continue with these?');
-    expect(first.question.params.message).toContain('found: three problems');
-    expect(first.question.params.requestedSchema.required).toEqual(['ticket']);
-    expect((await project.children(token))[0]).toMatchObject({ status: 'input_required' });
-    await project.client.answer(token, first.key, { action: 'accept', content: { ticket: 'OPS-1' } });
-    const second = await project.client.until(
-      token,
-      (task) => task.status === 'input_required' && !(first.key in task.inputRequests),
-    );
-    await project.client.answer(token, Object.keys(second.inputRequests)[0]!, {
-      action: 'accept',
-      content: { approve: true },
-    });
-    expect((await finish(token)).isError).toBeFalsy();
-    expect(project.lines('approved')).toEqual(['gate OPS-1 true', 'later OPS-1', 'done']);
-  });
-
-  test('that is declined fails the step', async () => {
-    const token = await project.startOn('approved', 'declined');
-    const { key } = await openQuestion(token);
-    await project.client.answer(token, key, { action: 'decline' });
-    const result = await finish(token);
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toContain('only: step "Gate" was not approved');
-    expect(project.lines('declined')).toEqual([]);
-  });
-});
-
-test('cancel ends the running step in good order, then runs what runs always', async () => {
-  const token = await project.startOn('slow', 'cancelled');
-  await eventually('the step runs', () => project.lines('cancelled').includes('started'));
-  await project.client.request('tasks/cancel', { taskId: token });
-  await project.client.until(token, 'cancelled', 90_000);
-  expect(project.lines('cancelled')).toEqual(['started', 'terminated', 'always']);
-  const children = await project.children(token);
-  expect(stepStatuses(children)).toEqual({
-    'work/1': 'completed',
-    'work/2': 'canceled',
-    'work/3': 'canceled',
-    'work/4': 'completed',
-    'later/1': 'canceled',
-  });
-  expect(children[0]).toMatchObject({ status: 'canceled', outputs: { half: 'done' } });
-  expect(children[0].artifacts).toMatchObject([{ name: 'work/kept.txt', bytes: 9 }]);
-});
-
-test('the maximum duration does the same', async () => {
-  const token = await project.startOn('short_of_time', 'late');
-  const result = await finish(token);
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toContain('longer than its maximum');
-  expect(project.lines('late')).toEqual(['started', 'always']);
-});
-
-test('a step has a time-out of its own', async () => {
-  const result = await finish(await project.client.start('step_short_of_time'));
-  expect(textOf(result)).toMatch(/work: step "Long" took longer|work: step "Long" .*time/);
-  expect(result._meta['longhaul/error']).toMatchObject({ kind: 'failed' });
-  expect(textOf(result)).toContain('begun');
-});
-
-test('a secret is seen by the step and by nobody else', async () => {
-  const token = await project.client.start('secretive');
-  const result = await finish(token);
-  expect(result.structuredContent).toEqual({ key: '***' });
-  const children = await project.children(token);
-  expect(children[0].artifacts).toMatchObject([{ name: 'only/file-***' }]);
-  const log = join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'only', '1');
-  expect(readFileSync(log, 'utf8')).toBe('the key is ***\n***\n');
-  const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
-  expect(JSON.stringify(events)).not.toContain('s3cr3t');
-  expect(JSON.stringify(events)).not.toContain(Buffer.from('s3cr3t').toString('base64').slice(0, 7));
-});
-
-test('a secret that is missing fails the job before its first step, and says what to set', async () => {
-  const result = await finish(await project.client.start('missing_secret'));
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toContain('LONGHAUL_SECRET_NOT_SET_ANYWHERE');
-});
-
 test('concurrency bounds how many jobs run side by side', async () => {
-  await finish(await project.startOn('bounded', 'bounded'));
+  await project.finish(await project.startOn('bounded', 'bounded'));
   let running = 0;
   let most = 0;
   for (const line of project.lines('bounded')) {

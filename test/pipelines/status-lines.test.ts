@@ -48,9 +48,9 @@ afterAll(() => project?.stop());
 
 test('a step that is tried again is named by job and step, on every protocol', async () => {
   const token = await project.client.start('stubborn');
-  const line = /^job build \/ step Unit test is tried again \(attempt 2\): /;
+  const line = /^job build \/ step Unit test is being retried \(attempt 2\): /;
   const { statusMessage } = await project.client.until(token, (task) =>
-    /tried again/.test(task.statusMessage),
+    /being retried/.test(task.statusMessage),
   );
   expect(statusMessage).toMatch(line);
   const job = (await (await fetch(`${project.parts.base}/v1/jobs/${token}`)).json()) as any;
@@ -61,7 +61,7 @@ test('a step that is tried again is named by job and step, on every protocol', a
   });
   expect(result.structuredContent.status_message).toMatch(line);
   const { stdout } = await run(project.parts, ['status', token]);
-  expect(stdout).toMatch(/^says +job build \/ step Unit test is tried again \(attempt 2\): /m);
+  expect(stdout).toMatch(/^says +job build \/ step Unit test is being retried \(attempt 2\): /m);
   for (const text of [JSON.stringify(job), JSON.stringify(result), stdout])
     expect(text).not.toMatch(INTERNAL);
   await project.client.request('tasks/cancel', { taskId: token });

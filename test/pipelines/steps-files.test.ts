@@ -161,7 +161,7 @@ describe('outputs', () => {
       trouble: { exitCode: 0, outputs: { ok: '1' } },
     });
     const fifo = await home.failed('rm "$LONGHAUL_OUTPUT"; mkfifo "$LONGHAUL_OUTPUT"', { step: 2 });
-    expect(fifo.message).toContain('is no file any more');
+    expect(fifo.message).toContain('is no longer a file');
     expect(await home.run('rm "$LONGHAUL_OUTPUT"', { step: 3 })).toEqual({ exitCode: 0, outputs: {} });
   });
 });
@@ -233,7 +233,7 @@ describe('artifacts', () => {
       ['folder/hostname', 'artifact folder/hostname is a link that leads out of the workspace'],
       ['../inputs.json', 'artifact pattern "../inputs.json" leads out of the workspace'],
       ['/etc/hostname', 'artifact pattern "/etc/hostname" leads out of the workspace'],
-      ['dangling', 'artifact dangling is a link to nothing'],
+      ['dangling', 'artifact dangling is a broken link'],
     ] as const)
       expect(await failureOf(save([pattern]))).toMatchObject({ type: 'ArtifactRefused', message: problem });
   });

@@ -5,6 +5,14 @@ import { join } from 'node:path';
 import { toOperationSteps } from '../../cli/client/plain.js';
 import { TestStack } from '../support/test-stack.js';
 
+/** Input of pipelines whose steps append to a ledger. */
+export const LEDGER = `
+inputs:
+  properties:
+    ledger: { type: string }
+  required: [ledger]
+`;
+
 export class PipelineProject {
   private constructor(
     /** A folder that steps may write into: what they did can be counted. */
@@ -46,6 +54,11 @@ export class PipelineProject {
   /** Starts a pipeline that appends to a ledger of this name. */
   startOn(tool: string, ledger: string, args: object = {}): Promise<string> {
     return this.client.start(tool, { ledger: join(this.ledgers, ledger), ...args });
+  }
+
+  /** Waits for the end; the result of the task. */
+  async finish(token: string, limitMs = 90_000): Promise<any> {
+    return (await this.client.until(token, 'completed', limitMs)).result;
   }
 
   /** The jobs and steps of an operation, as the server reads them. */

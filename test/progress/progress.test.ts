@@ -202,7 +202,7 @@ test('a retry is said once; then stage and message are back, with the attempt be
     },
     PROCESSES_MS,
   );
-  expect(lines).toContainEqual(expect.stringMatching(/is tried again \(attempt 2\): .*[Hh]eartbeat/));
+  expect(lines).toContainEqual(expect.stringMatching(/is being retried \(attempt 2\): .*[Hh]eartbeat/));
   run.open('done');
   await parts.client.until(run.token, 'completed');
 });

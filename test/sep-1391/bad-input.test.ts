@@ -1,17 +1,17 @@
 /** Invalid requests of clients with and without the opt-in. */
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, WITH_FORMS, type Wire } from './client.js';
+import { PROJECT } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 let parts: TestStack;
 let url: string;
 beforeAll(async () => {
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/sep-1391/project') });
+  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
   url = parts.client.url;
 });
 afterAll(() => parts?.stop());

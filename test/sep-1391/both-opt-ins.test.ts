@@ -1,5 +1,4 @@
 /** A client with both opt-ins: its operations (SEP-1391) send the notifications of two-stage jobs. */
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
@@ -7,10 +6,10 @@ import { STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, notificationsOf } from '../two-stage/client.js';
 import { AsyncClient, connectStateless, connectStdio } from './client.js';
+import { PROJECT } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-const PROJECT = resolve('test/sep-1391/project');
 const BOTH = { experimental: { asyncTools: {}, twoStage: {} } };
 const BOTH_WITH_FORMS = { ...BOTH, elicitation: {} };
 

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sealOf } from '../../platform/seal.js';
 import { secondServer } from '../revision-2025-11-25/wire.js';
@@ -10,6 +10,7 @@ import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession, connectStateless, OPTED_IN, WITH_FORMS } from './client.js';
+import { PROJECT } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -19,7 +20,7 @@ let url: string;
 let other: string;
 beforeAll(async () => {
   parts = await TestStack.start({
-    LONGHAUL_PROJECT: resolve('test/sep-1391/project'),
+    LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_SECRET: secret.toString('base64'),
   });
   url = parts.client.url;

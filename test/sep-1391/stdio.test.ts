@@ -1,14 +1,14 @@
 /** SEP-1391 over stdio. */
 import type { ChildProcess } from 'node:child_process';
-import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { AsyncClient, connectSession, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
+import { PROJECT } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
-const environment = { LONGHAUL_PROJECT: resolve('test/sep-1391/project') };
+const environment = { LONGHAUL_PROJECT: PROJECT };
 const children: ChildProcess[] = [];
 let home: TestHome;
 /** One process for each kind of client, shared by tests that don't need their own. */

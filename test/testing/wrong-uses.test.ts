@@ -131,7 +131,7 @@ describe('a handle refuses', () => {
     });
     await expect(operation.answer({ action: 'decline' }, 'input-7')).rejects.toMatchObject({
       kind: 'wrong_state',
-      message: 'the question "input-7" is not open: it was answered already, or never asked; open: input-1',
+      message: 'the question "input-7" is not open: it was already answered, or never asked; open: input-1',
     });
     await operation.answer({ action: 'decline' });
     await operation.result();
@@ -157,7 +157,7 @@ describe('a handle refuses', () => {
     const error = await operation.result({ timeoutMs: 5_000 }).catch((reason: Error) => reason);
     expect(error).toMatchObject({ name: 'WaitTimeoutError' });
     expect((error as Error).message).toMatch(
-      /: not within 5000 ms that it has ended; last state: \{"status":"input_required"/,
+      /: timed out after 5000 ms, waiting until it has ended; last state: \{"status":"input_required"/,
     );
   });
 });
@@ -174,5 +174,5 @@ test('a replay refuses what is no history, and a file that is not there', async 
 });
 
 test('a worker that runs is not started a second time', async () => {
-  await expect(environment.startWorker()).rejects.toThrow('the worker runs already');
+  await expect(environment.startWorker()).rejects.toThrow('the worker is already running');
 });

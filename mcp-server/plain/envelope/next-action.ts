@@ -20,12 +20,14 @@ export const nextActionSchema = z.object({
       schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the content of the answer.'),
     })
     .optional()
-    .describe('What is asked, when the next action is to answer; the answer is one more argument.'),
-  check_after_seconds: z.number().describe('When to look again, in seconds.'),
+    .describe('The question, if the next action is to answer one; the answer is an additional argument.'),
+  check_after_seconds: z.number().describe('When to check again, in seconds.'),
   status_path: z
     .string()
-    .describe('Where that tool says the status. With [*] there are many, and all have to be terminal.'),
-  terminal_statuses: z.array(z.string()).describe('Statuses that mean: it has ended, look no more.'),
+    .describe(
+      "Path of the status in that tool's output. With [*] there are several, and all must be terminal.",
+    ),
+  terminal_statuses: z.array(z.string()).describe('Statuses that end the polling.'),
 });
 
 export type NextAction = z.output<typeof nextActionSchema>;

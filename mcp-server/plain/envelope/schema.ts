@@ -18,14 +18,14 @@ export const linkSchema = z.object({
 });
 
 export const envelopeSchema = z.object({
-  token: z.string().describe('What the operation is known by in every later call.'),
-  tool: z.string().describe('Tool whose work it is.'),
+  token: z.string().describe('Identifies the operation in later calls.'),
+  tool: z.string().describe('Tool that was called.'),
   status: z.enum([...PLAIN_OPEN_STATUSES, ...PLAIN_FINAL_STATUSES]),
-  status_message: z.string().optional().describe('Where it stands, in a line.'),
+  status_message: z.string().optional().describe('Current state, in one line.'),
   cancel_requested: z
     .literal(true)
     .optional()
-    .describe('It is being cancelled: the status is cancelled once what still runs has ended.'),
+    .describe('Being cancelled: the status becomes cancelled once running work has ended.'),
   stage: z.string().optional(),
   progress: z
     .object({ progress: z.number(), total: z.number().optional(), message: z.string().optional() })
@@ -33,13 +33,13 @@ export const envelopeSchema = z.object({
   children: z
     .array(z.object({ name: z.string(), status: z.string() }))
     .optional()
-    .describe('Parts that run for themselves: the jobs of a pipeline, one for each item of a list.'),
+    .describe('Parts that run independently: the jobs of a pipeline, one for each item of a list.'),
   created_at: time,
   closed_at: time.optional(),
   estimate_seconds: z.number().optional().describe('How long the work usually takes.'),
-  attempt: z.number().int().optional().describe('From 2 on when it continues where an earlier one stopped.'),
-  resumed_from: z.string().optional().describe('Token of that earlier one.'),
-  result: z.unknown().optional().describe('What the tool gives, once the status is completed.'),
+  attempt: z.number().int().optional().describe('2 or more if it resumes an earlier operation.'),
+  resumed_from: z.string().optional().describe('Token of that operation.'),
+  result: z.unknown().optional().describe("The tool's result, once completed."),
   links: z
     .array(linkSchema)
     .optional()
@@ -48,10 +48,10 @@ export const envelopeSchema = z.object({
     .object({
       kind: z.string(),
       message: z.string(),
-      retryable: z.boolean().describe('Would the same call have a chance later?'),
+      retryable: z.boolean().describe('Whether the same call may succeed later.'),
     })
     .optional(),
-  partial: z.unknown().optional().describe('What is finished so far; it stays when the rest fails.'),
+  partial: z.unknown().optional().describe('Partial result; kept if the rest fails.'),
   input_required: z
     .record(
       z.string(),
@@ -67,7 +67,7 @@ export const envelopeSchema = z.object({
     .enum(['wait_timeout', SERVER_STOPPING])
     .optional()
     .describe(
-      `Why the wait has ended before the work, which continues: no failure. wait_timeout: the call has waited for as long as it may. ${SERVER_STOPPING}: this server is stopping; do what next_action says, with the same token, in ${RETRY_AFTER_SECONDS} s at the earliest.`,
+      `Why the wait ended before the work, which continues: not a failure. wait_timeout: the wait reached its time limit. ${SERVER_STOPPING}: this server is stopping; follow next_action, with the same token, after ${RETRY_AFTER_SECONDS} s or later.`,
     ),
   next_action: nextActionSchema.optional().describe('Missing once the operation has ended.'),
 });

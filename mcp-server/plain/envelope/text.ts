@@ -10,8 +10,8 @@ const LONGEST_MESSAGE = 300;
 
 /** Texts for a wait that ended before the work. */
 const WAIT_ENDS: Record<NonNullable<Envelope['error_kind']>, string> = {
-  wait_timeout: 'this call has waited for as long as it may. The work continues.',
-  [SERVER_STOPPING]: `this server is stopping, and with it the wait. The work continues; another server, or this one once it is back in about ${RETRY_AFTER_SECONDS} s, answers the next call with the same token.`,
+  wait_timeout: 'the wait reached its time limit. The work continues.',
+  [SERVER_STOPPING]: `this server is stopping, which ended the wait. The work continues; another server, or this one once it is back in about ${RETRY_AFTER_SECONDS} s, answers the next call with the same token.`,
 };
 
 /** @param outcome result or failure as text, once the work has ended */
@@ -31,10 +31,10 @@ function stateLines(envelope: Envelope): string[] {
   const isOpen = status === 'queued' || status === 'running';
   const isMessageShown = isOpen || status === 'cancelled';
   return [
-    ...(isMessageShown && status_message !== undefined ? [`It says: ${quoted(status_message)}`] : []),
+    ...(isMessageShown && status_message !== undefined ? [`message: ${quoted(status_message)}`] : []),
     ...(children === undefined ? [] : [`parts: ${countsOf(children)}`]),
     ...(cancel_requested
-      ? ['It is being cancelled: the status is cancelled once what still runs has ended.']
+      ? ['Being cancelled: the status becomes cancelled once running work has ended.']
       : []),
     ...(estimate_seconds !== undefined && isOpen && !cancel_requested
       ? [`It usually takes about ${humanDuration(estimate_seconds)}.`]
@@ -51,10 +51,10 @@ function nextSteps(envelope: Envelope, next: NextAction): string[] {
   if (next.question) {
     const others = Object.keys(envelope.input_required ?? {}).length - 1;
     return [
-      `It waits for an answer: ${quoted(next.question.message)}`,
+      `It is waiting for an answer: ${quoted(next.question.message)}`,
       `Schema of the answer's content: ${JSON.stringify(next.question.schema)}`,
-      `Ask the person unless you may decide it yourself. Then call ${callOf(next)} with content as well, or with action "decline".`,
-      ...(others > 0 ? [`Questions that are open beside it: ${others}.`] : []),
+      `Ask the person unless you may decide yourself. Then call ${callOf(next)} with content as well, or with action "decline".`,
+      ...(others > 0 ? [`Other open questions: ${others}.`] : []),
       `Afterwards follow it with operation_get; ${ended}.`,
     ];
   }
@@ -62,9 +62,9 @@ function nextSteps(envelope: Envelope, next: NextAction): string[] {
   const { token, created_at, estimate_seconds = 0 } = envelope;
   const lookInto = new Date(Date.parse(created_at) + (estimate_seconds + LOOK_INTO_SECONDS) * 1000);
   return [
-    'The work continues whether or not anybody waits; do something else meanwhile.',
+    'The work continues whether or not anyone waits; do something else meanwhile.',
     `Next: in ${seconds} s call ${callOf(next)}; ${ended}.`,
-    `If it still runs 10 to 15 minutes beyond its estimate (from ${lookInto.toISOString().slice(0, 16)}Z on), look into it: ` +
+    `If it is still running 10 to 15 minutes past its estimate (from ${lookInto.toISOString().slice(0, 16)}Z on), inspect it: ` +
       `operation_get ${JSON.stringify({ token, view: 'steps' })}, or view logs. operation_cancel ends it.`,
   ];
 }
@@ -73,7 +73,7 @@ function nextSteps(envelope: Envelope, next: NextAction): string[] {
 function stepsAfterEnd({ token, status, children, error }: Envelope): string[] {
   if (status === 'completed') return [];
   return [
-    ...(error?.retryable ? ['The same call has a chance another time.'] : []),
+    ...(error?.retryable ? ['The same call may succeed later.'] : []),
     ...(status === 'expired'
       ? ['Its result is no longer kept. Call the tool again if it is still needed.']
       : []),

@@ -4,7 +4,11 @@ import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationStatus } from '../../../operations/record.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
 
-export const token = z.string().min(1).max(1000).describe('Token of the operation: what its start gave.');
+export const token = z
+  .string()
+  .min(1)
+  .max(1000)
+  .describe('Token of the operation, as its start returned it.');
 
 export const reference = z.string().min(1).max(1000);
 

@@ -13,7 +13,7 @@ export const logArguments = {
   step: reference
     .optional()
     .describe(
-      'Of a pipeline, which step: job/2, job/Step name, test[3]/1, or a job. Default: the one that runs, else the one that failed, else the last. "operation": the log of the operation itself, which is the default for other tools.',
+      'Step of a pipeline: job/2, job/Step name, test[3]/1, or a job. Default: the running one, else the failed one, else the last. "operation": the log of the operation itself, the default for other tools.',
     ),
   from_line: line.optional().describe('First line, from 1.'),
   to_line: line.optional().describe('Last line.'),
@@ -23,18 +23,18 @@ export const logArguments = {
     .min(1)
     .max(PAGE_LINES)
     .optional()
-    .describe('The last lines instead, as many as fit a page.'),
+    .describe('Number of last lines instead, as many as fit a page.'),
   pattern: z
     .string()
     .min(1)
     .max(PATTERN_CHARACTERS)
     .optional()
-    .describe('Only lines in which this regular expression (JavaScript) is found.'),
+    .describe('Only lines that match this regular expression (JavaScript).'),
   cursor: z
     .string()
     .max(4000)
     .optional()
-    .describe('Of an earlier page: continues behind it, with its step, to_line and pattern.'),
+    .describe('From an earlier page: continues after it, with its step, to_line and pattern.'),
 };
 
 export const logPageSchema = z.object({
@@ -47,11 +47,11 @@ export const logPageSchema = z.object({
       text: z.string(),
       is_continued: z.literal(true).optional().describe('Begins in the middle of the line.'),
       is_unfinished: z.literal(true).optional().describe("The line continues, or hasn't ended yet."),
-      line_bytes: z.number().int().optional().describe('Length of a line of which only a part is shown.'),
+      line_bytes: z.number().int().optional().describe('Length of a line that is shown in part.'),
     }),
   ),
-  cursor: z.string().optional().describe('Continues behind this page; missing when nothing more can come.'),
-  is_at_end: z.boolean().describe('All that the log has was read.'),
+  cursor: z.string().optional().describe('Cursor of the next page; missing when nothing more can come.'),
+  is_at_end: z.boolean().describe('The page ends at the current end of the log.'),
   is_complete: z.boolean().describe("The step, or the operation, has ended: its log doesn't grow any more."),
   total_bytes: z.number().int(),
 });
@@ -103,11 +103,9 @@ function lineText({ number, text, is_continued, is_unfinished, line_bytes }: Lin
 function continuationText(token: string, { cursor, is_at_end, is_complete, lines }: LogOutput): string {
   const none = lines.length ? '' : 'No lines here. ';
   if (cursor === undefined)
-    return is_complete && is_at_end ? `${none}This is the end of the log.` : `${none}That is all.`;
+    return is_complete && is_at_end ? `${none}This is the end of the log.` : `${none}There is no more.`;
   const call = callText('operation_get', { token, view: 'logs', cursor });
-  return is_at_end
-    ? `${none}The log may still grow. What comes next: ${call}`
-    : `${none}There is more: ${call}`;
+  return is_at_end ? `${none}The log may still grow. To continue: ${call}` : `${none}There is more: ${call}`;
 }
 
 function countOf(lines: Line[]): number {

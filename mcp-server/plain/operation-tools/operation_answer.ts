@@ -8,33 +8,28 @@ import { defineOperationTool } from './operation-tool.js';
 
 const input = z.strictObject({
   token,
-  key: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe('Key of the question; may be left out when one is open.'),
+  key: z.string().min(1).max(200).optional().describe('Key of the question; optional if only one is open.'),
   action: z
     .enum(['accept', 'decline', 'cancel'])
     .default('accept')
     .describe(
-      'accept: with content. decline: the work learns that nobody wants to answer. cancel: puts the question away; it may come again under another key. Default: accept.',
+      'accept: with content. decline: the work is notified of the refusal. cancel: dismisses the question; it may be asked again under another key. Default: accept.',
     ),
   content: z
     .record(z.string(), z.unknown())
     // By default it is {}, which means the same, but LlamaIndex presents that to its model as string values only.
     .meta({ additionalProperties: true })
     .optional()
-    .describe("The answer, as the question's schema says. Only with accept."),
+    .describe("The answer, matching the question's schema. Only with accept."),
 });
 
 export const operationAnswer = defineOperationTool({
   name: 'answer',
-  title: 'Answer what an operation asks',
+  title: 'Answer a question of an operation',
   description: [
     'Answers a question of an operation whose status is input_required, and lets it continue.',
-    'Ask the person unless you may decide it yourself: an answer is final and may approve what can not be undone.',
-    'An answer that does not fit is refused, and the question stays open.',
+    'Ask the person unless you may decide yourself: an answer is final and may approve what cannot be undone.',
+    'An invalid answer is refused, and the question stays open.',
   ].join('\n'),
   // Without a key, the same call again could answer the next question.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
@@ -44,9 +39,9 @@ export const operationAnswer = defineOperationTool({
       .object({
         key: z.string(),
         action: z.string(),
-        state: z.enum(['accepted', 'queued']).describe('queued: no worker was there to take it yet.'),
+        state: z.enum(['accepted', 'queued']).describe('queued: no worker has taken it yet.'),
       })
-      .describe('What was answered.'),
+      .describe('The answer that was sent.'),
   }),
   async run(engine, { principal }, { token, key: givenKey, action, content }) {
     if (action !== 'accept' && content !== undefined)
@@ -67,7 +62,7 @@ export const operationAnswer = defineOperationTool({
     const done =
       state === 'accepted'
         ? `Answered ${key}: ${action}.`
-        : `Answer to ${key} (${action}) is queued: no worker was there to take it. It counts once one is; don't send it again.`;
+        : `Answer to ${key} (${action}) is queued until a worker is available; don't send it again.`;
     return {
       output: { ...envelope.output, answered: { key, action, state } },
       text: [done, '', envelope.text].join('\n'),
@@ -87,10 +82,12 @@ function keyOf(record: OperationRecord, given: string | undefined): string {
   if (given !== undefined)
     throw new LonghaulError(
       'wrong_state',
-      `the question ${JSON.stringify(given)} is not open: it was answered already, or never asked; open: ${open.join(', ')}`,
+      `the question ${JSON.stringify(given)} is not open: it was already answered, or never asked; open: ${open.join(', ')}`,
     );
   if (open.length > 1)
-    refuse(`arguments.key: expected one of ${open.join(', ')}, for several questions are open; got nothing`);
+    refuse(
+      `arguments.key: expected one of ${open.join(', ')}, since several questions are open; got nothing`,
+    );
   return open[0]!;
 }
 

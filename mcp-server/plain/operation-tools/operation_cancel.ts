@@ -18,30 +18,27 @@ const input = z.strictObject({
       status: z.enum(['running', 'input_required']).optional(),
     })
     .optional()
-    .describe('Instead of a token: all open operations that fit, at most 100. At least one of its fields.'),
-  reason: z.string().min(1).max(500).optional().describe('Kept with the operation.'),
+    .describe('Instead of a token: all open operations that match, at most 100. Needs at least one field.'),
+  reason: z.string().min(1).max(500).optional().describe('Stored with the operation.'),
 });
 
 export const operationCancel = defineOperationTool({
   name: 'cancel',
   title: 'Cancel operations',
   description: [
-    'Ends an operation, or those of a filter, for good. It returns as soon as that is settled: the operation can only end as cancelled from then on, and does so once what still runs has stopped and tidied up (cancel_requested meanwhile).',
-    'What is finished stays: partial results, files and logs can still be read, and a pipeline can be resumed once it has ended.',
-    'An operation that has ended already stays as it is, and the answer says so. A filter goes by lists that lag by seconds: it may miss what has just started.',
+    'Ends an operation, or those that match a filter, for good. Returns once the cancel is recorded: from then on the operation can only end as cancelled, and does so once running work has stopped and cleaned up (cancel_requested meanwhile).',
+    'What is finished stays: partial results, files and logs remain readable, and a pipeline can be resumed once it has ended.',
+    'An operation that has already ended is unchanged, and the result says so. A filter uses lists that lag by seconds: it may miss operations that have just started.',
   ].join('\n'),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input,
   output: envelopeSchema.partial().extend({
-    was_open: z
-      .boolean()
-      .optional()
-      .describe('Of a token: false if it had ended already, and stays as it is.'),
+    was_open: z.boolean().optional().describe('For a token: false if it had already ended.'),
     cancelled: z
       .array(z.string())
       .optional()
-      .describe('Of a filter: tokens of those whose cancel was requested.'),
-    has_more: z.boolean().optional().describe('Of a filter: there are more that fit; call again.'),
+      .describe('For a filter: tokens of the operations whose cancel was requested.'),
+    has_more: z.boolean().optional().describe('For a filter: more operations match; call again.'),
   }),
   async run(engine, { principal }, { token, filter, reason }) {
     if ((token === undefined) === (filter === undefined))
@@ -58,8 +55,8 @@ async function cancelOne(engine: Engine, principal: string, token: string, reaso
   const record = await engine.read(principal, token);
   const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
   const done = wasOpen
-    ? `${record.closedAt === undefined ? 'The cancel is requested' : 'Cancelled'}. What was finished stays.`
-    : 'It had ended already and stays as it is; nothing was cancelled.';
+    ? `${record.closedAt === undefined ? 'Cancel requested' : 'Cancelled'}. What was finished stays.`
+    : 'It had already ended; nothing was cancelled.';
   return {
     output: { ...envelope.output, was_open: wasOpen },
     text: [done, '', envelope.text].join('\n'),
@@ -83,9 +80,11 @@ async function cancelAll(
   const hasMore = tokens.length > MAX_CANCELLED || pages.some(({ nextCursor }) => nextCursor !== undefined);
   const cancelled = await cancelEach(engine, principal, tokens.slice(0, MAX_CANCELLED), reason);
   const text = [
-    cancelled.length ? `Cancelled ${cancelled.length}: ${cancelled.join(', ')}.` : 'No open operation fits.',
-    hasMore ? 'There are more that fit: call again.' : '',
-    `Lists lag by seconds. What is there: ${callText('operation_list', filter)}`,
+    cancelled.length
+      ? `Cancelled ${cancelled.length}: ${cancelled.join(', ')}.`
+      : 'No open operation matches.',
+    hasMore ? 'More operations match: call again.' : '',
+    `Lists lag by seconds. To see them: ${callText('operation_list', filter)}`,
   ];
   return { output: { cancelled, has_more: hasMore }, text: text.filter(Boolean).join('\n') };
 }

@@ -7,8 +7,8 @@ export const operationDelete = defineOperationTool({
   title: 'Delete an operation',
   description: [
     'Removes an operation that has ended, with its result, partial result, files and logs, for good. Afterwards its token is unknown, and its idempotency_key is free for new work.',
-    'An open operation is refused: operation_cancel first. So is one that was resumed, while the operation that continues from it is there: delete that one first.',
-    'Lists lag by seconds and may show it for that long. Call it again if it fails half-way.',
+    'An open operation is refused: operation_cancel first. So is one that was resumed, while the operation that resumed it exists: delete that one first.',
+    'Lists lag by seconds and may still show it. Call again if it fails half-way.',
   ].join('\n'),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ token }),

@@ -28,17 +28,14 @@ const input = z.strictObject({
   view: z
     .enum(['summary', 'steps', 'logs', 'result', 'partial'])
     .default('summary')
-    .describe('What to look at. Default: summary.'),
-  wait: z
-    .boolean()
-    .default(false)
-    .describe('Wait until it has ended or asks something, then look. Default: false.'),
+    .describe('Default: summary.'),
+  wait: z.boolean().default(false).describe('Wait until it ends or asks a question. Default: false.'),
   timeout: z
     .number()
     .gt(0)
     .max(LONGEST_WAIT_SECONDS)
     .default(DEFAULT_WAIT_SECONDS)
-    .describe(`How long to wait at most, in seconds, when wait is true. Default: ${DEFAULT_WAIT_SECONDS}.`),
+    .describe(`Maximum wait, in seconds, when wait is true. Default: ${DEFAULT_WAIT_SECONDS}.`),
   ...logArguments,
 });
 
@@ -46,23 +43,23 @@ const output = envelopeSchema.extend({
   children: z
     .array(childSchema)
     .optional()
-    .describe('Parts that run for themselves: the jobs of a pipeline, one for each item of a list.'),
+    .describe('Parts that run independently: the jobs of a pipeline, one for each item of a list.'),
   is_live: z
     .boolean()
     .optional()
-    .describe('Of the view steps. False: no worker could be asked just now, so there may be other steps.'),
+    .describe('In the view steps. False: no worker was available, so steps may be missing.'),
   answers: z
     .array(
       z.object({
         key: z.string(),
         action: z.string(),
-        is_default: z.literal(true).optional().describe('Nobody answered in time: the default was taken.'),
+        is_default: z.literal(true).optional().describe('No answer in time: the default was used.'),
         at: z.string(),
       }),
     )
     .optional()
-    .describe('Of the view summary: questions that are answered, the latest last.'),
-  log: logPageSchema.optional().describe('Of the view logs: a page.'),
+    .describe('In the view summary: answered questions, the latest last.'),
+  log: logPageSchema.optional().describe('In the view logs: a page.'),
 });
 
 type Input = z.output<typeof input>;
@@ -80,14 +77,14 @@ interface ViewContext {
 
 export const operationGet = defineOperationTool({
   name: 'get',
-  title: 'Look at an operation',
+  title: 'Get an operation',
   description: [
-    'Says where an operation stands, and what to do next. Looking changes nothing and costs little. Views:',
+    'Returns the state of an operation, and what to do next. It changes nothing and is cheap. Views:',
     'summary: status, progress, open questions, and the result once there is one.',
-    'steps: the jobs and steps of a pipeline, their outputs and the files that they left.',
-    `logs: what a step of a pipeline has printed, or what another tool has logged, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. When something failed, tail: 50 shows the end; to find something in a long log give a pattern.`,
-    'result: the result alone, as the tool gives it. partial: what is finished so far.',
-    'With wait: true it answers once the operation has ended or asks something, or the timeout has passed; the work continues in any case.',
+    'steps: the jobs and steps of a pipeline, their outputs and files.',
+    `logs: output of a pipeline's step, or the log of another tool, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. After a failure, tail: 50 shows the end; to search a long log, give a pattern.`,
+    'result: the result alone, as the tool returned it. partial: the partial result so far.',
+    'With wait: true it returns once the operation has ended or asks a question, or the timeout has passed; the work continues in any case.',
     'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
   ].join('\n'),
   annotations: { readOnlyHint: true, openWorldHint: false },
@@ -204,7 +201,7 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
       })),
     },
     text: defaults.length
-      ? `${text}\n\nNobody answered in time, so the default was taken: ${defaults.join(', ')}.`
+      ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
   };
 }
@@ -220,13 +217,13 @@ function withoutOtherViews({
 }
 
 function partialText({ tool, status, partial }: OperationRecord): string {
-  if (partial === undefined) return `${tool} (${status}): nothing is finished so far that could be shown.`;
+  if (partial === undefined) return `${tool} (${status}): there is no partial result yet.`;
   const text = JSON.stringify(partial, null, 2);
   const bytes = Buffer.byteLength(text);
   const short =
     text.length > PARTIAL_CHARACTERS
       ? `${text.slice(0, PARTIAL_CHARACTERS)}... (${bytes} bytes in all)`
       : text;
-  const where = bytes > INLINE_RESULT_BYTES ? ', of which this is the beginning' : '';
-  return [`${tool} (${status}): what is finished so far${where}.`, asData(short)].join('\n');
+  const where = bytes > INLINE_RESULT_BYTES ? ' (its beginning)' : '';
+  return [`${tool} (${status}): partial result${where}.`, asData(short)].join('\n');
 }

@@ -11,35 +11,24 @@ const DEFAULT_LIMIT = 20;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const input = z.strictObject({
-  status: listedStatus
-    .optional()
-    .describe('Only those in this status; running is also what has just been started.'),
+  status: listedStatus.optional().describe('Only those in this status; running includes those just started.'),
   tool: z.string().min(1).max(64).optional().describe('Only those of this tool.'),
   since: z
     .union([z.number().min(0), z.string().max(40)])
     .optional()
-    .describe('Only those started since then: ISO 8601, or how many seconds ago.'),
-  session: z.string().min(1).max(200).optional().describe('Only those that were started in this session.'),
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .describe('Only those that were started with this key.'),
+    .describe('Only those started since then: ISO 8601, or a number of seconds ago.'),
+  session: z.string().min(1).max(200).optional().describe('Only those started in this session.'),
+  idempotency_key: z.string().min(1).max(200).optional().describe('Only those started with this key.'),
   limit: z.number().int().min(1).max(100).default(DEFAULT_LIMIT),
-  cursor: z
-    .string()
-    .max(8192)
-    .optional()
-    .describe('Of the page before: continues behind it, with its filters.'),
+  cursor: z.string().max(8192).optional().describe('next_cursor of the previous page; keeps its filters.'),
 });
 
 export const operationList = defineOperationTool({
   name: 'list',
   title: 'List operations',
   description: [
-    'Lists your operations, newest first: for finding one again whose token was lost.',
-    'The list lags by seconds behind what happens. Whether a start was taken is better found out by calling the tool again with the same idempotency_key, and where an operation stands with operation_get.',
+    'Lists your operations, newest first, for example to find one whose token was lost.',
+    'The list lags by seconds. To find out whether a start succeeded, call the tool again with the same idempotency_key; for the state of an operation, call operation_get.',
   ].join('\n'),
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,
@@ -52,14 +41,14 @@ export const operationList = defineOperationTool({
         stage: z.string().optional(),
         created_at: z.string(),
         closed_at: z.string().optional(),
-        estimate_seconds: z.number().optional().describe('What was thought at its start.'),
+        estimate_seconds: z.number().optional().describe('Estimate at its start.'),
         worked_seconds: z
           .number()
           .optional()
-          .describe("How long it took, once it has ended; people's time to answer isn't counted."),
+          .describe("How long it took, once it has ended; time spent waiting for answers isn't counted."),
       }),
     ),
-    next_cursor: z.string().optional().describe('There are more: give it as cursor.'),
+    next_cursor: z.string().optional().describe('Cursor of the next page.'),
   }),
   async run(engine, { principal }, { status, since, idempotency_key, ...filter }) {
     const page = await engine.list(principal, {

@@ -7,9 +7,9 @@ export const operationResume = defineOperationTool({
   name: 'resume',
   title: 'Resume an operation',
   description: [
-    'Continues a pipeline that failed, was cancelled or timed out, as a new operation with a token of its own.',
-    'One that is still being cancelled is waited for, for up to 30 seconds.',
-    'Finished steps are not run again, unless from says so. Asking twice gives the same operation.',
+    'Continues a pipeline that failed, was cancelled or timed out, as a new operation with its own token.',
+    'If it is still being cancelled, waits up to 30 seconds for its end.',
+    'Finished steps are not run again, unless from includes them. Repeating the call returns the same operation.',
   ].join('\n'),
   // The effects are those of the pipeline's steps.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
@@ -23,9 +23,7 @@ export const operationResume = defineOperationTool({
     changes: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe(
-        'Arguments of the pipeline that are other than before, for the steps that still run. What has finished keeps what it did with the old ones.',
-      ),
+      .describe('Changed arguments, for the steps that will run. Finished steps keep their results.'),
   }),
   output: envelopeSchema,
   async run(engine, { principal, signal, shutdown }, { token, from, changes }) {
@@ -35,7 +33,7 @@ export const operationResume = defineOperationTool({
       signal: AbortSignal.any([signal, shutdown.signal]),
     });
     const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
-    const done = `Continues as the operation ${record.token} (attempt ${record.attempt}), a new one; ${token} stays as it ended.`;
+    const done = `Resumed as the new operation ${record.token} (attempt ${record.attempt}); ${token} is unchanged.`;
     return {
       output,
       text: [done, '', text].join('\n'),

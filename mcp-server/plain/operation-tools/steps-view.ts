@@ -36,7 +36,7 @@ export const childSchema = z.object({
   host: z.string().optional().describe('Where it runs.'),
   steps: z.array(step).optional(),
   outputs: z.record(z.string(), z.string()).optional(),
-  artifacts: z.array(linkSchema).optional().describe('Files that it left, to be read as resources.'),
+  artifacts: z.array(linkSchema).optional().describe('Its files, readable as resources.'),
 });
 
 export type ChildOutput = z.output<typeof childSchema>;
@@ -90,8 +90,8 @@ export function stepsText(record: OperationRecord, children: ChildOutput[], isKn
   const { token } = record;
   if (children.length === 0)
     return isKnown
-      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines and tools with child workflows have.`
-      : `${record.tool} (${plainStatus(record)}): no worker answers just now, so its steps aren't known. Try again shortly.`;
+      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines and tools with child workflows have them.`
+      : `${record.tool} (${plainStatus(record)}): no worker is available, so its steps aren't known. Try again shortly.`;
   const lines = children.flatMap(childLines);
   const more = lines.length - MAX_LINES;
   const withSteps = children.find(({ steps = [] }) => steps.length > 0);
@@ -100,10 +100,7 @@ export function stepsText(record: OperationRecord, children: ChildOutput[], isKn
     asData(lines.slice(0, MAX_LINES).join('\n')),
     ...(more > 0 ? [`${more} more lines are in the structured content.`] : []),
     ...(withSteps
-      ? [
-          '',
-          `What a step has printed: ${callText('operation_get', { token, view: 'logs', step: withSteps.name })}`,
-        ]
+      ? ['', `Log of a step: ${callText('operation_get', { token, view: 'logs', step: withSteps.name })}`]
       : []),
   ].join('\n');
 }

@@ -3,16 +3,16 @@ import { defineTool } from 'longhaul';
 
 /** Work in several activities that report progress, with what users do to it: answer, cancel, let it fail. */
 export default defineTool({
-  name: 'chores',
-  description: { does: 'Runs parts of work one after the other.' },
+  name: 'batches',
+  description: { does: 'Runs batches of work one after the other.' },
   input: z.object({
-    ledger: z.string().describe('File that each part appends a line to as it starts and as it ends.'),
+    ledger: z.string().describe('File that each batch appends a line to as it starts and as it ends.'),
     name: z.string(),
-    chores: z.number().int().min(1),
+    batches: z.number().int().min(1),
     secondsEach: z.number(),
     ends: z.enum(['completed', 'failed', 'asks']).default('completed'),
   }),
   output: z.object({ done: z.number() }),
   deadlineSeconds: 3600,
-  estimate: { seconds: 1, per: { argument: 'chores', seconds: 2 } },
+  estimate: { seconds: 1, per: { argument: 'batches', seconds: 2 } },
 });

@@ -1,26 +1,26 @@
 import { ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 import { progress, requestInput, stage } from 'longhaul/workflow';
-import type * as activities from '../activities/chores.js';
+import type * as activities from '../activities/batches.js';
 
 interface Input {
   ledger: string;
   name: string;
-  chores: number;
+  batches: number;
   secondsEach: number;
   ends: 'completed' | 'failed' | 'asks';
 }
 
-const { doChore } = proxyActivities<typeof activities>({
+const { runBatch } = proxyActivities<typeof activities>({
   startToCloseTimeout: '10m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '200ms', maximumInterval: '1s' },
 });
 
-export async function chores({ ledger, name, chores: count, secondsEach, ends }: Input) {
+export async function batches({ ledger, name, batches: count, secondsEach, ends }: Input) {
   progress({ total: count * 10 });
-  for (let chore = 1; chore <= count; chore += 1) {
-    stage(`part ${chore}`);
-    await doChore(ledger, name, chore, secondsEach);
+  for (let batch = 1; batch <= count; batch += 1) {
+    stage(`batch ${batch}`);
+    await runBatch(ledger, name, batch, secondsEach);
   }
   if (ends === 'failed') throw ApplicationFailure.nonRetryable('it was to fail', 'ToFail');
   if (ends === 'asks')

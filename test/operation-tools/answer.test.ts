@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+import { Caller, textOf } from './support.js';
+
+let parts: TestStack;
+let caller: Caller;
+beforeAll(async () => {
+  parts = await TestStack.start();
+  caller = new Caller(parts.client);
+}, PROCESSES_MS);
+afterAll(() => parts?.stop());
+
+describe('operation_answer', () => {
+  test('answers the one open question without its key; once', async () => {
+    const token = await caller.asking();
+    const result = await caller.call('operation_answer', { token, content: { confirm: true } });
+    expect(result.structuredContent.answered).toMatchObject({ action: 'accept', state: 'accepted' });
+    expect(await caller.settled(token)).toMatchObject({ result: { deleted: ['old.csv'] } });
+    const { key } = result.structuredContent.answered;
+    await caller.refused('operation_answer', { token, key }, 'wrong_state', 'no question is open');
+  });
+
+  test('an answer that does not fit is refused with path, expectation, what came and the schema; the question stays', async () => {
+    const token = await caller.asking();
+    const result = await caller.call('operation_answer', { token, content: { confirm: 'maybe' } });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('confirm: expected boolean; got "maybe"');
+    expect(textOf(result)).toContain('Delete old.csv?');
+    expect(textOf(result)).toContain('"confirm":{"type":"boolean"');
+    await caller.refused('operation_answer', { token }, 'invalid_answer', 'confirm');
+    await caller.get('operation_answer', { token, action: 'decline' });
+    expect(await caller.settled(token)).toMatchObject({ result: { answer: 'decline', deleted: [] } });
+  });
+
+  test('of several questions one is named', async () => {
+    const token = await caller.asking('multi_input', {});
+    await eventually('both are open', async () => {
+      const { input_required } = await caller.get('operation_get', { token });
+      return Object.keys(input_required).length === 2;
+    });
+    await caller.refused(
+      'operation_answer',
+      { token, content: {} },
+      'invalid_arguments',
+      'arguments.key: expected one of',
+    );
+    const { input_required } = await caller.get('operation_get', { token });
+    const [first, second] = Object.keys(input_required);
+    await caller.get('operation_answer', { token, key: first, content: { name: 'a' } });
+    await caller.refused(
+      'operation_answer',
+      { token, key: first, content: {} },
+      'wrong_state',
+      'already answered',
+    );
+    await caller.get('operation_answer', { token, key: second, content: { name: 'b' } });
+    expect((await caller.settled(token)).result.answers).toEqual([{ name: 'a' }, { name: 'b' }]);
+  });
+
+  test('a dismissed question comes again under another key', async () => {
+    const token = await caller.asking();
+    const { answered } = await caller.get('operation_answer', { token, action: 'cancel' });
+    const again = await eventually('it asks again', async () => {
+      const { input_required = {} } = await caller.get('operation_get', { token });
+      return Object.keys(input_required).find((key) => key !== answered.key);
+    });
+    await caller.refused(
+      'operation_answer',
+      { token, key: again, action: 'decline', content: {} },
+      'invalid_arguments',
+      'arguments.content: expected none',
+    );
+    await caller.get('operation_answer', { token, key: again, action: 'decline' });
+  });
+
+  test('without an open question, and for an unknown token, it is refused', async () => {
+    const token = await caller.start('slow_compute', { seconds: 60 });
+    await caller.refused('operation_answer', { token, content: {} }, 'wrong_state', 'no question is open');
+    await caller.refused('operation_answer', { token: randomUUID() }, 'not_found', 'operation not found');
+    await caller.get('operation_cancel', { token });
+  });
+});

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { Caller, textOf } from './support.js';
+
+/** A tool that nobody else has: cancelling all of its operations ends no other test's. */
+const HELD = `held_${randomUUID().replaceAll('-', '')}`;
+const HELD_PIPELINE = `
+name: ${HELD}
+description: Waits for an approval.
+jobs: { only: { steps: [{ name: go, run: 'true', approval: { message: Go? } }] } }
+`;
+
+let parts: TestStack;
+let caller: Caller;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'longhaul-held-'));
+  await writeFile(join(folder, 'held.yml'), HELD_PIPELINE);
+  parts = await TestStack.start({
+    LONGHAUL_PIPELINE_FOLDERS: [join(FIXTURES, 'pipelines'), folder].join(delimiter),
+  });
+  caller = new Caller(parts.client);
+}, PROCESSES_MS);
+afterAll(async () => {
+  await parts?.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe('operation_cancel', () => {
+  test('returns once the cancel is requested, and says so when it had ended already', async () => {
+    const token = await caller.start('slow_compute', { seconds: 600 });
+    const cancelled = await caller.get('operation_cancel', { token, reason: 'enough' });
+    expect(cancelled).toMatchObject({ token, was_open: true });
+    const ended = await caller.get('operation_get', { token, wait: true });
+    expect(ended).toMatchObject({ status: 'cancelled', status_message: 'canceled: enough' });
+    expect(ended).not.toHaveProperty('next_action');
+    const again = await caller.call('operation_cancel', { token });
+    expect(again.structuredContent).toMatchObject({ status: 'cancelled', was_open: false });
+    expect(textOf(again)).toContain('had already ended');
+
+    const done = await caller.start('slow_compute', { seconds: 0 });
+    await caller.settled(done);
+    expect(await caller.get('operation_cancel', { token: done })).toMatchObject({
+      status: 'completed',
+      was_open: false,
+    });
+  });
+
+  test('twice, before the work has ended, is no error', async () => {
+    const token = await caller.start('slow_compute', { seconds: 600 });
+    const both = await Promise.all([1, 2].map(() => caller.get('operation_cancel', { token })));
+    expect(both.map(({ was_open }) => was_open)).toEqual([true, true]);
+    expect((await caller.get('operation_get', { token, wait: true })).status).toBe('cancelled');
+  });
+
+  test('of a filter gives the tokens of what it cancelled', async () => {
+    const tokens = await Promise.all([1, 2].map(() => caller.start(HELD)));
+    const other = await caller.start('slow_compute', { seconds: 600 });
+    const cancelled: string[] = [];
+    await eventually('the list has them', async () => {
+      const answer = await caller.get('operation_cancel', { filter: { tool: HELD } });
+      expect(answer.has_more).toBe(false);
+      cancelled.push(...answer.cancelled);
+      return tokens.every((token) => cancelled.includes(token));
+    });
+    for (const token of tokens)
+      expect((await caller.get('operation_get', { token, wait: true })).status).toBe('cancelled');
+    expect((await caller.get('operation_cancel', { token: other })).was_open).toBe(true);
+  });
+
+  test.each<[string, object, string]>([
+    ['nothing', {}, 'expected either token or filter; got neither'],
+    ['both', { token: 'a', filter: { tool: 'a' } }, 'expected either token or filter; got both'],
+    ['an empty filter', { filter: {} }, 'expected at least one of tool, session and status'],
+    ['a closed status', { filter: { status: 'completed' } }, 'arguments.filter.status: expected one of'],
+  ])('refuses %s', async (_name, args, message) => {
+    await caller.refused('operation_cancel', args, 'invalid_arguments', message);
+  });
+});

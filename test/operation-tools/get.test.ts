@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+import { Caller, linksOf, textOf } from './support.js';
+
+let parts: TestStack;
+let caller: Caller;
+beforeAll(async () => {
+  parts = await TestStack.start();
+  caller = new Caller(parts.client);
+}, PROCESSES_MS);
+afterAll(() => parts?.stop());
+
+describe('operation_get', () => {
+  test('summary says where it stands and what to do next, and has the result in the end', async () => {
+    const token = await caller.start('slow_compute', { seconds: 2, label: 'x' });
+    const open = await caller.call('operation_get', { token });
+    expect(open.structuredContent).toMatchObject({
+      token,
+      tool: 'slow_compute',
+      next_action: { tool: 'operation_get', args: { token }, status_path: 'status' },
+    });
+    expect(['queued', 'running']).toContain(open.structuredContent.status);
+    expect(textOf(open)).toContain(token);
+    expect(textOf(open)).toContain(`operation_get ${JSON.stringify({ token })}`);
+    const done = await caller.settled(token);
+    expect(done).toMatchObject({ status: 'completed', result: { label: 'x' } });
+    expect(done).not.toHaveProperty('next_action');
+  });
+
+  test('waits no longer than its timeout, and says that the work continues', async () => {
+    const token = await caller.start('slow_compute', { seconds: 60 });
+    const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
+    expect(waited).not.toHaveProperty('isError');
+    expect(waited.structuredContent).toMatchObject({
+      token,
+      error_kind: 'wait_timeout',
+      next_action: { tool: 'operation_get', args: { token } },
+    });
+    await caller.get('operation_cancel', { token });
+  });
+
+  test('a wait ends with a question; a client that can show it is asked instead, and its answer counts', async () => {
+    const token = await caller.start('confirm_delete', { filename: 'waited.csv' });
+    expect(await caller.settled(token)).toMatchObject({
+      status: 'input_required',
+      next_action: { tool: 'operation_answer', args: { token } },
+    });
+    const person = parts.client.with({ elicitation: {} });
+    const args = { name: 'operation_get', arguments: { token, wait: true } };
+    const asked = (await person.request('tools/call', args)).result;
+    expect(asked.resultType).toBe('input_required');
+    const [key] = Object.keys(asked.inputRequests);
+    const answered = await person.request('tools/call', {
+      ...args,
+      requestState: asked.requestState,
+      inputResponses: { [key!]: { action: 'accept', content: { confirm: true } } },
+    });
+    expect(answered.result.structuredContent).toMatchObject({
+      token,
+      status: 'completed',
+      result: { deleted: ['waited.csv'] },
+    });
+  });
+
+  test('result is what the tool gives; before that, what to do next; of failed work an error', async () => {
+    const token = await caller.start('large_values', { text: 'abc', thenWaitSeconds: 1 });
+    const early = await caller.call('operation_get', { token, view: 'result' });
+    expect(early).not.toHaveProperty('isError');
+    expect(early.structuredContent.next_action.tool).toBe('operation_get');
+    const done = await caller.call('operation_get', { token, view: 'result', wait: true });
+    expect(done.structuredContent.result).toEqual({ textLength: 3, text: '' });
+    expect(textOf(done)).toBe('26 characters');
+
+    const failing = await caller.start('large_values', { failWithBytes: 10, partialBytes: 5 });
+    const failed = await caller.call('operation_get', { token: failing, view: 'result', wait: true });
+    expect(failed).toMatchObject({
+      isError: true,
+      structuredContent: { status: 'failed', partial: { text: 'ppppp' } },
+    });
+    expect(textOf(failed)).toContain('ffffffffff');
+    expect(await caller.call('operation_get', { token: failing })).not.toHaveProperty('isError');
+  });
+
+  test('a result over 1 MiB is a link, which gives it whole', async () => {
+    const token = await caller.start('large_values', { resultBytes: 1_500_000 });
+    await caller.settled(token);
+    for (const view of ['summary', 'result']) {
+      const result = await caller.call('operation_get', { token, view });
+      expect(result.structuredContent).not.toHaveProperty('result');
+      const [link] = linksOf(result);
+      expect(link).toMatchObject({ mimeType: 'application/json', name: 'result.json' });
+      const read = await parts.client.request('resources/read', { uri: link.uri });
+      expect(JSON.parse(read.result.contents[0].text).text).toHaveLength(1_500_000);
+    }
+  });
+
+  test('partial is what is finished so far, marked as data', async () => {
+    const token = await caller.start('large_values', { partialBytes: 100_000, thenWaitSeconds: 600 });
+    const result = await eventually('it has a partial result', async () => {
+      const look = await caller.call('operation_get', { token, view: 'partial' });
+      return look.structuredContent.partial ? look : undefined;
+    });
+    expect(result.structuredContent.partial.text).toHaveLength(100_000);
+    expect(textOf(result)).toContain('<data>');
+    expect(textOf(result).length).toBeLessThan(20_000);
+    await caller.get('operation_cancel', { token });
+    const none = await caller.start('slow_compute', { seconds: 0 });
+    await caller.settled(none);
+    expect(textOf(await caller.call('operation_get', { token: none, view: 'partial' }))).toContain(
+      'no partial result',
+    );
+  });
+
+  test('a tool that is no pipeline has no steps', async () => {
+    const token = await caller.start('slow_compute', { seconds: 0 });
+    await caller.settled(token);
+    const result = await caller.call('operation_get', { token, view: 'steps' });
+    expect(textOf(result)).toContain('only pipelines and tools with child workflows have');
+    expect(result.structuredContent).not.toHaveProperty('children');
+  });
+
+  test.each<[string, object, string, string]>([
+    ['an unknown view', { view: 'all' }, 'invalid_arguments', 'arguments.view: expected one of "summary"'],
+    ['timeout 0', { wait: true, timeout: 0 }, 'invalid_arguments', 'arguments.timeout: expected'],
+    ['timeout -1', { wait: true, timeout: -1 }, 'invalid_arguments', 'arguments.timeout: expected'],
+    ['timeout NaN', { wait: true, timeout: NaN }, 'invalid_arguments', 'arguments.timeout: expected'],
+    ['timeout 10^9', { wait: true, timeout: 1e9 }, 'invalid_arguments', 'arguments.timeout: expected'],
+    [
+      'a step beside summary',
+      { step: 'build/1' },
+      'invalid_arguments',
+      'arguments.step: belongs to the view logs',
+    ],
+    [
+      'a tail beside steps',
+      { view: 'steps', tail: 1 },
+      'invalid_arguments',
+      'arguments.tail: belongs to the view',
+    ],
+  ])('refuses %s', async (_name, args, kind, message) => {
+    await caller.refused('operation_get', { token: 'any', ...args }, kind, message);
+  });
+
+  test('an unknown token is not found', async () => {
+    for (const view of ['summary', 'steps', 'logs', 'result', 'partial'])
+      await caller.refused(
+        'operation_get',
+        { token: randomUUID(), view },
+        'not_found',
+        'operation not found',
+      );
+  });
+});

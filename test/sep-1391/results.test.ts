@@ -1,0 +1,154 @@
+/** Statuses and results of SEP-1391's operations, from submitted to expired. */
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { run as runCommand } from '../cli/commands.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+import { AsyncClient, connectSession } from './client.js';
+import { PROJECT, REVISIONS } from './support.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+let parts: TestStack;
+let url: string;
+beforeAll(async () => {
+  parts = await TestStack.start({ LONGHAUL_PROJECT: PROJECT });
+  url = parts.client.url;
+});
+afterAll(() => parts?.stop());
+
+describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
+  const connect = (capabilities?: object) => connectTo(url, capabilities);
+  const opted = async () => new AsyncClient(await connect());
+
+  test('keepAlive is answered with its final value, which what Temporal keeps bounds', async () => {
+    const client = await opted();
+    const keepAlives = [60, 0.5, 1e300, null, undefined, 59.1];
+    const given = await Promise.all(
+      keepAlives.map(async (keepAlive) => {
+        const { keepAlive: final } = await client.start('deep_analysis', {}, { keepAlive });
+        return final;
+      }),
+    );
+    const [, , bound] = given;
+    expect(bound).toBeGreaterThanOrEqual(24 * 3600);
+    expect(given).toEqual([60, 1, bound, bound, Math.min(bound, 24 * 3600), 60]);
+  });
+
+  test('a result can be fetched again and again, and by another client', async () => {
+    const client = await opted();
+    const { token } = await client.start('expensive_analysis', { dataset: 'c' });
+    await client.until(token, ['completed']);
+    const first = (await client.result(token)).result;
+    expect((await client.result(token)).result).toEqual(first);
+    expect((await (await opted()).result(token)).result).toEqual(first);
+  });
+
+  test('once keepAlive has passed the operation is failed, and has expired', async () => {
+    const client = await opted();
+    const { token } = await client.start('deep_analysis', {}, { keepAlive: 1 });
+    await client.until(token, ['completed']);
+    expect(await client.until(token, ['failed'])).toMatchObject({ error: 'Operation has expired' });
+    expect((await client.result(token)).error).toMatchObject({
+      code: -32602,
+      message: 'Failed to retrieve operation: Operation has expired',
+      data: { status: 'failed' },
+    });
+  });
+
+  test('a running operation is submitted, then working; its result is asked for too early', async () => {
+    const client = await opted();
+    const { token, status } = await client.start('expensive_analysis', { dataset: 'd', seconds: 60 });
+    expect(status).toBe('submitted');
+    const working = await client.until(token, ['working']);
+    expect(working).not.toHaveProperty('error');
+    expect((await client.result(token)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringMatching(/^Failed to retrieve operation: Operation is working/),
+      data: { status: 'working' },
+    });
+    await client.wire.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+    await client.until(token, ['canceled']);
+  });
+
+  test.each([
+    ['fails', 'the second part went wrong'],
+    ['is_late', 'longer than its maximum'],
+  ])('work that %s is failed, says why, and its result too', async (how, why) => {
+    const client = await opted();
+    const { token } = await client.start('ends_badly', { how });
+    expect(await client.until(token)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining(why),
+    });
+    const { result } = (await client.result(token)).result;
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringMatching(new RegExp(`${why}[^]*first part`)) }],
+    });
+  });
+
+  test('what can not be read is unknown', async () => {
+    const client = await opted();
+    const letter = randomUUID();
+    const { token } = await client.start('long_letter', { letter, copies: 10_000 });
+    const handle = (await parts.temporal()).workflow.getHandle(token);
+    await eventually('it has ended', async () => (await handle.describe()).status.name === 'COMPLETED');
+    // Simulates a stored result that was deleted by mistake.
+    const stored = join(process.env['LONGHAUL_HOME']!, 'storage');
+    for (const name of readdirSync(stored, { recursive: true, withFileTypes: true })) {
+      const path = join(name.parentPath, name.name);
+      if (name.isFile() && readFileSync(path, 'utf8').includes(letter)) rmSync(path);
+    }
+    const { result } = await client.status(token);
+    expect(result).toMatchObject({ status: 'unknown', _operation: { token } });
+    expect((await client.result(token)).error?.code).toBe(-32603);
+  });
+});
+
+test('the same operation reads the same as a task, with operation_get, on the command line and in Temporal', async () => {
+  const client = new AsyncClient(await connectSession(url));
+  const { token } = await client.start('expensive_analysis', { dataset: 'e' });
+  await client.until(token, ['completed']);
+  const task = await parts.client.get(token);
+  expect(task).toMatchObject({ status: 'completed', result: { structuredContent: { dataset: 'e' } } });
+  const looked = await client.wire.request('tools/call', {
+    name: 'operation_get',
+    arguments: { token },
+  });
+  expect(looked.result.structuredContent).toMatchObject({ status: 'completed', result: { dataset: 'e' } });
+  const { stdout } = await runCommand(parts, ['result', token]);
+  expect(stdout).toContain('e has 512 rows');
+  const description = await (await parts.temporal()).workflow.getHandle(token).describe();
+  expect(description.status.name).toBe('COMPLETED');
+});
+
+test('an operation that a task client started is one here too', async () => {
+  const taskId = await parts.client.start('deep_analysis');
+  const client = new AsyncClient(await connectSession(url));
+  await client.until(taskId, ['completed']);
+  expect((await client.result(taskId)).result.result.structuredContent).toEqual({ depth: 3 });
+});
+
+test('progress comes on the own stream of a session that asked for it, with the token', async () => {
+  const wire = await connectSession(url);
+  const client = new AsyncClient(wire);
+  await wire.listen();
+  const { result } = await client.call('expensive_analysis', { dataset: 'f', seconds: 6 }, undefined, {
+    _meta: { progressToken: 'p' },
+  });
+  const { token } = result.operation;
+  const progress = await eventually('there is progress', () => {
+    const notified = wire.messages.filter(({ method }) => method === 'notifications/progress');
+    return notified.length >= 2 ? notified : undefined;
+  });
+  for (const { params } of progress)
+    expect(params).toMatchObject({ progressToken: 'p', total: 6, _operation: { token } });
+  // A notification has no ID.
+  expect((await client.status(token)).result.status).not.toBe('input_required');
+  await client.until(token);
+  await wire.close();
+});

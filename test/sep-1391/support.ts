@@ -1,0 +1,16 @@
+/** The project of this folder, and connections in both revisions. */
+import { resolve } from 'node:path';
+import { connectSession, connectStateless, type Wire } from './client.js';
+
+export const PROJECT = resolve('test/sep-1391/project');
+
+export const REVISIONS: [string, (url: string, capabilities?: object) => Promise<Wire>][] = [
+  ['2025-11-25', (url, capabilities) => connectSession(url, capabilities, '2025-11-25')],
+  ['2026-07-28', async (url, capabilities) => connectStateless(url, capabilities)],
+];
+
+/** The listed tools by name. */
+export async function toolsOf(wire: Wire): Promise<Record<string, any>> {
+  const { result } = await wire.request('tools/list');
+  return Object.fromEntries(result.tools.map((tool: any) => [tool.name, tool]));
+}
