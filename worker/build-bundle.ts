@@ -1,6 +1,6 @@
 /**
  * Build step: bundles the workflows that ship with Longhaul, unless none of the files that went into the last bundle has
- * changed and `dist/workflows` has the same files.
+ * changed and `dist/workflows` and `dist/worker` have the same files.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,26 +19,28 @@ function inputsOf(paths: readonly string[]): Inputs {
 function isUpToDate(): boolean {
   if (!existsSync(BUNDLE) || !existsSync(INPUTS)) return false;
   const before = JSON.parse(readFileSync(INPUTS, 'utf8')) as Inputs;
-  const now = inputsOf([...Object.keys(before), ...workflowFiles()]);
+  const now = inputsOf([...Object.keys(before), ...sources()]);
   return JSON.stringify(now) === JSON.stringify(before);
 }
 
-function workflowFiles(): string[] {
-  const folder = fileURLToPath(new URL('workflows', DIST));
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.js'))
-    .map((path) => `${folder}/${path}`);
+/** The compiled workflows, and the code that bundles them. */
+function sources(): string[] {
+  return ['workflows', 'worker'].flatMap((room) => {
+    const folder = fileURLToPath(new URL(room, DIST));
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.js'))
+      .map((path) => `${folder}/${path}`);
+  });
 }
 
 if (!isUpToDate()) {
   const startedMs = Date.now();
   const { loadSettings } = await import('../platform/config.js');
   const { bundleShippedWorkflows } = await import('./bundle.js');
-  const entry = fileURLToPath(new URL('workflow-entry.js', DIST));
-  const used = (await bundleShippedWorkflows(await loadSettings())).filter(
-    (path) => path !== entry && statSync(path, { throwIfNoEntry: false })?.isFile(),
+  const used = (await bundleShippedWorkflows(await loadSettings())).filter((path) =>
+    statSync(path, { throwIfNoEntry: false })?.isFile(),
   );
-  const inputs = inputsOf([...new Set([...used, ...workflowFiles()])]);
+  const inputs = inputsOf([...new Set([...used, ...sources()])]);
   // A change during the bundling is not in the bundle.
   const isWhole = Object.values(inputs).every((changedMs) => (changedMs ?? 0) < startedMs);
   if (isWhole) writeFileSync(INPUTS, JSON.stringify(inputs));

@@ -8,11 +8,19 @@ export interface Compilation {
   modules: Iterable<unknown>;
   fileDependencies: Iterable<string>;
   missingDependencies: Iterable<string>;
+  chunkGraph: { getModuleId(module: never): string | number | null };
   moduleGraph: {
     getIssuer(module: never): unknown;
     getOutgoingConnections(module: never): Iterable<{ module: unknown; dependency: unknown }>;
     getProvidedExports(module: never): string[] | true | null;
+    getExportInfo(module: never, name: string): { getTarget(graph: unknown): ExportTarget | undefined };
   };
+}
+
+/** The module that a file re-exports a name from. */
+interface ExportTarget {
+  module: unknown;
+  export?: string[];
 }
 
 /** An import in a file. */
@@ -55,8 +63,10 @@ export function projectFileOf({ moduleGraph }: Compilation, module: unknown): st
 
 /** A file of workflows. */
 export interface BundledFile {
-  /** Names that it exports. */
+  /** Names that it exports; Temporal's fallback `default` is not among them. */
   exports: string[];
+  /** Name -> where it is declared; equal for two files that re-export one declaration. */
+  declarations: Map<string, string>;
   /** The files that it imports directly or indirectly, itself included. */
   files: Set<string>;
   /** Digest of those files, without packages under node_modules and Longhaul itself. */
@@ -79,5 +89,12 @@ export function bundledFile(compilation: Compilation, path: string): BundledFile
     hash.update(file).update(readFileSync(file));
   }
   const provided = moduleGraph.getProvidedExports(root as never);
-  return { exports: Array.isArray(provided) ? provided : [], files, digest: hash.digest('hex') };
+  const exports = Array.isArray(provided) ? provided.filter((name) => name !== 'default') : [];
+  const declarations = new Map(
+    exports.map((name) => {
+      const target = moduleGraph.getExportInfo(root as never, name).getTarget(moduleGraph);
+      return [name, target ? `${pathOf(target.module)} ${target.export?.join('.')}` : `${path} ${name}`];
+    }),
+  );
+  return { exports, declarations, files, digest: hash.digest('hex') };
 }

@@ -1,8 +1,7 @@
 /** Problems that prevent the bundling of workflows, one line each: the bundler's own report is pages long. */
-import { resolve } from 'node:path';
 import { disallowedModules } from '@temporalio/worker/lib/workflow/bundler.js';
 import { placeOfName, placeOfText, type ProjectProblem } from '../platform/project-problems.js';
-import { importsOf, pathOf, projectFileOf, type Compilation } from './bundle-graph.js';
+import { importsOf, pathOf, projectFileOf, type BundledFile, type Compilation } from './bundle-graph.js';
 
 /** `isConflict`: two files export the same name, so that neither can be left out. */
 export type BundleProblem = ProjectProblem & { isConflict?: boolean };
@@ -16,7 +15,7 @@ export function problemsOf(compilation: Compilation, activityFiles: readonly str
   const activities = new Set(activityFiles);
   const others = compilation.errors
     .filter(({ message }) => !FORBIDDEN_SCHEME.test(message))
-    .map(({ message, module }) => conflictOf(message) ?? otherProblem(pathOf(module), message));
+    .map(({ message, module }) => otherProblem(pathOf(module), message));
   return [
     ...activityImports(compilation, activities),
     ...forbiddenImports(compilation),
@@ -54,20 +53,20 @@ function activityImports(compilation: Compilation, activities: ReadonlySet<strin
     }));
 }
 
-/** Two workflow files that export the same name. */
-function conflictOf(message: string): BundleProblem | undefined {
-  const [, second, name, first] = STAR_CONFLICT.exec(message) ?? [];
-  if (!second || !name || !first) return undefined;
-  return {
-    path: resolve(second),
-    ...placeOfName(resolve(second), name),
-    message: `there is already an export "${name}", in ${first}`,
-    isConflict: true,
-  };
+/** Names that two workflow files export, each with a declaration of its own. */
+export function conflictsOf(files: ReadonlyMap<string, BundledFile>): BundleProblem[] {
+  const first = new Map<string, { path: string; declaration: string }>();
+  const conflicts: BundleProblem[] = [];
+  for (const [path, { declarations }] of files)
+    for (const [name, declaration] of declarations) {
+      const other = first.get(name) ?? { path, declaration };
+      first.set(name, other);
+      if (other.declaration === declaration) continue;
+      const message = `there is already an export "${name}", in ${other.path}`;
+      conflicts.push({ path, ...placeOfName(path, name), message, isConflict: true });
+    }
+  return conflicts;
 }
-
-const STAR_CONFLICT =
-  /module '(.+)' contains conflicting star exports for the name '(.+)' with .* module '(.+)'/;
 
 /** The problem that the SDK's bundler reports. */
 export function problemOfSdk(error: Error): BundleProblem {

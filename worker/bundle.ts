@@ -78,7 +78,7 @@ export async function bundleWorkflows(
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
     if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
-    compiled = await compileBundle(usable, entryPath.replace(/\.mjs$/, '-usable.mjs'), activityFiles);
+    compiled = await compileBundle(usable, entryPath.replace(/\.cjs$/, '-usable.cjs'), activityFiles);
   }
   const info = {
     exports: exportsOf(compiled),
@@ -115,10 +115,10 @@ export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
  * @returns paths of all files that went into the bundle
  */
 export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
-  const entryPath = join(CODE_ROOT, 'workflow-entry.js');
+  const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
   const compiled = await compileBundle(filesOf('workflows', settings), entryPath, []);
-  // It names the folders of this machine, and would be packed.
-  rmSync(entryPath);
+  // They name the folders of this machine, and would be packed.
+  for (const path of compiled.entries) rmSync(path);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
   const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };
@@ -133,7 +133,7 @@ function pathsOf(settings: Settings): { entryPath: string; bundlePath: string; i
   const name = join(settings.home, 'cache', `workflows-${digest}`);
   const bundlePath = isShippedOnly && existsSync(SHIPPED_BUNDLE) ? SHIPPED_BUNDLE : `${name}.bundle.js`;
   // A package.json above the home may say that .js files are CommonJS.
-  return { entryPath: `${name}.mjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
+  return { entryPath: `${name}.cjs`, bundlePath, infoPath: infoPathOf(bundlePath) };
 }
 
 function infoPathOf(bundlePath: string): string {

@@ -3,13 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
 import { CODE_ROOT, builtinModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
-import { problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
+import { conflictsOf, problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
 
 export interface CompiledBundle {
   /** Undefined when there are problems. */
   code: string | undefined;
   problems: BundleProblem[];
+  /** Paths of the modules that were written for it. */
+  entries: string[];
   /** Bundled files by path. */
   files: Map<string, BundledFile>;
   /** All files that the bundle was made from. */
@@ -19,7 +22,7 @@ export interface CompiledBundle {
 }
 
 /**
- * @param entryPath where a module that exports all of them is written
+ * @param entryPath `.cjs` path of the module that exports all of them; written, as is one for shared modules beside it
  * @param activityFiles files of which workflows may import types only
  */
 export async function compileBundle(
@@ -27,10 +30,13 @@ export async function compileBundle(
   entryPath: string,
   activityFiles: readonly string[],
 ): Promise<CompiledBundle> {
-  writeFileSync(entryPath, paths.map((path) => `export * from ${JSON.stringify(path)};\n`).join(''));
+  const preloadPath = entryPath.replace(/\.cjs$/, '-preload.cjs');
+  writeFileSync(entryPath, entryCode(paths));
+  writeFileSync(preloadPath, PRELOAD_CODE);
   let compilation: Compilation | undefined;
   const bundling = bundleWorkflowCode({
     workflowsPath: entryPath,
+    preloadModules: [preloadPath],
     workflowInterceptorModules: [builtinModule('workflows/runtime/interceptors')],
     logger: SILENT,
     webpackConfigHook: (config) => ({
@@ -68,16 +74,17 @@ export async function compileBundle(
     ({ code }) => ({ code, error: undefined }),
     (error: Error) => ({ code: undefined, error }),
   );
-  const found = compilation ? problemsOf(compilation, activityFiles) : [];
-  const problems = found.length > 0 || !finished.error ? found : [problemOfSdk(finished.error)];
   const files = new Map<string, BundledFile>();
   for (const path of paths) {
     const file = compilation && bundledFile(compilation, path);
     if (file) files.set(path, file);
   }
+  const found = compilation ? [...conflictsOf(files), ...problemsOf(compilation, activityFiles)] : [];
+  const problems = found.length > 0 || !finished.error ? found : [problemOfSdk(finished.error)];
   return {
-    code: problems.length > 0 ? undefined : finished.code,
+    code: problems.length > 0 ? undefined : completeBundle(finished.code!, compilation!, paths, files),
     problems,
+    entries: [entryPath, preloadPath],
     files,
     used: [...(compilation?.fileDependencies ?? [])],
     missing: [...(compilation?.missingDependencies ?? [])],

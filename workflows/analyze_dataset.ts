@@ -1,12 +1,12 @@
 /** analyze_dataset: inspect, profile in batches, query, and write the artifact, asking first when it is large. */
 import { proxyActivities } from '@temporalio/workflow';
 import type * as activities from '../activities/analyze_dataset/index.js';
-import {
-  writeArtifactQuestion,
-  type AnalyzeDatasetInput,
-  type AnalyzeDatasetOutput,
-  type ColumnProfile,
-} from '../tools/analyze_dataset.js';
+import type {
+  AnalyzeDatasetInput,
+  AnalyzeDatasetOutput,
+  ColumnProfile,
+} from '../tools/analyze_dataset/index.js';
+import { writeArtifactQuestion } from '../tools/analyze_dataset/question.js';
 import { partial, progress, requestInput, stage, workSize } from './runtime/index.js';
 
 const dataset = proxyActivities<typeof activities>({
@@ -61,7 +61,7 @@ export async function analyze_dataset(input: AnalyzeDatasetInput): Promise<Analy
         : `${(estimatedBytes / MB).toFixed(1)} MB`;
     const message = `The whole result has ${rowCount} rows, about ${size} as a Parquet file. Write it?`;
     const answer = await requestInput(writeArtifactQuestion, message);
-    if (answer.action === 'decline' || !answer.content.write) {
+    if (answer.action === 'decline' || !answer.content['write']) {
       return { ...output, notes: [...output.notes, 'The Parquet file was not written, as answered.'] };
     }
   }

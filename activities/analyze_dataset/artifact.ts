@@ -7,7 +7,7 @@ import type { Dataset, ReadingOptions } from './dataset.js';
 import { claimScratch, releaseScratch, sweepLeftovers } from './leftovers.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
-import type { DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 
 export interface ArtifactEstimate {
   /** Exact. */

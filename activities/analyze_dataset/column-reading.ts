@@ -2,7 +2,7 @@
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { isMissing, separatedDate, SPACE } from './kinds.js';
 import type { Run } from './session.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 
 /** From text to the column's type. */
 export type Conversion = 'cast' | 'decimal_comma' | 'thousands_comma' | 'day_first' | 'month_first';

@@ -1,5 +1,5 @@
 import { unknownColumn } from './errors.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 
 const NUMERIC =
   /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|UTINYINT|USMALLINT|UINTEGER|UBIGINT|UHUGEINT|FLOAT|DOUBLE|BIGNUM|DECIMAL\(.*\))$/;

@@ -3,7 +3,7 @@ import { isNumeric } from './columns.js';
 import { DatasetError, unknownColumn } from './errors.js';
 import { resolveOperand } from './field-paths.js';
 import { filterCondition } from './filters.js';
-import type { Aggregate, Column, DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { Aggregate, Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 
 export interface CompiledQuery {
   /** The query without its order: one SELECT with $1, $2 ... for `values`. */

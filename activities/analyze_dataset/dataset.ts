@@ -17,7 +17,7 @@ import { locate } from './locate.js';
 import type { DatasetFile } from './locate.js';
 import { monotonic } from './progress.js';
 import type { OnProgress } from './progress.js';
-import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { withSession } from './session.js';
 import { unionNotes } from './unions.js';
 import type { DatasetOptions, Session, SessionFiles } from './session.js';

@@ -2,7 +2,7 @@
 import { quotedIdentifier, quotedString } from '@duckdb/node-api';
 import { DatasetError, unknownColumn, unknownField } from './errors.js';
 import { shortType } from './values.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 
 /** Maximum length of a type in a message, in characters. */
 const MAX_TYPE_CHARACTERS = 100;

@@ -2,7 +2,7 @@ import { isNumeric } from './columns.js';
 import { DatasetError } from './errors.js';
 import { resolveOperand } from './field-paths.js';
 import type { Operand } from './field-paths.js';
-import type { Column, Filter } from '../../tools/analyze_dataset.js';
+import type { Column, Filter } from '../../tools/analyze_dataset/index.js';
 
 type Scalar = string | number | boolean;
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import {
   DatasetError,
   estimateArtifact,

@@ -2,7 +2,7 @@ import { withDataset } from './dataset.js';
 import type { Reading, ReadingOptions } from './dataset.js';
 import type { DatasetFormat } from './locate.js';
 import { monotonic, percentOf } from './progress.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 import { shortType } from './values.js';
 
 export interface Inspection {

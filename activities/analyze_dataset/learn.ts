@@ -9,7 +9,7 @@ import { lookAtAll, lookAtSample, SAMPLE_ROWS } from './look.js';
 import type { DeliveredColumn, Mixture } from './look.js';
 import { keysOf, namesOfParquet, possiblyRenamed } from './names.js';
 import type { Run } from './session.js';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 
 export interface Learned {
   rowCount: number;

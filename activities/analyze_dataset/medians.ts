@@ -2,7 +2,7 @@ import { compileQuery } from './compile.js';
 import type { CompiledQuery } from './compile.js';
 import type { Dataset } from './dataset.js';
 import { DatasetError } from './errors.js';
-import type { DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 
 /** Measured: at most 14 bytes per value, beyond DuckDB's own limit. */
 const BYTES_PER_MEDIAN_VALUE = 16;

@@ -4,7 +4,7 @@ import { findColumn, isNumeric } from './columns.js';
 import { withDataset } from './dataset.js';
 import type { Dataset, ReadingOptions } from './dataset.js';
 import { inBatches } from './inspect.js';
-import type { Column, ColumnProfile } from '../../tools/analyze_dataset.js';
+import type { Column, ColumnProfile } from '../../tools/analyze_dataset/index.js';
 import { textTable } from './text-table.js';
 import { rowsOf, shortened, shortType } from './values.js';
 

@@ -1,7 +1,7 @@
 import type { Json } from '@duckdb/node-api';
 import { readingOptions, withDataset } from './dataset.js';
 import type { ReadingOptions } from './dataset.js';
-import type { Column, DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { compileWithinMemory } from './medians.js';
 import { percentOf } from './progress.js';
 import { textTable } from './text-table.js';

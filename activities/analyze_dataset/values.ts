@@ -5,7 +5,7 @@ import type {
   DuckDBValueConverter,
   Json,
 } from '@duckdb/node-api';
-import type { Column } from '../../tools/analyze_dataset.js';
+import type { Column } from '../../tools/analyze_dataset/index.js';
 
 /** Maximum length of a value in an answer, in characters; longer values are cut, with a note on their length. */
 const MAX_VALUE_CHARACTERS = 4096;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery, writeArtifact } from '../../activities/analyze_dataset/analysis.js';
 import { structFields } from '../../activities/analyze_dataset/field-paths.js';
-import type { DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 

@@ -6,7 +6,7 @@ import {
   profileTable,
   runQuery,
 } from '../../activities/analyze_dataset/analysis.js';
-import { columnProfileSchema } from '../../tools/analyze_dataset.js';
+import { columnProfileSchema } from '../../tools/analyze_dataset/index.js';
 import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery } from '../../activities/analyze_dataset/analysis.js';
-import type { Filter } from '../../tools/analyze_dataset.js';
+import type { Filter } from '../../tools/analyze_dataset/index.js';
 import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';
 

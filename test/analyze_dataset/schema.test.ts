@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset.js';
+import { analyzeDatasetInput, analyzeDatasetOutput } from '../../tools/analyze_dataset/index.js';
 import { textTable } from '../../activities/analyze_dataset/text-table.js';
 
 describe('the schemas', () => {

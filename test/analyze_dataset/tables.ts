@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import type { DatasetQuery } from '../../tools/analyze_dataset.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { installVenv } from '../support/python.js';
 
 const folder = resolve('test/analyze_dataset/python');

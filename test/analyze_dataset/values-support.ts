@@ -1,6 +1,6 @@
 /** Small files of values, read and queried as the tool does it. */
 import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import type { DatasetQuery, Filter } from '../../tools/analyze_dataset.js';
+import type { DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
 import { sandbox, type Sandbox } from './support.js';
 
 export class ValueSandbox {

@@ -1,6 +1,7 @@
 /** Tool for the analysis of data files with DuckDB: its input, output and documentation. */
 import { z } from 'zod';
-import { defineTool } from '../operations/tool.js';
+import { defineTool } from '../../operations/tool.js';
+import { writeArtifactQuestion } from './question.js';
 
 /** Maximum number of rows in an answer. The Parquet artifact has no such limit. */
 export const MAX_ANSWER_ROWS = 1000;
@@ -196,11 +197,6 @@ export type Column = z.infer<typeof columnSchema>;
 export type ColumnProfile = z.infer<typeof columnProfileSchema>;
 /** The part of the input that is the query; the workflow handles the rest. */
 export type DatasetQuery = Omit<AnalyzeDatasetInput, 'profile' | 'artifact' | 'ask_over_mb'>;
-
-/** Question before a large artifact is written. */
-export const writeArtifactQuestion = z.object({
-  write: z.boolean().default(true).describe('Write the file?'),
-});
 
 export default defineTool({
   name: 'analyze_dataset',
