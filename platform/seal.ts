@@ -27,11 +27,13 @@ export interface Seal<T> {
  * @param purpose e.g. `session`
  */
 export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<T> {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `longhaul ${purpose}`, 32));
+  // Derived when first needed: most requests neither seal nor open anything.
+  let derived: Buffer | undefined;
+  const key = () => (derived ??= Buffer.from(hkdfSync('sha256', secret, '', `longhaul ${purpose}`, 32)));
   return {
     seal(value) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const cipher = createCipheriv('aes-256-gcm', key(), nonce);
       const bytes = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, bytes, cipher.getAuthTag()]).toString('base64url');
     },
@@ -39,7 +41,7 @@ export function sealOf<T extends object>(secret: Buffer, purpose: string): Seal<
       if (text.length > MAX_CHARACTERS) return undefined;
       const sealed = Buffer.from(text, 'base64url');
       if (sealed.length <= NONCE_BYTES + TAG_BYTES) return undefined;
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+      const decipher = createDecipheriv('aes-256-gcm', key(), sealed.subarray(0, NONCE_BYTES));
       decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
       try {
         const bytes = Buffer.concat([
