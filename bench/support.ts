@@ -1,5 +1,6 @@
 /** A stack for each benchmark, and measurement helpers. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { resolve } from 'node:path';
 import { TestHome } from '../test/stack/cli-process.js';
 import { WireClient } from '../test/support/mcp.js';
@@ -116,4 +117,14 @@ export function peakMb(pid: number): number {
 export function printTable(header: string[], rows: string[][]): void {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   console.log([line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n'));
+}
+
+/** Prints the table, and writes it with its figures to `bench/results/NAME.json`. */
+export function report(name: string, header: string[], rows: string[][], figures: object): void {
+  printTable(header, rows);
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version };
+  const result = { measuredAt: new Date().toISOString(), machine, table: { header, rows }, ...figures };
+  const folder = resolve('bench/results');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(resolve(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
 }
