@@ -1,9 +1,23 @@
 /** Record of a closed operation: how it ended, with its result or failure. */
 import { WorkflowFailedError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { ApplicationFailure, CancelledFailure, TerminatedFailure, TimeoutFailure } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  defaultPayloadConverter,
+  rawValueTypeInfo,
+  TerminatedFailure,
+  TimeoutFailure,
+  type RawValue,
+} from '@temporalio/common';
 import type { ErrorKind, OperationError } from '../operations/errors.js';
-import type { OperationRecord } from '../operations/record.js';
-import { OPERATION_QUERY, type ClosingDetails, type StateMemo } from '../operations/wire.js';
+import { roundProgress } from '../operations/progress-digits.js';
+import type { OperationRecord, Progress } from '../operations/record.js';
+import {
+  OPERATION_QUERY,
+  PROGRESS_METADATA,
+  type ClosingDetails,
+  type StateMemo,
+} from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -11,6 +25,8 @@ interface Outcome {
   result?: unknown;
   error?: OperationError;
   partial?: unknown;
+  /** Final progress of a completed operation. */
+  progress?: Progress;
 }
 
 /** Whether the time for which the result is kept has passed. */
@@ -30,11 +46,12 @@ export async function describeClosed(
   if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
+  const outcome = await readOutcome(temporal, workflowId, runId);
+  if (outcome.progress) record.progress = roundProgress(outcome.progress);
   if (isPastKeepAlive(record)) {
     record.status = 'expired';
     return;
   }
-  const outcome = await readOutcome(temporal, workflowId, runId);
   if (outcome.partial !== undefined) record.partial = outcome.partial;
   switch (description.status.name) {
     case 'COMPLETED':
@@ -64,8 +81,16 @@ export async function describeClosed(
 async function readOutcome(temporal: TemporalClient, workflowId: string, runId: string): Promise<Outcome> {
   try {
     const handle = (client: TemporalClient['client']) =>
-      client.workflow.getHandle(workflowId, runId, { followRuns: false });
-    return { result: await temporal.call((client) => handle(client).result(), 10_000) };
+      client.workflow.getHandle<() => Promise<RawValue>>(workflowId, runId, {
+        followRuns: false,
+        typeInfo: { outputType: rawValueTypeInfo },
+      });
+    const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
+    const progress = payload.metadata?.[PROGRESS_METADATA];
+    return {
+      result: defaultPayloadConverter.fromPayload(payload),
+      ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
+    };
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
     const failure = error.cause;

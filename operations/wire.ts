@@ -37,6 +37,9 @@ export const START_MEMO = 'longhaul';
 /** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
 
+/** Metadata key of the payload that is a completed operation's result: its final progress, as JSON. */
+export const PROGRESS_METADATA = 'longhaul-progress';
+
 /** Memo key of the {@link PartMemo} of a part: a child workflow, at any depth, that belongs to an operation. */
 export const PART_MEMO = 'longhaul_part';
 

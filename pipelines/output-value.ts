@@ -5,7 +5,7 @@ import { check, preview, type JsonSchema } from '../operations/schema.js';
 const SHOWN_PROBLEMS = 3;
 
 /** Problem of a number such as `1e999`, which JSON can't hold. */
-export const NOT_FINITE = 'expected a number that JSON can hold';
+const NOT_FINITE = 'expected a number that JSON can hold';
 
 /**
  * Converts a text by an output's schema: a string stays as it is, other types are parsed as JSON.

@@ -4,7 +4,7 @@
  * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
  * inbox.
  */
-import { condition, log, patched, setHandler } from '@temporalio/workflow';
+import { condition, log, setHandler } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
 import {
   assignSignal,
@@ -32,8 +32,6 @@ const RETIRE_MS = 7 * 24 * 3600_000;
 const HAND_BACK_RETRY_MS = 60_000;
 /** Epochs are counted in seconds since 2026-01-01, so that they are short. */
 const EPOCH_START_MS = Date.UTC(2026, 0, 1);
-/** Runs of earlier code deliver a message without limit; their histories have to replay. */
-const DEAD_LETTERS_PATCH = 'mailbox-dead-letters';
 
 export async function mailbox_inbox(input: InboxInput): Promise<void> {
   const { principal, name, continueAfterChanges } = input;
@@ -93,7 +91,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       const message = nextToDeliver();
       if (message) {
         const lease = inbox.take(message, epoch, leaseMs);
-        if (isExhausted(message) && patched(DEAD_LETTERS_PATCH)) lease.isLast = true;
+        if (isExhausted(message)) lease.isLast = true;
       }
       inbox.recordHeartbeat();
       run.changed();
@@ -224,7 +222,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   /** The next message that has deliveries left. Exhausted messages before it become dead letters. */
   function nextToDeliver(): StoredMessage | undefined {
     let message = inbox.next();
-    while (message && isExhausted(message) && patched(DEAD_LETTERS_PATCH)) {
+    while (message && isExhausted(message)) {
       moveToDeadLetters(message);
       message = inbox.next();
     }

@@ -261,9 +261,8 @@ test('the events that a part costs are as documented', async () => {
   await caller.settled(token);
   expect(await countsOf(token)).toEqual({
     WORKFLOW_EXECUTION_STARTED: 1,
-    // The patch, once for all parts.
-    MARKER_RECORDED: 1,
-    UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 4,
+    // The status, as the question is asked and answered.
+    UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 2,
     START_CHILD_WORKFLOW_EXECUTION_INITIATED: 1,
     CHILD_WORKFLOW_EXECUTION_STARTED: 1,
     CHILD_WORKFLOW_EXECUTION_COMPLETED: 1,

@@ -85,11 +85,6 @@ test.each(Object.keys(runs))('an operation that ended %s replays, as does the re
   await replay(`recorded-${kind.replaceAll(' ', '-')}`, JSON.parse(readFileSync(path, 'utf8')));
 });
 
-test('an operation whose outputs were checked as the pipeline ended replays', async () => {
-  const path = join(RECORDED, 'output-checked-at-the-end.json');
-  await replay('output-checked-at-the-end', JSON.parse(readFileSync(path, 'utf8')));
-});
-
 test('a history that the code of today would not make is refused: the check can fail', async () => {
   const history = JSON.parse(readFileSync(join(RECORDED, 'completed.json'), 'utf8'));
   const scheduled = history.events.find((event: any) => event.activityTaskScheduledEventAttributes);

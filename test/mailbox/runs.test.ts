@@ -261,11 +261,6 @@ test('an inbox and a directory replay, as do the recorded ones', async () => {
   }
 });
 
-test('a run of code that knew no dead letters replays, with a message that it gave for ever', async () => {
-  const history = JSON.parse(readFileSync(`${RECORDED}/mailbox-poison.json`, 'utf8'));
-  await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, 'inbox:poisoned');
-});
-
 test('the state of an inbox of earlier code is taken over, and what it gave for ever becomes a dead letter', async () => {
   const who = newPrincipal();
   const id = workflowId(parts, who, 'inbox:older');

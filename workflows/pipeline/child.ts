@@ -7,7 +7,6 @@ import {
   ApplicationFailure,
   isCancellation,
   log,
-  patched,
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
@@ -30,8 +29,6 @@ import { openWorkspace, saveArtifacts, type EarlierWorkspace } from './workspace
 
 /** Default time-out of a step that runs after a cancel, in minutes. */
 const LAST_STEPS_MINUTES = 5;
-/** Patch: outputs are checked as their job ends; earlier histories check them as the pipeline ends. */
-const OUTPUTS_CHECKED_BY_JOB = 'pipeline-outputs-checked-by-job';
 
 /** Why a step, and with it its job, failed. */
 export interface Failure {
@@ -234,7 +231,7 @@ export class Child implements StepOwner {
   #checkOutputs(): void {
     if (this.failure) return;
     const problems = outputProblems(this.pipeline, this.id, this.record.outputs ?? {}, this.#writers);
-    if (problems === undefined || !patched(OUTPUTS_CHECKED_BY_JOB)) return;
+    if (problems === undefined) return;
     this.#fail(`${this.record.name}: ${problems}`, BAD_OUTPUT);
   }
 

@@ -1,7 +1,7 @@
 /** Outputs of a pipeline: values that steps wrote, under the names and types that the file declares. */
 import { ApplicationFailure } from '@temporalio/workflow';
 import type { ChildRecord } from '../../operations/record.js';
-import { declaredType, NOT_FINITE, readOutput } from '../../pipelines/output-value.js';
+import { declaredType, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 import { childName, type ChildId } from '../../pipelines/run.js';
 
@@ -41,8 +41,7 @@ function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, s
 /**
  * Structured result of the tool.
  *
- * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema; only in histories from before outputs were
- *   checked as jobs end, see {@link outputProblems}
+ * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema
  */
 export function pipelineResult(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
   return Object.fromEntries(
@@ -89,8 +88,7 @@ export function outputProblems(
 
 function typed(name: string, output: PipelineOutput, text: string): unknown {
   const { value, problems } = readOutput(output.schema, text);
-  // Earlier histories hold results with non-finite numbers.
-  if (problems.length > 0 && problems[0] !== NOT_FINITE)
+  if (problems.length > 0)
     throw ApplicationFailure.nonRetryable(describe(name, output, problems), BAD_OUTPUT);
   return value;
 }

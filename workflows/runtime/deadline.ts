@@ -1,6 +1,6 @@
 /** Timer for an operation's maximum duration; paused while only people are awaited. */
 import { condition, sleep } from '@temporalio/workflow';
-import { startMemo, onlyPeopleAwaited, setOnlyPeopleAwaited, state } from './state.js';
+import { isClosed, startMemo, onlyPeopleAwaited, otherWork, setOnlyPeopleAwaited, state } from './state.js';
 
 /** Start of the running period, as epoch milliseconds; undefined while paused. */
 let runningSince: number | undefined;
@@ -24,7 +24,7 @@ function remainingMs(): number {
 /**
  * Waits until the time is up, then calls `expire`, then gives the work a grace time to stop.
  *
- * @returns when the grace time is over
+ * @returns when the grace time is over, or the workflow has closed
  */
 export async function runDeadline(graceMs: number, expire: () => void): Promise<void> {
   for (;;) {
@@ -36,6 +36,9 @@ export async function runDeadline(graceMs: number, expire: () => void): Promise<
     setOnlyPeopleAwaited(true);
     await condition(() => !onlyPeopleAwaited());
     setOnlyPeopleAwaited(false);
+    // An answer may complete the workflow, which then needs no timer.
+    await otherWork();
+    if (isClosed()) return;
   }
   expire();
   await sleep(graceMs);

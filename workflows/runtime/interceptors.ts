@@ -10,16 +10,18 @@ import {
   ContinueAsNew,
   defaultPayloadConverter,
   ParentClosePolicy,
-  patched,
   workflowInfo,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
+import { RawValue } from '@temporalio/common';
+import { mergeProgress } from '../../operations/record.js';
 import {
   LOG_CONTEXT_HEADER,
   START_MEMO,
   OPERATION_HEADER,
   OPERATION_ID_HEADER,
   PART_MEMO,
+  PROGRESS_METADATA,
   STATE_MEMO,
   type LogContext,
   type PartMemo,
@@ -38,9 +40,11 @@ import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import {
   changeState,
   cleanups,
+  continuedState,
+  dropChanges,
+  writeChanges,
   writeFinalState,
   countAsWork,
-  flush,
   addProgress,
   startMemo,
   operation,
@@ -51,9 +55,6 @@ import {
 
 /** Time for the work to stop after the deadline has cancelled it, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
-
-/** Patch: child workflows are parts; in earlier histories they are independent. */
-const PARTS_PATCH = 'longhaul-parts';
 
 /** Default heartbeat time-out of activities, in milliseconds: longer than a short outage of Temporal. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
@@ -90,6 +91,7 @@ const execute: Inbound = async (input, next) => {
     main.cancel();
   };
   registerHandlers();
+  void CancellationScope.nonCancellable(writeChanges);
   countFirstQueueTime();
   CancellationScope.current().cancelRequested.catch(() => end('canceled'));
   // A part has no deadline of its own; it notifies its parent while it waits only for people.
@@ -105,7 +107,10 @@ const execute: Inbound = async (input, next) => {
     if (error instanceof ContinueAsNew) {
       // A cancel or deadline in the same workflow task must not get lost with this run.
       if (!partMemo() && isTimeUp()) end('timed_out');
-      if (ending === undefined) throw error;
+      if (ending === undefined) {
+        dropChanges();
+        throw error;
+      }
     }
     // Temporal's rule: any error that isn't a TemporalFailure is a defect of the workflow's code, which blocks the
     // workflow until the code is fixed. The operation isn't over, so nothing is cleaned up.
@@ -114,7 +119,7 @@ const execute: Inbound = async (input, next) => {
   }
   if (ending === undefined && failure === undefined) {
     writeFinalState('completed');
-    return partMemo() ? withProgress(result) : result;
+    return partMemo() ? withProgress(result) : withFinalProgress(result);
   }
   const how = ending ?? 'failed';
   await CancellationScope.nonCancellable(() => cleanUp(how));
@@ -144,6 +149,20 @@ async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
 function withProgress(result: unknown): unknown {
   const { progress } = state();
   return progress ? ({ longhaul: 'result', progress, result } satisfies ReportedResult) : result;
+}
+
+/**
+ * Adds the final progress to the metadata of an operation's result: a closing memo event would only repeat it, and the result
+ * itself stays what the workflow returned.
+ */
+function withFinalProgress(result: unknown): unknown {
+  const progress = mergeProgress(state(), []);
+  if (!progress) return result;
+  const { metadata, ...payload } = defaultPayloadConverter.toPayload(result);
+  return RawValue.fromPayload({
+    ...payload,
+    metadata: { ...metadata, [PROGRESS_METADATA]: defaultPayloadConverter.toPayload(progress).data! },
+  });
 }
 
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
@@ -199,8 +218,7 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
   const options = { ...input.options, parentClosePolicy };
   // A child that may outlive its parent is an independent workflow.
-  const isPart = parentClosePolicy !== ParentClosePolicy.ABANDON && patched(PARTS_PATCH);
-  if (!isPart) return next({ ...input, options });
+  if (parentClosePolicy === ParentClosePolicy.ABANDON) return next({ ...input, options });
   const name = partName(workflowId, input.workflowType);
   const memo: PartMemo = { version: 1, ...operation(), name };
   const own = beginPart(workflowId, name);
@@ -231,14 +249,12 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
 };
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
-  flush();
   saveRemainingTime();
   const createdAt = startMemo()?.createdAt ?? workflowInfo().startTime.toISOString();
-  const { children: _children, ...carried } = state();
   const memo = {
     ...input.options.memo,
     ...(partMemo() ? { [PART_MEMO]: partMemo() } : { [START_MEMO]: { ...startMemo(), createdAt } }),
-    [STATE_MEMO]: { ...carried, inputRequests: {} },
+    [STATE_MEMO]: continuedState(),
   };
   return next({ ...input, options: { ...input.options, memo } });
 };

@@ -2,7 +2,7 @@
  * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
  * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
-import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { condition, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -52,8 +52,9 @@ export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
 
 let current: StateMemo | undefined;
 let status: string | undefined;
-let isDirty = false;
-let isClosed = false;
+/** Whether the state has changed since it was last written; `progress`: only its progress. */
+let unwritten: false | 'progress' | 'more' = false;
+let closed = false;
 let activeWork = 0;
 /** Start of the wait for only people, as epoch milliseconds; undefined outside of such a wait. */
 let awaitedSince: number | undefined;
@@ -70,9 +71,34 @@ export function state(): StateMemo {
  */
 export function changeState(changes: Partial<StateMemo>): void {
   Object.assign(state(), changes, { updatedAt: new Date().toISOString() });
-  if (isDirty || isClosed) return;
-  isDirty = true;
-  void Promise.resolve().then(flush);
+  const isProgress = Object.keys(changes).every((key) => key === 'progress');
+  unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
+}
+
+/** Writes changes at the end of each workflow task, until the workflow closes. */
+export async function writeChanges(): Promise<void> {
+  while (!closed) {
+    await condition(() => unwritten !== false);
+    await otherWork();
+    if (closed || unwritten === false) continue;
+    unwritten = false;
+    // Nothing may be written after the answer that ends a wait, so the wait's duration is written with it.
+    countAwaited();
+    const { children: _queried, ...shown } = state();
+    writeMemo(shown);
+    setStatus(questions.size > 0 ? 'input_required' : 'working');
+  }
+}
+
+/**
+ * Resolves once all other code that can run now has run, as far as it doesn't wait for conditions in turn: the SDK checks
+ * conditions after that.
+ */
+export async function otherWork(): Promise<void> {
+  let isChecked = false;
+  const done = condition(() => isChecked);
+  isChecked = true;
+  await done;
 }
 
 /** Removes a question that is answered or no longer awaited. */
@@ -86,17 +112,6 @@ export function withdrawQuestion(key: string): void {
 export function keepAnswer(answer: Omit<AnsweredRequest, 'at'>, at = new Date().toISOString()): void {
   const answers = [...(state().answers ?? []), { ...answer, at }];
   changeState({ answers: answers.slice(-KEPT_ANSWERS) });
-}
-
-/** Writes changes since the last write. */
-export function flush(): void {
-  if (!isDirty || isClosed) return;
-  isDirty = false;
-  // Nothing may be written after the answer that ends a wait, so the wait's duration is written with it.
-  countAwaited();
-  const { children: _queried, ...shown } = state();
-  writeMemo(shown);
-  setStatus(questions.size > 0 ? 'input_required' : 'working');
 }
 
 /** Leaves out children and partial result if the memo would be too large: the query returns them. */
@@ -117,13 +132,36 @@ function writeMemo(whole: StateMemo): void {
 /** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
 const LONG_QUEUE_MS = 1_000;
 
-/** Writes remaining changes and the final status; later changes are dropped. */
-export function writeFinalState(finalStatus: string): void {
-  if ((state().queuedMs ?? 0) >= LONG_QUEUE_MS) isDirty = true;
-  if (state().children) writeMemo(state());
-  else flush();
-  setStatus(finalStatus);
-  isClosed = true;
+/**
+ * Writes the rest of the state, unless only the progress of a completed operation has changed, which its result holds. Later
+ * changes are dropped. Lists read a closed operation's status from Temporal's, except for a time-out.
+ */
+export function writeFinalState(ending: 'completed' | 'canceled' | 'timed_out' | 'failed'): void {
+  const isInResult = ending === 'completed' && !partMemo() && unwritten !== 'more';
+  const isNeeded = (unwritten && !isInResult) || (state().queuedMs ?? 0) >= LONG_QUEUE_MS;
+  if (isNeeded || state().children) {
+    countAwaited();
+    writeMemo(state());
+  }
+  if (ending === 'timed_out') setStatus(ending);
+  dropChanges();
+}
+
+/** Writes no more changes: the workflow closes, or continues as a run that begins with the state. */
+export function dropChanges(): void {
+  closed = true;
+}
+
+/** Whether nothing more is written. */
+export function isClosed(): boolean {
+  return closed;
+}
+
+/** State that the run that continues this one begins with. */
+export function continuedState(): StateMemo {
+  countAwaited();
+  const { children: _children, ...carried } = state();
+  return { ...carried, inputRequests: {} };
 }
 
 function setStatus(next: string): void {
