@@ -55,13 +55,20 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   return [...codeOf('tools', settings), ...pipelines].map(shortestPath);
 }
 
-/** A folder's files, in alphabetical order; any other path is treated as a file, and reported if it isn't one. */
+/**
+ * A folder's files, in alphabetical order, and the index of each of its folders that has one, as shipped tools may. Any other
+ * path is treated as a file, and reported if it isn't one.
+ */
 function filesAt(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   return readdirSync(path)
-    .filter((name) => /\.(ya?ml|[mc]?[jt]s)$/i.test(name) && !/\.(test|d)\.ts$/.test(name))
     .sort()
-    .map((name) => join(path, name));
+    .flatMap((name) => {
+      const file = join(path, name);
+      if (statSync(file, { throwIfNoEntry: false })?.isDirectory())
+        return ['index.ts', 'index.js'].map((index) => join(file, index)).filter(existsSync);
+      return /\.(ya?ml|[mc]?[jt]s)$/i.test(name) && !/\.(test|d)\.ts$/.test(name) ? [file] : [];
+    });
 }
 
 function isPipeline(path: string): boolean {
