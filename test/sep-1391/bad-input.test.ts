@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { AsyncClient, connectSession, connectStateless, WITH_FORMS, type Wire } from './client.js';
-import { PROJECT } from './support.js';
+import { AsyncClient, connectSession, connectStateless, WITH_FORMS } from './client.js';
+import { PROJECT, REVISIONS } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -16,12 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => parts?.stop());
 
-const REVISIONS: [string, (capabilities?: object) => Promise<Wire>][] = [
-  ['2025-11-25', (capabilities) => connectSession(url, capabilities)],
-  ['2026-07-28', async (capabilities) => connectStateless(url, capabilities)],
-];
-
-describe.each(REVISIONS)('in %s', (_revision, connect) => {
+describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
+  const connect = (capabilities?: object) => connectTo(url, capabilities);
   const opted = async () => new AsyncClient(await connect());
 
   test.each([
