@@ -4,6 +4,7 @@
  * process leaves no part of a chunk behind. Many small chunks are merged into one whose key ends with the offsets of its
  * beginning and its end.
  */
+import { setTimeout } from 'node:timers/promises';
 import { undefinedIf } from '../operations/errors.js';
 import type { Storage } from './storage.js';
 
@@ -13,6 +14,9 @@ const MERGED_CHUNKS = 48;
 const RECENT_CHUNKS = 16;
 /** Size of a chunk that is not merged any further, in bytes. */
 const LARGE_CHUNK_BYTES = 256 * 1024;
+/** By how much the random wait after a lost race grows with each attempt, and its limit, in milliseconds. */
+const CONTENTION_WAIT_MS = 10;
+const LONGEST_CONTENTION_WAIT_MS = 100;
 
 interface Chunk {
   key: string;
@@ -75,12 +79,15 @@ export class ChunkedLog {
    *   appended for no bytes
    */
   async append(bytesAt: (sizeBytes: number) => Uint8Array): Promise<void> {
-    for (;;) {
+    for (let attempt = 1; ; attempt += 1) {
       const offset = (await this.size()) ?? 0;
       const bytes = Buffer.from(bytesAt(offset));
       if (bytes.length === 0) return;
       const key = `${this.prefix}${offset}`;
-      if (!(await this.storage.create(key, bytes))) continue;
+      if (!(await this.storage.create(key, bytes))) {
+        await setTimeout(Math.random() * Math.min(attempt * CONTENTION_WAIT_MS, LONGEST_CONTENTION_WAIT_MS));
+        continue;
+      }
       await this.#list();
       if (await this.#isLate(offset, bytes)) {
         await this.storage.remove(key);

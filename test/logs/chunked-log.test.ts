@@ -38,7 +38,7 @@ describe('a log in chunks', () => {
 
   test('takes what several writers append at once, and a reader only ever sees more of the same', async () => {
     const writers = 8;
-    const appends = 60;
+    const appends = 30;
     let isOver = false;
     let seen = '';
     const reading = (async () => {
