@@ -53,6 +53,11 @@ const fileSchema = z.strictObject({
   /** Maximum concurrent pipeline steps per worker. Default: its cores. */
   maxSteps: z.coerce.number().int().min(1).max(1000),
   /**
+   * Maximum number of open workflows that a worker keeps in memory, of some 0.3 MB each. Others are replayed from their history
+   * for their next workflow task. Default: 500.
+   */
+  maxCachedWorkflows: z.coerce.number().int().min(2).max(100_000),
+  /**
    * Minutes without a poll from any worker of a host after which the pipeline jobs on it count as lost: idempotent jobs then
    * start again on another host, and people are asked about the others. Default: 5.
    */
@@ -161,6 +166,7 @@ export async function loadSettings(
       resolve(baseOf('pipelineFolders'), path),
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
+    maxCachedWorkflows: given.maxCachedWorkflows ?? 500,
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],

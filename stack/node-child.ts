@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { constants, setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { PROGRAM_PATH } from '../platform/program.js';
 import { describeExit, type Exit } from './launcher.js';
@@ -39,6 +40,7 @@ export function startPart(
     // drains it.
     detached: true,
   });
+  if (part === 'worker') lowerPriority(child.pid);
   const { stdin, stdout, stderr } = child as ChildProcessWithoutNullStreams;
   stdin.on('error', () => undefined);
   let isReady = false;
@@ -70,6 +72,15 @@ export function startPart(
       clearTimeout(kill);
     },
   };
+}
+
+/** Starts and reads of operations come before their work: the worker, and what it starts, gets less of a busy machine. */
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // It has ended.
+  }
 }
 
 /** The notice in a log line; undefined for a routine line. */

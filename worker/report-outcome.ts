@@ -50,32 +50,35 @@ export interface ReportOptions {
 export function outcomeReporter(options: ReportOptions): ReportOutcome {
   setMaxListeners(0, options.stopping);
   return async (ended, outcome) => {
-    const over = new AbortController();
-    const onStopping = () => void setTimeout(() => over.abort(), STOPPING_LIMIT_MS).unref();
+    let isOver = false;
+    let end!: () => void;
+    const over = new Promise<false>((resolve) => {
+      end = () => {
+        isOver = true;
+        resolve(false);
+      };
+    });
+    const onStopping = () => void setTimeout(end, STOPPING_LIMIT_MS).unref();
     if (options.stopping.aborted) onStopping();
     options.stopping.addEventListener('abort', onStopping);
     try {
-      const isOver = new Promise<false>((resolve) =>
-        over.signal.addEventListener('abort', () => resolve(false)),
-      );
-      return await Promise.race([untilReported(ended, outcome, options, over.signal), isOver]);
+      return await Promise.race([untilReported(ended, outcome, options, () => isOver), over]);
     } finally {
-      over.abort();
       options.stopping.removeEventListener('abort', onStopping);
     }
   };
 }
 
-/** @param over ends the attempts */
+/** @param isOver whether to make no further attempt */
 async function untilReported(
   ended: EndedActivity,
   outcome: ActivityOutcome,
   options: ReportOptions,
-  over: AbortSignal,
+  isOver: () => boolean,
 ): Promise<boolean> {
   const { connection, logger } = options;
   let send: (() => Promise<unknown>) | undefined;
-  for (let pauseMs = FIRST_PAUSE_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; !isOver(); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       send ??= await prepare(ended, outcome, options);
       await connection.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, send);
@@ -91,7 +94,7 @@ async function untilReported(
         );
     }
     // Many activities may retry at the same time.
-    await delay(withJitter(pauseMs), undefined, { signal: over }).catch(() => undefined);
+    await delay(withJitter(pauseMs));
   }
   return false;
 }

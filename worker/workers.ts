@@ -44,7 +44,7 @@ export async function createActivityWorkers(
 
 /** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
 export function createWorkflowWorker(
-  { taskQueue }: Pick<Settings, 'taskQueue'>,
+  { taskQueue, maxCachedWorkflows }: Pick<Settings, 'taskQueue' | 'maxCachedWorkflows'>,
   codePath: string,
   shared: SharedOptions,
 ): Promise<Worker> {
@@ -53,6 +53,7 @@ export function createWorkflowWorker(
     taskQueue,
     workflowBundle: { codePath },
     enableNonLocalActivities: false,
+    maxCachedWorkflows,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
     // After a worker was killed, its sticky queue delays the next worker by this time.
     stickyQueueScheduleToStartTimeout: '2s',

@@ -14,6 +14,7 @@ const SIGN_OF_LIFE_LIMIT_SECONDS = 90;
  *   full disk.
  * - bash prints on descriptor 2 that a signal ended the step's shell, if it runs a file itself; an exit code of 128 and
  *   more alone may also come from an `exit`.
+ * - A step has a lower priority than its worker, where the system has `nice`.
  * - PATH may be the step's own: what the launcher itself calls is found on the worker's.
  *
  * Arguments: folder of the run, which holds `script.sh`; tenths of a second between SIGTERM and SIGKILL; PATH of the
@@ -30,7 +31,9 @@ exec 4> >(
 )
 exec >/dev/null
 set -m
-(umask "$umask"; exec "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- >&4 2>&4 4>&- &
+nice=$(PATH=$tools type -P nice)
+if [ -n "$nice" ]; then set -- "$nice" -n 5; else set --; fi
+(umask "$umask"; exec "$@" "$BASH" --noprofile --norc -eo pipefail "$folder/script.sh") 3<&- 5>&- >&4 2>&4 4>&- &
 step=$!
 set +m
 exec 4>&-

@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { StepHome } from './steps-support.js';
 
@@ -25,6 +26,11 @@ describe('a step', () => {
       message: 'step "compile" failed with exit code 1',
       trouble: { exitCode: 1, outputs: {}, lastLines: [] },
     });
+  });
+
+  test('has a lower priority than its worker', async () => {
+    await home.run('nice');
+    expect(Number(home.log())).toBe(Math.min(getPriority() + 5, 19));
   });
 
   test('gets inputs as variables and whole as a file, and nothing of the worker that is not on the list', async () => {

@@ -44,7 +44,7 @@ test('stdio answers server/discover while the stack starts, and the first call o
   expect((await answered('server/discover')).result.capabilities).toHaveProperty('tools');
   expect((await answered('tools/list')).result.tools).not.toEqual([]);
   const { result } = await answered('tools/call');
-  expect(result.structuredContent).toMatchObject({ tool: 'slow_compute', token: expect.any(String) });
+  expect(result.structuredContent).toMatchObject({ status: 'queued', token: expect.any(String) });
   await eventually('the stack is ready', () => home.isReady());
 });
 

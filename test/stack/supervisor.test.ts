@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { getPriority } from 'node:os';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { STACK_MS } from '../support/limits.js';
 import { eventually, isRunning, kill, TestHome } from './cli-process.js';
@@ -49,6 +50,13 @@ test('a killed worker, server or Temporal is started again, on the same ports', 
   }
   await eventually('ready again', () => home.isReady());
   expect(home.state().temporalAddress).toBe(`127.0.0.1:${home.temporalPort}`);
+});
+
+test('starts and reads of operations come before work: the worker has the lowest priority', async () => {
+  await home.up();
+  const { temporal, server, worker } = home.parts();
+  expect(getPriority(worker)).toBeGreaterThan(getPriority(server));
+  expect(getPriority(temporal)).toBe(getPriority(server));
 });
 
 test('a server that is killed again and again, seconds apart, is started at once each time', async () => {

@@ -11,21 +11,20 @@ const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 
 export const filterSchema = z.strictObject({
   column: column.describe(
-    "A column of the file, spelled exactly as in the file's columns, or a field of a struct by its path: user.addr.city. So for every column below.",
+    'As in the file, exactly, or a field of a struct by its path: user.addr.city. So for every column below.',
   ),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
     .describe(
-      'eq, ne, lt, le, gt, ge compare; in: equals one of a list; contains: the text contains the value (upper ' +
-        'and lower case differ); is_null and not_null take no value. Rows without a value in the column match is_null only.',
+      'in: equals one of a list; contains: in a text, case matters; is_null and not_null take no value. Rows without a value ' +
+        'match is_null only.',
     ),
   value: z
     .union([scalar, z.array(scalar).min(1).max(1000)])
     .optional()
     .describe(
-      'What to compare with: a number for numeric columns (integers beyond 2^53 as a string), an ISO 8601 ' +
-        'date or time as a string for dates and timestamps (without an offset: UTC, where the column has a time zone), ' +
-        'true or false, or text; a list for `in`.',
+      'A number (integers beyond 2^53 as a string), an ISO 8601 date or time (without an offset: UTC, where the column has ' +
+        'a time zone), true or false, or text; a list for `in`.',
     ),
 });
 
@@ -33,26 +32,20 @@ export const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
     .describe(
-      'All ignore missing values and NaN. count without a column counts rows. sum, avg, median and stddev (of a ' +
-        'sample) need a numeric column.',
+      'All ignore missing values and NaN. count without a column counts rows. stddev is of a sample.',
     ),
-  column: column.optional().describe('The column to aggregate. Needed by all but count.'),
+  column: column.optional().describe('Needed by all but count.'),
   as: z
     .string()
     .min(1)
     .max(100)
     .optional()
-    .describe('Name of the column in the result. Default: fn_column, such as avg_delay, or count.'),
+    .describe('Its name in the result. Default: fn_column, such as avg_delay, or count.'),
 });
 
 export const orderSchema = z.strictObject({
-  column: column.describe(
-    'With group_by or aggregates: a column of the result (a grouped column or the name of an aggregate). Else a column of the file.',
-  ),
-  direction: z
-    .enum(['asc', 'desc'])
-    .optional()
-    .describe('Default: asc. Missing values come last either way.'),
+  column: column.describe('With group_by or aggregates: a grouped column or the name of an aggregate.'),
+  direction: z.enum(['asc', 'desc']).optional().describe('Default: asc. Missing values come last.'),
 });
 
 export const analyzeDatasetInput = z.strictObject({
@@ -62,65 +55,53 @@ export const analyzeDatasetInput = z.strictObject({
     .max(4096)
     .describe(
       'A CSV (.csv, .tsv), JSON (.json: an array of objects or one object a line; .ndjson, .jsonl) or Parquet ' +
-        '(.parquet) file under an allowed folder, absolute or relative to that folder; or a pattern for several of one ' +
-        'format, such as logs/2026-*.csv or logs/**/*.json. CSV and JSON may be gzipped (.gz). No URLs.',
+        '(.parquet) file, absolute or relative to an allowed folder; or a pattern for several of one ' +
+        'format: logs/**/2026-*.csv. CSV and JSON may be gzipped (.gz).',
     ),
-  filters: z
-    .array(filterSchema)
-    .max(100)
-    .optional()
-    .describe('Rows must match all of them. Default: every row.'),
+  filters: z.array(filterSchema).max(100).optional().describe('Rows must match all.'),
   group_by: z
     .array(column)
     .max(50)
     .optional()
-    .describe('One row in the result for each combination of these columns. Without aggregates: counted.'),
+    .describe('Columns; without aggregates each combination is counted.'),
   aggregates: z
     .array(aggregateSchema)
     .max(50)
     .optional()
     .describe(
-      "What to compute for each group, or over all rows without group_by. Without both the result is the file's rows.",
+      "For each group, or over all rows. Without group_by and aggregates the result is the file's rows.",
     ),
   order_by: z
     .array(orderSchema)
     .max(50)
     .optional()
-    .describe(
-      'Default: by the grouped columns; in the order of the file when nothing is grouped. Equal rows of an ' +
-        'ungrouped result come in no particular order.',
-    ),
+    .describe('Default: by the grouped columns, else as in the file.'),
   on_bad_rows: z
     .enum(['fail', 'skip'])
     .optional()
-    .describe(
-      "What to do with lines of a CSV file that don't fit its columns: fail names them, skip leaves them out and " +
-        'names them in notes. Default: fail.',
-    ),
+    .describe("Lines of a CSV file that don't fit its columns: skip names them in notes. Default: fail."),
   limit: z
     .int()
     .min(1)
     .max(MAX_ANSWER_ROWS)
     .default(50)
-    .describe('Rows in the answer. Default: 50, at most 1000. row_count always counts the whole result.'),
+    .describe('Rows in the answer; row_count counts the whole result.'),
   profile: z
     .boolean()
     .optional()
     .describe(
-      'Also describe every column of the whole file, whatever the filters: type, missing values, distinct ' +
-        'values, range, mean, quartiles, most frequent values. Default: false.',
+      'Also describe every column of the whole file: type, missing and distinct values, range, mean, quartiles, most ' +
+        'frequent values. Default: false.',
     ),
   artifact: z
     .boolean()
     .default(true)
-    .describe('Also write the whole result, without the limit, as a Parquet file. Default: true.'),
+    .describe('Also write the whole result, without the limit, as a Parquet file.'),
   ask_over_mb: z
     .number()
     .min(0)
     .default(16)
-    .describe(
-      'Estimated size of that file, in MB, above which a person is asked before it is written. Default: 16.',
-    ),
+    .describe('Estimated MB of that file above which a person is asked before it is written.'),
 });
 
 export const columnSchema = z.object({
@@ -205,11 +186,9 @@ export default defineTool({
     does:
       'Describes every column of a CSV, JSON or Parquet file, and filters, groups, aggregates and sorts its rows with ' +
       'DuckDB. Files may be larger than memory.',
-    useWhen:
-      'Use it instead of reading a data file yourself: the answer is exact and short, and its notes name columns that are in doubt.',
+    useWhen: 'Use it instead of reading a data file yourself; its notes name columns that are in doubt.',
     returns:
-      'the first rows as a table and as structured content, the number of all rows, the profile if asked for, and the ' +
-      'whole result as a Parquet file.',
+      'the first rows, the number of all, the profile if asked for, and the whole result as a Parquet file.',
   },
   input: analyzeDatasetInput,
   output: analyzeDatasetOutput,

@@ -1,45 +1,63 @@
-/** Timer for an operation's maximum duration; paused while only people are awaited. */
+/** An operation's maximum duration. Time in which only people are awaited doesn't count. */
 import { condition, sleep } from '@temporalio/workflow';
-import { isClosed, startMemo, onlyPeopleAwaited, otherWork, setOnlyPeopleAwaited, state } from './state.js';
+import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 
-/** Start of the running period, as epoch milliseconds; undefined while paused. */
-let runningSince: number | undefined;
+/** End of the time that has been counted, in epoch milliseconds. */
+let countedUntil: number | undefined;
+/** Whether only people are awaited since then. */
+let isPaused = false;
+/** Remaining time for the work, in milliseconds; may be negative. */
+let remainingMs = 0;
 
-/** Saves the remaining time in the state; called at the end of a period and before the workflow continues as new. */
-export function saveRemainingTime(): void {
-  if (runningSince === undefined) return;
+/** Begins to count the time of this run. */
+export function startClock(): void {
+  remainingMs = state().deadlineRemainingMs ?? (startMemo()?.deadlineSeconds ?? 0) * 1000;
+  countTime();
+}
+
+/** Counts the time since the last call, as work or as a wait for people; call it at the end of each activation. */
+export function countTime(): void {
   const now = Date.now();
-  state().deadlineRemainingMs = remainingMs() - (now - runningSince);
-  runningSince = now;
+  const passedMs = now - (countedUntil ?? now);
+  countedUntil = now;
+  if (isPaused) state().awaitedMs = (state().awaitedMs ?? 0) + passedMs;
+  else remainingMs -= passedMs;
+  isPaused = onlyPeopleAwaited();
+}
+
+/** Saves the remaining time in the state, for the run that continues this one. */
+export function saveRemainingTime(): void {
+  countTime();
+  state().deadlineRemainingMs = remainingMs;
 }
 
 export function isTimeUp(): boolean {
-  return remainingMs() <= 0;
-}
-
-function remainingMs(): number {
-  return state().deadlineRemainingMs ?? (startMemo()?.deadlineSeconds ?? 0) * 1000;
+  countTime();
+  return remainingMs <= 0;
 }
 
 /**
- * Waits until the time is up, then calls `expire`, then gives the work a grace time to stop.
- *
- * @returns when the grace time is over, or the workflow has closed
+ * Calls `expire` once the time is up, and `giveUp` if the work doesn't stop within the grace time. No timer starts while only
+ * people are awaited; one that runs then isn't cancelled, but followed by another once they have answered.
  */
-export async function runDeadline(graceMs: number, expire: () => void): Promise<void> {
-  for (;;) {
-    runningSince = Date.now();
-    const isPaused = await condition(onlyPeopleAwaited, Math.max(1, remainingMs()), { summary: 'deadline' });
-    saveRemainingTime();
-    runningSince = undefined;
-    if (!isPaused) break;
-    setOnlyPeopleAwaited(true);
-    await condition(() => !onlyPeopleAwaited());
-    setOnlyPeopleAwaited(false);
-    // An answer may complete the workflow, which then needs no timer.
-    await otherWork();
-    if (isClosed()) return;
+export async function runDeadline(graceMs: number, expire: () => void, giveUp: () => void): Promise<void> {
+  while (!isTimeUp()) {
+    if (onlyPeopleAwaited()) {
+      await condition(() => !onlyPeopleAwaited());
+      // An answer may complete the workflow, which then needs no timer.
+      await otherWork();
+      if (hasEnded()) return;
+    } else await sleep(remainingMs, { summary: 'deadline' });
   }
   expire();
   await sleep(graceMs);
+  giveUp();
+}
+
+/** Resolves once all other code that can run now has run: the SDK checks conditions after that. */
+async function otherWork(): Promise<void> {
+  let isChecked = false;
+  const done = condition(() => isChecked);
+  isChecked = true;
+  await done;
 }

@@ -33,18 +33,17 @@ import {
   type ReportedResult,
 } from '../../operations/report.js';
 import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
-import { isTimeUp, runDeadline, saveRemainingTime } from './deadline.js';
+import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
 import { registerHandlers } from './handlers.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import {
+  beginWork,
   changeState,
   cleanups,
+  commandsOfChanges,
   continuedState,
-  dropChanges,
-  writeChanges,
-  writeFinalState,
-  countAsWork,
+  endRun,
   addProgress,
   startMemo,
   operation,
@@ -70,6 +69,7 @@ export function interceptors(): WorkflowInterceptors {
         continueAsNew: forOperations(continueAsNew),
       },
     ],
+    internals: [{ concludeActivation: forOperations(concludeActivation) }],
   };
 }
 
@@ -83,48 +83,55 @@ function forOperations<I, R>(
 type Inbound = NonNullable<NonNullable<WorkflowInterceptors['inbound']>[number]['execute']>;
 type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 
+type Internals = NonNullable<WorkflowInterceptors['internals']>[number];
+
 const execute: Inbound = async (input, next) => {
-  const main = new CancellationScope();
-  let ending: 'canceled' | 'timed_out' | undefined;
-  const end = (how: 'canceled' | 'timed_out') => {
-    ending ??= how;
-    main.cancel();
+  const root = CancellationScope.current();
+  let hasExpired = false;
+  const expire = () => {
+    hasExpired = !root.consideredCancelled;
+    root.cancel();
   };
+  const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
   registerHandlers();
-  void CancellationScope.nonCancellable(writeChanges);
   countFirstQueueTime();
-  CancellationScope.current().cancelRequested.catch(() => end('canceled'));
-  // A part has no deadline of its own; it notifies its parent while it waits only for people.
-  const deadline = CancellationScope.nonCancellable(() =>
-    partMemo() ? notifyParent() : runDeadline(STOP_GRACE_MS, () => end('timed_out')),
-  );
+  startClock();
+  const work = next(input);
+  const worked = new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    // A part has no deadline of its own; it notifies its parent while it waits only for people.
+    CancellationScope.nonCancellable(() =>
+      partMemo() ? notifyParent() : runDeadline(STOP_GRACE_MS, expire, () => resolve(undefined)),
+    ).catch(reject);
+  });
 
   let result: unknown;
   let failure: unknown;
   try {
-    result = await Promise.race([main.run(() => next(input)), deadline]);
+    result = await worked;
   } catch (error) {
     if (error instanceof ContinueAsNew) {
       // A cancel or deadline in the same workflow task must not get lost with this run.
-      if (!partMemo() && isTimeUp()) end('timed_out');
-      if (ending === undefined) {
-        dropChanges();
+      if (!partMemo() && isTimeUp()) expire();
+      if (endedBefore() === undefined) {
+        endRun('continued');
         throw error;
       }
     }
     // Temporal's rule: any error that isn't a TemporalFailure is a defect of the workflow's code, which blocks the
     // workflow until the code is fixed. The operation isn't over, so nothing is cleaned up.
-    if (!isFinalFailure(error) && ending === undefined) throw error;
+    if (!isFinalFailure(error) && endedBefore() === undefined) throw error;
     failure = error;
   }
-  if (ending === undefined && failure === undefined) {
-    writeFinalState('completed');
+  const cause = endedBefore();
+  if (cause === undefined && failure === undefined) {
+    endRun('completed');
     return partMemo() ? withProgress(result) : withFinalProgress(result);
   }
-  const how = ending ?? 'failed';
+  const how = cause ?? 'failed';
   await CancellationScope.nonCancellable(() => cleanUp(how));
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
-  writeFinalState(how);
+  endRun(how);
   // The parent's code gets a part's failure unchanged.
   if (partMemo() && how === 'failed') throw failure;
   throw how === 'canceled'
@@ -132,6 +139,12 @@ const execute: Inbound = async (input, next) => {
     : how === 'timed_out'
       ? timedOutFailure()
       : failureWithDetails(failure);
+};
+
+/** Writes changes once for each activation: each write is an event of history. */
+const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ commands }, next) => {
+  countTime();
+  return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
 async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
@@ -177,24 +190,23 @@ const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (i
 
 /** Runs an activity, and adds its reported progress and queue time as it ends. */
 function runActivity(run: () => Promise<unknown>): Promise<unknown> {
-  return countAsWork(async () => {
-    const ended = activityScheduled();
-    let result: unknown;
-    try {
-      result = await run();
-    } catch (error) {
+  const endWork = beginWork();
+  const ended = activityScheduled();
+  return run().then(
+    (result) => {
+      endWork();
+      const report = isReportedResult(result) ? result : undefined;
+      ended(report?.queuedMs ?? 0);
+      if (report?.progress) addProgress(report.progress, true);
+      return report ? report.result : result;
+    },
+    (error: unknown) => {
+      endWork();
       ended(0);
       takeReport(error);
       throw error;
-    }
-    if (!isReportedResult(result)) {
-      ended(0);
-      return result;
-    }
-    ended(result.queuedMs ?? 0);
-    if (result.progress) addProgress(result.progress, true);
-    return result.result;
-  });
+    },
+  );
 }
 
 function ownHeaders() {

@@ -2,8 +2,9 @@
  * State of the operation that this workflow execution is. The authors' API changes it, the interceptors publish it in memo
  * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
-import { condition, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
@@ -25,6 +26,9 @@ interface OpenQuestion {
   schema: JsonSchema;
   settle: (answer: Answer, answerId: string) => void;
 }
+
+/** How a run ends. */
+type Ending = 'completed' | 'canceled' | 'timed_out' | 'failed' | 'continued';
 
 export type Cleanup = (reason: 'canceled' | 'timed_out' | 'failed') => Promise<void>;
 
@@ -50,14 +54,16 @@ export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
   return partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
 }
 
+type Command = ConcludeActivationInput['commands'][number];
+
 let current: StateMemo | undefined;
 let status: string | undefined;
 /** Whether the state has changed since it was last written; `progress`: only its progress. */
 let unwritten: false | 'progress' | 'more' = false;
-let closed = false;
+let ending: Ending | undefined;
+/** Whether the ending has been written. */
+let isOver = false;
 let activeWork = 0;
-/** Start of the wait for only people, as epoch milliseconds; undefined outside of such a wait. */
-let awaitedSince: number | undefined;
 
 /** The current state; a run that was continued as new starts with the state of the previous one. */
 export function state(): StateMemo {
@@ -75,32 +81,6 @@ export function changeState(changes: Partial<StateMemo>): void {
   unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';
 }
 
-/** Writes changes at the end of each workflow task, until the workflow closes. */
-export async function writeChanges(): Promise<void> {
-  while (!closed) {
-    await condition(() => unwritten !== false);
-    await otherWork();
-    if (closed || unwritten === false) continue;
-    unwritten = false;
-    // Nothing may be written after the answer that ends a wait, so the wait's duration is written with it.
-    countAwaited();
-    const { children: _queried, ...shown } = state();
-    writeMemo(shown);
-    setStatus(questions.size > 0 ? 'input_required' : 'working');
-  }
-}
-
-/**
- * Resolves once all other code that can run now has run, as far as it doesn't wait for conditions in turn: the SDK checks
- * conditions after that.
- */
-export async function otherWork(): Promise<void> {
-  let isChecked = false;
-  const done = condition(() => isChecked);
-  isChecked = true;
-  await done;
-}
-
 /** Removes a question that is answered or no longer awaited. */
 export function withdrawQuestion(key: string): void {
   questions.delete(key);
@@ -114,8 +94,33 @@ export function keepAnswer(answer: Omit<AnsweredRequest, 'at'>, at = new Date().
   changeState({ answers: answers.slice(-KEPT_ANSWERS) });
 }
 
+/** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
+const LONG_QUEUE_MS = 1_000;
+
+/**
+ * Commands that write what has changed since the last call. Lists read a closed operation's status from Temporal's, except for
+ * a time-out.
+ */
+export function commandsOfChanges(): Command[] {
+  if (isOver) return [];
+  isOver = ending !== undefined;
+  if (ending !== undefined) return commandsOfEnding(ending);
+  if (unwritten === false) return [];
+  unwritten = false;
+  const { children: _queried, ...shown } = state();
+  return [memoCommand(shown), ...statusCommands(questions.size > 0 ? 'input_required' : 'working')];
+}
+
+/** A continued run begins with the state, and the result of a completed operation holds its progress. */
+function commandsOfEnding(how: Ending): Command[] {
+  if (how === 'continued') return [];
+  const isInResult = how === 'completed' && !partMemo() && unwritten !== 'more';
+  const isNeeded = (unwritten && !isInResult) || (state().queuedMs ?? 0) >= LONG_QUEUE_MS || state().children;
+  return [...(isNeeded ? [memoCommand(state())] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
+}
+
 /** Leaves out children and partial result if the memo would be too large: the query returns them. */
-function writeMemo(whole: StateMemo): void {
+function memoCommand(whole: StateMemo): Command {
   let memo = whole;
   const isLarge = () => JSON.stringify(memo).length > STATE_MEMO_LIMIT_BYTES;
   if (memo.children && isLarge()) {
@@ -126,50 +131,33 @@ function writeMemo(whole: StateMemo): void {
     const { partial: _partial, ...rest } = memo;
     memo = { ...rest, isPartialLarge: true };
   }
-  upsertMemo({ [STATE_MEMO]: memo });
+  const fields = { [STATE_MEMO]: defaultPayloadConverter.toPayload(memo) };
+  return { modifyWorkflowProperties: { upsertedMemo: { fields } } };
 }
 
-/** Minimum time in queue for which a memo event of its own is written, in milliseconds. */
-const LONG_QUEUE_MS = 1_000;
-
-/**
- * Writes the rest of the state, unless only the progress of a completed operation has changed, which its result holds. Later
- * changes are dropped. Lists read a closed operation's status from Temporal's, except for a time-out.
- */
-export function writeFinalState(ending: 'completed' | 'canceled' | 'timed_out' | 'failed'): void {
-  const isInResult = ending === 'completed' && !partMemo() && unwritten !== 'more';
-  const isNeeded = (unwritten && !isInResult) || (state().queuedMs ?? 0) >= LONG_QUEUE_MS;
-  if (isNeeded || state().children) {
-    countAwaited();
-    writeMemo(state());
-  }
-  if (ending === 'timed_out') setStatus(ending);
-  dropChanges();
+function statusCommands(next: string): Command[] {
+  // A run that was continued as new starts with the status of the previous one.
+  status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
+  if (next === status) return [];
+  status = next;
+  if (!startMemo()?.searchAttributes) return [];
+  const indexedFields = encodeUnifiedSearchAttributes(undefined, [{ key: STATUS, value: next }]);
+  return [{ upsertWorkflowSearchAttributes: { searchAttributes: { indexedFields } } }];
 }
 
-/** Writes no more changes: the workflow closes, or continues as a run that begins with the state. */
-export function dropChanges(): void {
-  closed = true;
+/** The run ends: what changes after its last activation is dropped. */
+export function endRun(how: Ending): void {
+  ending ??= how;
 }
 
-/** Whether nothing more is written. */
-export function isClosed(): boolean {
-  return closed;
+export function hasEnded(): boolean {
+  return ending !== undefined;
 }
 
 /** State that the run that continues this one begins with. */
 export function continuedState(): StateMemo {
-  countAwaited();
   const { children: _children, ...carried } = state();
   return { ...carried, inputRequests: {} };
-}
-
-function setStatus(next: string): void {
-  // A run that was continued as new starts with the status of the previous one.
-  status ??= workflowInfo().typedSearchAttributes.get(STATUS) ?? 'working';
-  if (next === status) return;
-  status = next;
-  if (startMemo()?.searchAttributes) upsertSearchAttributes([{ key: STATUS, value: next }]);
 }
 
 /** Sets the workflow's progress; it never decreases. */
@@ -202,35 +190,12 @@ export function addProgress(reported: Progress, isDone: boolean): void {
   });
 }
 
-/** Counts as work, which keeps the deadline running, until the promise settles. */
-export async function countAsWork<T>(work: () => Promise<T>): Promise<T> {
-  const end = beginWork();
-  try {
-    return await work();
-  } finally {
-    end();
-  }
-}
-
 /** Starts counting as work, which keeps the deadline running. @returns ends the count; call it once */
 export function beginWork(): () => void {
   activeWork += 1;
   return () => {
     activeWork -= 1;
   };
-}
-
-/** Starts or ends a wait for only people. */
-export function setOnlyPeopleAwaited(isAwaited: boolean): void {
-  countAwaited();
-  awaitedSince = isAwaited ? Date.now() : undefined;
-}
-
-function countAwaited(): void {
-  if (awaitedSince === undefined) return;
-  const now = Date.now();
-  state().awaitedMs = (state().awaitedMs ?? 0) + now - awaitedSince;
-  awaitedSince = now;
 }
 
 /** Whether only people are awaited; the deadline is paused then. */
