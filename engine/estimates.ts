@@ -22,8 +22,6 @@ const FEW_FRESH_MS = 10_000;
 const PAGE_RUNS = 20;
 /** Maximum number of pages read. Without search attributes, they contain the runs of other tools too. */
 const MAX_PAGES = 4;
-/** Maximum time a tool's first call in this process waits for the past runs, in milliseconds. */
-const FIRST_LOOK_UP_LIMIT_MS = 1_000;
 /** Pause between the reads of two tools, in milliseconds: list calls are rate-limited. */
 const PAUSE_MS = 250;
 
@@ -49,22 +47,22 @@ export class Estimates {
   readonly #known = new Map<string, { runs: KnownRun[]; readAtMs: number }>();
   #lookUps: Promise<void> = Promise.resolve();
 
-  /** @param firstLookUpLimitMs how long a tool's first call waits for its past runs at most, in milliseconds. Default: 1,000 */
-  constructor(
-    private readonly temporal: TemporalClient,
-    private readonly firstLookUpLimitMs = FIRST_LOOK_UP_LIMIT_MS,
-  ) {}
+  constructor(private readonly temporal: TemporalClient) {}
+
+  /** Begins to read the past runs of tools, one tool after the other, so that their first calls find them. */
+  preload(tools: readonly Tool[]): void {
+    for (const tool of tools) this.#runs(tool);
+  }
 
   /**
    * Estimates a call from the tool's last completed runs of the same variant, in seconds, without people's time to answer and
-   * time in queue; undefined until there are such runs. If the size of the work is unknown, that of the latest run with the same
-   * arguments and principal is used.
+   * time in queue; undefined until there are such runs. Never waits. If the size of the work is unknown, that of the latest run
+   * with the same arguments and principal is used.
    */
-  async of(
-    tool: Tool,
-    { principal, argumentsDigest, size, variant, estimate }: PlannedCall,
-  ): Promise<number | undefined> {
-    const runs = (await this.#runs(tool)).filter((run) => run.variant === variant).slice(0, SAMPLE_RUNS);
+  of(tool: Tool, { principal, argumentsDigest, size, variant, estimate }: PlannedCall): number | undefined {
+    const runs = this.#runs(tool)
+      .filter((run) => run.variant === variant)
+      .slice(0, SAMPLE_RUNS);
     const before = runs.find(
       (run) =>
         run.argumentsDigest === argumentsDigest && run.principal === principal && run.size !== undefined,
@@ -72,17 +70,18 @@ export class Estimates {
     return estimateFrom(runs, size ?? before?.size, priorEstimate(estimate));
   }
 
-  async #runs(tool: Tool): Promise<readonly KnownRun[]> {
+  /** The runs known now; begins to read them if they are unknown or old. */
+  #runs(tool: Tool): readonly KnownRun[] {
     const known = this.#known.get(tool.name);
     const freshMs = known && known.runs.length >= SAMPLE_RUNS ? FRESH_MS : FEW_FRESH_MS;
     if (known && performance.now() - known.readAtMs <= freshMs) return known.runs;
+    const runs = known?.runs ?? [];
     // Set before the read, so that concurrent calls do not read too.
-    this.#known.set(tool.name, { runs: known?.runs ?? [], readAtMs: performance.now() });
-    const lookUp = this.#lookUps.then(() => this.#lookUp(tool));
-    this.#lookUps = lookUp.then(() => delay(PAUSE_MS, undefined, { ref: false }));
-    // Processes that serve one client are often new at each call: without the wait they would never use past runs.
-    if (!known) await Promise.race([lookUp, delay(this.firstLookUpLimitMs, undefined, { ref: false })]);
-    return this.#known.get(tool.name)!.runs;
+    this.#known.set(tool.name, { runs, readAtMs: performance.now() });
+    this.#lookUps = this.#lookUps
+      .then(() => this.#lookUp(tool))
+      .then(() => delay(PAUSE_MS, undefined, { ref: false }));
+    return runs;
   }
 
   async #lookUp(tool: Tool): Promise<void> {

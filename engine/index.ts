@@ -58,6 +58,7 @@ export class Engine {
     this.#records = new Records(temporal);
     this.#live = new LiveQueries(temporal);
     this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
+    void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
   }
 
   /**
@@ -94,7 +95,7 @@ export class Engine {
     const argumentsDigest = digestOf(tool.name, checked, this.secret);
     const { estimate, variant } = matchVariant(tool.estimate, checked);
     const size = await sizeOfCall(estimate, checked, this.dataFolders);
-    const learnedSeconds = await this.#estimates.of(tool, {
+    const learnedSeconds = this.#estimates.of(tool, {
       principal,
       argumentsDigest,
       size,
@@ -141,7 +142,7 @@ export class Engine {
   /** Yields the operation now and at each change, until it is closed or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
-    return this.#watches.watch(this.#workflowIdOf(principal, token), principal, read, options);
+    return this.#watches.watch(this.#workflowIdOf(principal, token), read, options);
   }
 
   /**
@@ -160,7 +161,6 @@ export class Engine {
         watches: this.#watches,
         workflowId,
         read,
-        readShared: () => this.#watches.read(workflowId, principal, read),
         readLive: (record) => this.#live.complete(record, workflowId),
       },
       options,

@@ -12,6 +12,7 @@ import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
 import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
 import { ProgressReader } from './progress.js';
+import { SharedReads } from './shared-reads.js';
 import type { TemporalClient } from './temporal.js';
 import { describeRetries, describeBlockage } from './blockage.js';
 
@@ -31,24 +32,36 @@ interface KeptRecord {
 export class Records {
   readonly #closed = new Map<string, KeptRecord>();
   readonly #progress: ProgressReader;
+  readonly #shared = new SharedReads<OperationRecord>();
 
   constructor(readonly temporal: TemporalClient) {
     this.#progress = new ProgressReader(temporal);
   }
 
   /**
-   * Reads an operation.
+   * Reads an operation. Concurrent callers share reads that begin after their call.
    *
    * @param found description of its workflow, if the caller has it already
    * @throws LonghaulError `not_found`, the same for unknown, purged and other principals' operations; `unavailable`
    */
-  async read(
+  read(
     principal: string,
     token: string,
     workflowId: string,
     found?: WorkflowExecutionDescription,
   ): Promise<OperationRecord> {
-    const description = found ?? (await this.temporal.describe(workflowId));
+    if (found) return this.#read(principal, token, workflowId, found);
+    return this.#shared.read(`${principal}\n${workflowId}`, async () =>
+      this.#read(principal, token, workflowId, await this.temporal.describe(workflowId)),
+    );
+  }
+
+  async #read(
+    principal: string,
+    token: string,
+    workflowId: string,
+    description: WorkflowExecutionDescription,
+  ): Promise<OperationRecord> {
     const memo = startMemoOf(description, principal);
     const kept = this.#closed.get(description.runId);
     const isFresh =

@@ -35,7 +35,7 @@ const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
 const CANCELLED = 1;
 
-/** How long {@link TemporalFacts} are cached, and the deadline for reading them, in milliseconds. */
+/** Age from which {@link TemporalFacts} are refreshed, and the deadline for reading them, in milliseconds. */
 const FACTS_FRESH_MS = 60_000;
 const FACTS_DEADLINE_MS = 5_000;
 
@@ -71,6 +71,8 @@ export class TemporalClient {
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
   readonly #firstConnection: Promise<void>;
+  /** Resolves once the first connection has been made, or the client is closed. */
+  readonly whenConnected: Promise<void>;
 
   /**
    * @param firstConnectionLimitMs how long calls wait for the first connection, in milliseconds from construction, before
@@ -88,7 +90,8 @@ export class TemporalClient {
       signal: this.#stoppedWaiting.signal,
       ref: false,
     }).catch(() => undefined);
-    this.#firstConnection = Promise.race([this.#connect(), limit]);
+    this.whenConnected = this.#connect();
+    this.#firstConnection = Promise.race([this.whenConnected, limit]);
   }
 
   async #connect(): Promise<void> {
@@ -178,9 +181,18 @@ export class TemporalClient {
     return address !== undefined && address === readStackState(this.home).temporalAddress;
   }
 
-  /** Properties of this Temporal; cached for a minute, and concurrent callers share a read. */
+  /** Properties of this Temporal. Only the first callers wait for them; they are refreshed in the background. */
   async facts(): Promise<TemporalFacts> {
-    if (this.#facts && performance.now() - this.#factsReadAtMs < FACTS_FRESH_MS) return this.#facts;
+    if (!this.#facts) return this.#refreshFacts();
+    if (performance.now() - this.#factsReadAtMs > FACTS_FRESH_MS)
+      this.#refreshFacts().catch((error: unknown) =>
+        this.logger.debug({ err: error }, "the properties of Temporal can't be read"),
+      );
+    return this.#facts;
+  }
+
+  /** Concurrent callers share a read. */
+  #refreshFacts(): Promise<TemporalFacts> {
     this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
     return this.#reading;
   }

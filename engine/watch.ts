@@ -1,7 +1,6 @@
 /**
  * Watches of operations: one history long poll per watched workflow and process, shared by all its watchers, plus a read every
- * 2 s, growing to 5 s, while a watcher wants progress. Concurrent reads of watchers are shared. Waiting writes no history and
- * needs no worker.
+ * 2 s, growing to 5 s, while a watcher wants progress. Waiting writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
@@ -103,11 +102,9 @@ export class Watches {
    * Yields the operation now, then each time its record changes, until it is closed.
    *
    * @param read reads the operation, and checks its principal
-   * @param reader key of the reader, e.g. its principal: watchers with the same key share reads
    */
   async *watch(
     workflowId: string,
-    reader: string,
     read: () => Promise<OperationRecord>,
     options: WatchOptions,
   ): AsyncGenerator<WatchedRecord> {
@@ -115,7 +112,7 @@ export class Watches {
     let last = '';
     let furthest = -Infinity;
     for await (const _change of this.changes(workflowId, options)) {
-      const record = await retryUnavailable(() => this.read(workflowId, reader, read), signal);
+      const record = await retryUnavailable(read, signal);
       if (!record) return;
       const { updatedAt: _updatedAt, ...shown } = record;
       const text = JSON.stringify(shown);
@@ -133,11 +130,6 @@ export class Watches {
   /** Calls back once at the beginning and at each change of a workflow. @returns function that ends it */
   follow(workflowId: string, onChange: () => void): () => void {
     return this.#join(workflowId, { onChange, wantsProgress: false });
-  }
-
-  /** Reads a watched operation; shares a running read that began after the latest change. */
-  read(workflowId: string, reader: string, read: () => Promise<OperationRecord>): Promise<OperationRecord> {
-    return this.#watches.get(workflowId)?.read(reader, read) ?? read();
   }
 
   #join(workflowId: string, watcher: Watcher): () => void {
@@ -172,8 +164,6 @@ class Watch {
   readonly #watchers = new Set<Watcher>();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
-  /** Running reads that began after the latest change, by reader. */
-  #reads = new Map<string, Promise<OperationRecord>>();
 
   constructor(
     private readonly temporal: TemporalClient,
@@ -185,8 +175,6 @@ class Watch {
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    // A running read may be older than what the new watcher already knows.
-    this.#reads = new Map();
     if (watcher.wantsProgress && !this.#tick) this.#scheduleTick();
   }
 
@@ -194,18 +182,7 @@ class Watch {
     this.#watchers.delete(watcher);
   }
 
-  read(reader: string, read: () => Promise<OperationRecord>): Promise<OperationRecord> {
-    const reads = this.#reads;
-    let shared = reads.get(reader);
-    if (!shared) {
-      shared = read().finally(() => reads.delete(reader));
-      reads.set(reader, shared);
-    }
-    return shared;
-  }
-
   #notify(onlyProgress = false): void {
-    this.#reads = new Map();
     for (const watcher of this.#watchers) if (!onlyProgress || watcher.wantsProgress) watcher.onChange();
   }
 

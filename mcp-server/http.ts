@@ -11,6 +11,7 @@ import {
   originValidationResponse,
   ProtocolError,
   ProtocolErrorCode,
+  type JSONRPCNotification,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
 import { Hono, type Context } from 'hono';
@@ -24,6 +25,7 @@ import { bodyLimit } from './lifecycle/body-limit.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import { streamWhenSlow } from './revision-2026-07-28/slow-answers.js';
+import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
@@ -115,14 +117,19 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       if (!(error instanceof JsonRefusal)) throw error;
       if (error.kind !== 'syntax') return refusedJson(c, error);
     }
+    const poll = pollIn(c.req.raw.headers, body);
+    if (poll) {
+      const { resourceLinks } = settings;
+      const { httpStatus, message } = await answerPoll(engine, ANONYMOUS, resourceLinks, shutdown, poll);
+      return c.json(message, httpStatus);
+    }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
     if (isOlder) return legacy.post(c, ANONYMOUS, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
-    if (isJSONRPCNotification(body) && body.method === 'notifications/cancelled')
-      await cancellations.take(ANONYMOUS, undefined, body.params);
+    if (isCancellation(body)) await cancellations.take(ANONYMOUS, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
       handler.fetch(withTaskName(c.req.raw, body), body === undefined ? {} : { parsedBody: body }),
@@ -150,6 +157,12 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       await Promise.all([handler.close(), legacy.close()]);
     },
   };
+}
+
+/** The method is compared first: most messages aren't notifications, and a failed validation is expensive. */
+function isCancellation(body: unknown): body is JSONRPCNotification {
+  const { method } = (body ?? {}) as { method?: unknown };
+  return method === 'notifications/cancelled' && isJSONRPCNotification(body);
 }
 
 /** Answers a request received during the shutdown. */

@@ -51,8 +51,6 @@ export interface EventSources {
   watches: Watches;
   workflowId: string;
   read: () => Promise<OperationRecord>;
-  /** Reads the operation; the read may be shared with watchers. */
-  readShared: () => Promise<OperationRecord>;
   /** Completes a record with the operation's parts. */
   readLive: (record: OperationRecord) => Promise<OperationRecord>;
 }
@@ -111,7 +109,7 @@ class EventReader {
 
   /** Yields pending events. @param hasChanged whether to read state and steps again */
   async *next(hasChanged: boolean): AsyncGenerator<OperationEvent> {
-    let record = await this.sources.readShared();
+    let record = await this.sources.read();
     if (record.status === 'expired')
       throw new LonghaulError('expired', `${record.token}: the operation has expired`);
     const isEnd = isTerminal(record.status) && !isTerminal(this.#position?.state.status ?? 'unknown');

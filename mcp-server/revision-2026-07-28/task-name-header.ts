@@ -18,11 +18,11 @@ export function withTaskName(request: Request, body: unknown): Request {
   const taskId = params?.taskId;
   if (!TASK_METHODS.has(method) || typeof taskId !== 'string') return request;
   const headers = new Headers(request.headers);
-  headers.set('mcp-name', encoded(taskId));
+  headers.set('mcp-name', encodedName(taskId));
   return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
 /** The Base64 sentinel format, which encodes any text (specs: 2026-07-28 streamable-http, "Value Encoding"). */
-function encoded(value: string): string {
+export function encodedName(value: string): string {
   return `=?base64?${Buffer.from(value).toString('base64')}?=`;
 }

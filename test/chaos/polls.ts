@@ -42,7 +42,7 @@ const LOOKS: ((clients: Clients, token: string) => Promise<Sight | undefined>)[]
   async ({ wire }, token) => {
     const { result } = await wire
       .with({})
-      .request('tools/call', { name: 'operation_get', arguments: { token } });
+      .request('tools/call', { name: 'operation_get', arguments: { token, view: 'full' } });
     if (result?._meta?.['longhaul/error']?.kind === 'not_found') return undefined;
     const { status, progress } = result.structuredContent;
     return { protocol: 'operation_get', status: statusOf(status), ...(progress ? { progress } : {}) };

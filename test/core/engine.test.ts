@@ -212,6 +212,47 @@ test('watchers that look at the same moment share one read', async () => {
   await engine.cancel(ANNA, token);
 });
 
+test('readers at the same moment share reads: one that is running, and one for all who came later', async () => {
+  const { token } = await engine.start(ANNA, slowCompute, { seconds: 600 });
+  await eventually('it runs', async () => (await engine.read(ANNA, token)).status === 'working');
+  const described = jest.spyOn(temporal, 'describe');
+  try {
+    const records = await Promise.all(Array.from({ length: 50 }, () => engine.read(ANNA, token)));
+    expect(new Set(records.map(({ status }) => status))).toEqual(new Set(['working']));
+    expect(described).toHaveBeenCalledTimes(2);
+    await expect(engine.read(BEN, token)).rejects.toMatchObject({ kind: 'not_found' });
+  } finally {
+    described.mockRestore();
+  }
+  await engine.cancel(ANNA, token);
+});
+
+test('a read shows what was accepted before it, while others read all the time', async () => {
+  const { token } = await engine.start(ANNA, confirmDelete, { filename: 'read' });
+  let isOver = false;
+  const readers = Array.from({ length: 8 }, async () => {
+    while (!isOver) await engine.read(ANNA, token);
+  });
+  const asked = await eventually(
+    'it asks',
+    async () => Object.keys((await engine.read(ANNA, token)).inputRequests)[0],
+  );
+  await engine.answer(ANNA, token, asked, { action: 'accept', content: { confirm: true } });
+  expect((await engine.read(ANNA, token)).inputRequests).toEqual({});
+  isOver = true;
+  await Promise.all(readers);
+
+  const other = await engine.start(ANNA, slowCompute, { seconds: 600 });
+  isOver = false;
+  const others = Array.from({ length: 8 }, async () => {
+    while (!isOver) await engine.read(ANNA, other.token);
+  });
+  await engine.cancel(ANNA, other.token);
+  expect(await engine.read(ANNA, other.token)).toHaveProperty('cancelRequestedAt');
+  isOver = true;
+  await Promise.all(others);
+});
+
 test('engines of one process share no records, even over one connection', async () => {
   const { token } = await engine.start(ANNA, slowCompute, { seconds: 0 });
   const other = engineOver(temporal);

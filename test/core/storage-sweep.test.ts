@@ -9,7 +9,7 @@ import { folderStorage, storageOf, type Storage } from '../../platform/storage.j
 import { LEASE_RANGE_SECONDS, REPLIES_KEPT_MS, TTL_LIMIT_SECONDS } from '../../mailbox/limits.js';
 import { sweepStorage, UNCHANGED_LIMIT_MS } from '../../worker/sweep-storage.js';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
+import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   parts = await TestStack.start();
   temporal = await parts.temporal();
   gone = await purged();
-}, OUTAGE_MS);
+}, INSTALL_MS);
 afterAll(() => parts?.stop());
 
 const later = () => Date.now() + UNCHANGED_LIMIT_MS + 60_000;
@@ -54,7 +54,7 @@ async function purged(): Promise<string> {
         (error: unknown) => error instanceof WorkflowNotFoundError,
       );
   // Temporal deletes in the background: half a minute later, and more while other tests keep it busy.
-  await eventually('it is purged', isPurged, STACK_MS);
+  await eventually('it is purged', isPurged, OUTAGE_MS);
   return workflowId;
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { TASKS } from '../support/mcp.js';
+import { TASKS, type RpcAnswer } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
 let parts: TestStack;
@@ -58,6 +58,44 @@ describe('a call of a long tool', () => {
       const { error } = await plain.request(method, { taskId: 'x', inputResponses: {} });
       expect(error?.code).toBe(-32021);
     }
+  });
+
+  test('is read by requests of the same form as others, and with the same errors', async () => {
+    const { client } = parts;
+    const taskId = await client.start('slow_compute', { seconds: 600 });
+    const send = async (
+      method: string,
+      { headers = {}, body = {} }: { headers?: Record<string, string>; body?: Record<string, unknown> },
+    ) => {
+      const message = { ...client.envelope(method, { taskId }), id: 1, ...body };
+      const all = { ...client.headers(method, { taskId }), ...headers };
+      const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
+      const response = await client.post(JSON.stringify(message), given);
+      const { error } = (await response.json()) as RpcAnswer;
+      return { httpStatus: response.status, code: error?.code };
+    };
+    const version = 'io.modelcontextprotocol/protocolVersion';
+    for (const odd of [
+      { headers: { 'content-type': 'text/plain' } },
+      { headers: { 'mcp-protocol-version': '' } },
+      { headers: { 'mcp-protocol-version': '2025-11-25' } },
+      { headers: { 'mcp-method': '' } },
+      { headers: { 'mcp-method': 'tools/list' } },
+      { body: { id: null } },
+      { body: { id: {} } },
+      { body: { jsonrpc: '1.0' } },
+      { body: { params: { taskId } } },
+      { body: { params: [] } },
+      { body: { params: { taskId, _meta: { [version]: '2026-07-28' } } } },
+      { body: { params: { taskId, _meta: { [version]: '2030-01-01' } } } },
+    ]) {
+      const { code, httpStatus } = await send('tasks/get', odd);
+      expect(code).toBeLessThan(0);
+      expect({ code, httpStatus }).toEqual(await send('tasks/cancel', odd));
+    }
+    expect(await send('tasks/get', {})).toEqual({ httpStatus: 200, code: undefined });
+    expect((await client.get(taskId))._meta['io.modelcontextprotocol/serverInfo'].name).toBe('longhaul');
+    await client.request('tasks/cancel', { taskId });
   });
 
   test('that waits sends strictly increasing progress on its own stream, if asked to', async () => {

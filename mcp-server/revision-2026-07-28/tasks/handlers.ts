@@ -6,7 +6,7 @@ import type { Tool } from '../../../operations/tool.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { missingTasksCapability, renderCreated, renderDetailed, renderError } from './render.js';
 import { elicitResult } from '../../shared/elicitation.js';
-import { anyResult, capabilitiesOf, taskParams } from './schemas.js';
+import { anyResult, capabilitiesOf, taskParams, type DeclaredCapabilities } from './schemas.js';
 
 /**
  * Starts the operation and returns its task (specs: ext-tasks, "Task Creation").
@@ -28,26 +28,15 @@ export async function startTask(
 
 /** Registers the extension's methods on a server. */
 export function registerTasks(server: Server, engine: Engine, principal: string): void {
-  /** Registers a method; clients that don't declare the extension get -32021 before any other error. */
+  /** Registers a method. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
-    server.setRequestHandler(
-      method,
-      { params: taskParams, result: anyResult },
-      async ({ taskId }, context) => {
-        if (!capabilitiesOf(context).tasks) throw missingTasksCapability();
-        try {
-          return { resultType: 'complete', ...(await handle(taskId, context)) };
-        } catch (error) {
-          throw renderError(error);
-        }
-      },
+    server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
+      asTasksResult(capabilitiesOf(context), () => handle(taskId, context)),
     );
 
-  tasksMethod('tasks/get', async (taskId, context) => {
-    const record = await engine.read(principal, taskId);
-    const { elicitation } = capabilitiesOf(context);
-    return { ...renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) }) };
-  });
+  server.setRequestHandler('tasks/get', { params: taskParams, result: anyResult }, ({ taskId }, context) =>
+    getTask(engine, principal, taskId, capabilitiesOf(context)),
+  );
   tasksMethod('tasks/update', async (taskId, { mcpReq }) => {
     // The SDK lifts this field out of every method's params.
     if (!mcpReq.inputResponses) {
@@ -63,6 +52,33 @@ export function registerTasks(server: Server, engine: Engine, principal: string)
     await engine.cancel(principal, taskId);
     return {};
   });
+}
+
+/** Handles `tasks/get`. @throws ProtocolError */
+export function getTask(
+  engine: Engine,
+  principal: string,
+  taskId: string,
+  client: DeclaredCapabilities,
+): Promise<Result> {
+  return asTasksResult(client, async () => {
+    const record = await engine.read(principal, taskId);
+    const { elicitation } = client;
+    return { ...renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) }) };
+  });
+}
+
+/** Clients that don't declare the extension get -32021 before any other error. @throws ProtocolError */
+async function asTasksResult(
+  { tasks }: DeclaredCapabilities,
+  handle: () => Promise<Result>,
+): Promise<Result> {
+  if (!tasks) throw missingTasksCapability();
+  try {
+    return { resultType: 'complete', ...(await handle()) };
+  } catch (error) {
+    throw renderError(error);
+  }
 }
 
 /**

@@ -11,11 +11,11 @@ import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool
 import type { RequestCancellation } from '../../shared/serving.js';
 
 /** The project's tools, without built-in ones. */
-export function taskTools(engine: Engine, cancelledBy: RequestCancellation): ListedTool[] {
+export function taskTools(engine: Engine): ListedTool[] {
   return engine.tools
     .values()
     .map((tool) =>
-      tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, linesOf(tool, cancelledBy)),
+      tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
     );
 }
 
@@ -25,7 +25,10 @@ const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
   'closed stream': 'The end of a stream does not.',
 };
 
-function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): ProtocolLines {
+export function documentTaskTool(
+  { name, keepAliveSeconds, example }: Tool,
+  cancelledBy: RequestCancellation,
+): ProtocolLines {
   return {
     states:
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',

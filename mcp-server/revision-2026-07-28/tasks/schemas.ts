@@ -33,8 +33,12 @@ export function declaredCapabilities(capabilities: unknown): DeclaredCapabilitie
 
 /** Capabilities declared by the request being handled. */
 export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
-  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
-  return declaredCapabilities(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
+  return declaredCapabilitiesIn(mcpReq.envelope);
+}
+
+/** @param meta a request's `_meta` */
+export function declaredCapabilitiesIn(meta: Record<string, unknown> | undefined): DeclaredCapabilities {
+  return declaredCapabilities(meta?.[CLIENT_CAPABILITIES_META_KEY]);
 }
 
 /** `clientInfo.name` of the request being handled. */

@@ -1,0 +1,42 @@
+/**
+ * Reads shared by concurrent callers: at most one is running and one queued for each key. A caller joins only the queued one,
+ * which has not been sent yet, so that it sees everything that was accepted before its call.
+ */
+import { withTimeout } from '../platform/with-timeout.js';
+
+/** How long a queued read waits for the running one at most, in milliseconds: a slow read must not delay others. */
+const QUEUE_LIMIT_MS = 100;
+
+interface KeyReads<T> {
+  running: Promise<T>;
+  queued?: Promise<T>;
+}
+
+export class SharedReads<T> {
+  readonly #reads = new Map<string, KeyReads<T>>();
+
+  /**
+   * Reads now, or with the queued read if one is running.
+   *
+   * @param key callers with equal keys share reads
+   * @param read must be equivalent for equal keys
+   */
+  read(key: string, read: () => Promise<T>): Promise<T> {
+    const reads = this.#reads.get(key);
+    if (!reads) return this.#run(key, read);
+    reads.queued ??= withTimeout(Promise.allSettled([reads.running]), QUEUE_LIMIT_MS).then(() =>
+      this.#run(key, read),
+    );
+    return reads.queued;
+  }
+
+  /** Sends a read; later callers queue behind it. */
+  #run(key: string, read: () => Promise<T>): Promise<T> {
+    const reads: KeyReads<T> = { running: read() };
+    this.#reads.set(key, reads);
+    return reads.running.finally(() => {
+      // A queued read replaces this entry when it is sent.
+      if (this.#reads.get(key) === reads && !reads.queued) this.#reads.delete(key);
+    });
+  }
+}

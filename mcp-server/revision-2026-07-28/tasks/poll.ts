@@ -1,0 +1,84 @@
+/**
+ * `tasks/get` over HTTP, by which clients poll. It is answered without a Server of the SDK, since creating one for each exchange
+ * takes as much CPU as the read. Anything unusual is left to the SDK, which also words the errors.
+ */
+import {
+  classifyInboundRequest,
+  isJsonContentType,
+  ProtocolError,
+  ProtocolErrorCode,
+  SERVER_INFO_META_KEY,
+  type RequestId,
+  type Result,
+} from '@modelcontextprotocol/server';
+import type { Engine } from '../../../engine/index.js';
+import type { Shutdown } from '../../lifecycle/shutdown.js';
+import { SERVER_INFO } from '../../shared/identity.js';
+import { linkTransform, type ResourceLinksSetting } from '../../shared/links-as-text.js';
+import { rpcErrorOf } from '../../shared/protocol-error.js';
+import { encodedName } from '../task-name-header.js';
+import { getTask } from './handlers.js';
+import { clientNameIn, declaredCapabilitiesIn, taskParams } from './schemas.js';
+
+const METHOD = 'tasks/get';
+const VERSION = '2026-07-28';
+
+export interface Poll {
+  id: RequestId;
+  taskId: string;
+  meta: Record<string, unknown>;
+}
+
+export interface PollAnswer {
+  httpStatus: 200 | 400;
+  message: object;
+}
+
+/**
+ * The request if it is a valid `tasks/get` of 2026-07-28: envelope, and headers that match the body (specs: 2026-07-28
+ * streamable-http, "Request Headers").
+ *
+ * @param body as parsed
+ * @returns undefined for other requests, valid or not
+ */
+export function pollIn(headers: Headers, body: unknown): Poll | undefined {
+  if (headers.get('mcp-method') !== METHOD || headers.get('mcp-protocol-version') !== VERSION)
+    return undefined;
+  if (!isJsonContentType(headers.get('content-type'))) return undefined;
+  const outcome = classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    mcpMethodHeader: METHOD,
+    protocolVersionHeader: VERSION,
+  });
+  if (outcome.kind !== 'modern' || outcome.messageKind !== 'request') return undefined;
+  const { id, params } = outcome.message;
+  const parsed = taskParams.safeParse(params);
+  if (!parsed.success || !namesTask(headers.get('mcp-name'), parsed.data.taskId)) return undefined;
+  return { id, taskId: parsed.data.taskId, meta: params!._meta! };
+}
+
+/** Whether an Mcp-Name header names this task; clients may omit it. */
+function namesTask(name: string | null, taskId: string): boolean {
+  return name === null || name === encodedName(taskId) || (name === taskId && !name.startsWith('=?'));
+}
+
+/** Reads the task and renders the response. */
+export async function answerPoll(
+  engine: Engine,
+  principal: string,
+  resourceLinks: ResourceLinksSetting,
+  shutdown: Shutdown,
+  { id, taskId, meta }: Poll,
+): Promise<PollAnswer> {
+  try {
+    const task = await shutdown.track(getTask(engine, principal, taskId, declaredCapabilitiesIn(meta)));
+    const result: Result = linkTransform(resourceLinks, clientNameIn(meta))(task);
+    const stamped = { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } };
+    return { httpStatus: 200, message: { jsonrpc: '2.0', id, result: stamped } };
+  } catch (error) {
+    const isForbidden =
+      error instanceof ProtocolError && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
+    return { httpStatus: isForbidden ? 400 : 200, message: { jsonrpc: '2.0', id, error: rpcErrorOf(error) } };
+  }
+}
