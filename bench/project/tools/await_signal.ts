@@ -6,6 +6,6 @@ export default defineTool({
   description: { does: 'Waits for a signal and ends.' },
   input: z.object({}),
   wait: true,
-  timeoutSeconds: 600,
+  timeoutSeconds: 3600,
   estimate: { seconds: 60 },
 });
