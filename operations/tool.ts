@@ -106,7 +106,7 @@ export interface Tool {
   title: string;
   /** Its purpose, when to use it, and what it returns. */
   summary: string;
-  /** Summary and other text common to all protocols; each protocol adds how the tool is used there. */
+  /** Its description in lists of tools; each protocol adds a line about its use there. */
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema | undefined;
@@ -117,6 +117,8 @@ export interface Tool {
   timeoutSeconds: number;
   deadlineSeconds: number;
   estimate: ToolEstimate;
+  /** Whether the estimate is the author's own. */
+  isEstimated: boolean;
   keepAliveSeconds: number;
   /** Cleanup after cancel and time-out; undefined if its author gave none. */
   cleanup: string | undefined;
@@ -237,7 +239,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   const { estimate, cleanup, retryableErrors = [] } = options;
   const summary = summarize(options.description);
   let example: ToolExample | undefined;
-  const documented = { summary, inputSchema, estimate, deadlineSeconds, cleanup, retryableErrors };
+  const times = { estimate, isEstimated: true, deadlineSeconds };
+  const documented = { summary, inputSchema, ...times, cleanup, retryableErrors };
   return {
     name: options.name,
     workflow: options.name,
@@ -245,7 +248,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     isPipeline: false,
     title: options.title ?? options.name.replaceAll('_', ' '),
     summary,
-    description: describe({ ...documented, isEstimated: true }),
+    description: describe(documented),
     inputSchema,
     outputSchema,
     toText: (options.toText as Tool['toText'] | undefined) ?? ((output) => JSON.stringify(output, null, 2)),
@@ -255,6 +258,7 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     timeoutSeconds: options.timeoutSeconds ?? 600,
     deadlineSeconds,
     estimate,
+    isEstimated: true,
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
     cleanup,
     retryableErrors,

@@ -33,9 +33,11 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     retryableErrors: [],
   });
   const output = outputExample(tool.outputSchema!);
+  const isEstimated = estimateMinutes !== undefined;
   return {
     ...tool,
-    description: describe({ ...tool, isEstimated: estimateMinutes !== undefined }),
+    isEstimated,
+    description: describe({ ...tool, isEstimated }),
     example: tool.example && { ...tool.example, ...(output === undefined ? {} : { output }) },
     workflow: PIPELINE_WORKFLOW,
     toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,

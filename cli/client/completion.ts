@@ -18,7 +18,7 @@ export type Completion = Candidate[] | 'files';
 /** Options whose values are paths, by attribute. */
 const PATHS = new Set(['home', 'project', 'binFolder', 'dataFolders', 'pipelineFolders', 'args', 'output']);
 /** Options whose values are tools, by command and attribute. */
-const TOOLS = new Set(['list tool', 'tools doc']);
+const TOOLS = new Set(['list tool']);
 const FILE_COMMANDS = new Set(['check', 'lint']);
 const OPEN = ['submitted', 'working', 'input_required'];
 const ENDED = ['completed', 'failed', 'canceled', 'timed_out'];
@@ -109,7 +109,7 @@ async function candidates(program: Command, typed: Typed, current: string): Prom
       .createHelp()
       .visibleCommands(program)
       .map((one) => ({ value: one.name(), note: one.description() }));
-  if (name === 'call') return tools(command);
+  if (name === 'call' || (name === 'tools' && operands.length === 0)) return tools(command);
   if (FILE_COMMANDS.has(name)) return 'files';
   const statuses = TOKEN_COMMANDS[name];
   const argument = command.registeredArguments[operands.length] ?? command.registeredArguments.at(-1);

@@ -1,4 +1,4 @@
-/** `longhaul tools --doc TOOL`: a tool's full documentation, from the server's jobs API. */
+/** `longhaul tools TOOL`: a tool's full documentation, from the server's jobs API. */
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';

@@ -21,16 +21,18 @@ export function registerResume(program: Command): void {
     .option('--detach', 'print the new token at once, without waiting')
     .addHelpText('after', '\nIt continues as a new operation. Ctrl-C detaches: the work continues.\n');
   runAgainstServer(command, async (session, token: string) => {
-    const [{ callOperationTool }, { printToken, waitFor }] = await Promise.all([
+    const [{ callOperationTool, readSteps }, { printToken, waitFor }] = await Promise.all([
       import('../client/operation-tools.js'),
       import('../client/wait.js'),
     ]);
     const { from, detach: isDetached } = command.opts<ResumeFlags>();
-    const resumed = await callOperationTool<{ token: string; tool: string }>(session, 'operation_resume', {
+    const resumed = await callOperationTool<{ token: string }>(session, 'operation_resume', {
       token,
       ...(from === undefined ? {} : { from }),
     });
     const task = await session.task(resumed.token);
-    return isDetached ? printToken(command, task) : waitFor(session, command, resumed.tool, task);
+    if (isDetached) return printToken(command, task);
+    const { tool } = await readSteps(session, resumed.token);
+    return waitFor(session, command, tool, task);
   });
 }

@@ -2,30 +2,29 @@ import { Option, type Command } from 'commander';
 import { OPERATION_TOOL_PREFIX } from '../../operations/tool.js';
 import { clientCommand, isJson, printJson, runAgainstServer } from '../client/command.js';
 import type { Session } from '../client/session.js';
+import { usageFailure } from '../client/failures.js';
 import { print, say } from '../console.js';
 
 const NONE = 'The server has no tools.';
 
 /** `longhaul tools`. */
 export function registerTools(program: Command): void {
-  const command = clientCommand(program, 'tools', 'list the tools that the server has')
-    .option('--doc <tool>', "print a tool's whole documentation")
-    .addOption(
-      new Option('--estimates', 'compare the duration of your latest runs with their estimates').conflicts(
-        'doc',
-      ),
-    )
+  const command = clientCommand(program, 'tools', 'list the tools that the server has, or document one')
+    .argument('[tool]', 'print its whole documentation')
+    .option('--estimates', 'compare the duration of your latest runs with their estimates')
     .addOption(
       new Option('--format <api>', 'print the tools as definitions for a model API, as JSON')
         .choices(['openai', 'anthropic'])
-        .conflicts(['doc', 'estimates']),
+        .conflicts('estimates'),
     );
-  runAgainstServer(command, async (session) => {
-    const { doc, estimates, format } = command.opts<{ doc?: string; estimates?: true; format?: string }>();
+  runAgainstServer(command, async (session, tool?: string) => {
+    const { estimates, format } = command.opts<{ estimates?: true; format?: string }>();
+    if (tool !== undefined && (estimates || format !== undefined))
+      throw usageFailure('--estimates and --format are for all tools: leave the name out');
     if (format !== undefined) return define(session, format);
     const json = isJson(command);
-    await (doc !== undefined
-      ? document(session, doc, json)
+    await (tool !== undefined
+      ? document(session, tool, json)
       : estimates
         ? compare(session, json)
         : list(session, json));

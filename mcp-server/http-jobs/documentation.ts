@@ -4,7 +4,7 @@
  */
 import { clientBudgetSeconds, pollIntervalMs } from '../../operations/budgets.js';
 import { ITEMS, type Item } from '../../operations/documentation/items.js';
-import { parametersOf, type Parameter } from '../../operations/documentation/parameters.js';
+import { parametersOf, parametersText, type Parameter } from '../../operations/documentation/parameters.js';
 import { ERROR_KINDS, isRetryable } from '../../operations/errors.js';
 import { JOB_FINAL_STATUSES, JOB_STATUSES, type JobStatus } from '../../operations/status-names.js';
 import type { Tool } from '../../operations/tool.js';
@@ -228,13 +228,7 @@ const NOTHING_SAID = 'not stated by its author';
 const TEXT: Record<Item, (documentation: JobDocumentation) => string> = {
   operation: ({ operation: { description, kickoff } }) =>
     `${description}\n\n\`${kickoff.endpoint}\`: ${kickoff.rules}`,
-  parameters: ({ parameters }) =>
-    parameters
-      .map(({ name, type = 'any', required, description, ...rest }) => {
-        const given = 'default' in rest ? `, default \`${JSON.stringify(rest.default)}\`` : '';
-        return `- \`${name}\` (${type}, ${required ? 'required' : 'optional'}${given})${description ? `: ${description}` : ''}`;
-      })
-      .join('\n') || 'None: the body is {}.',
+  parameters: ({ parameters }) => parametersText(parameters) || 'None: the body is {}.',
   states: ({ states }) =>
     states
       .map(({ status, terminal, meaning }) => `- \`${status}\`${terminal ? ' (terminal)' : ''}: ${meaning}`)

@@ -3,7 +3,7 @@
  * HTTP request behind each, for loops that execute what a model calls.
  */
 import {
-  describeForProtocol,
+  documentationFor,
   exampleInputJson,
   exampleResultJson,
 } from '../../operations/documentation/describe.js';
@@ -107,11 +107,11 @@ export function toolDefinitions(
 }
 
 function definitionOf(tool: Tool): Definition {
-  const { name, wait, keepAliveSeconds, example, inputSchema, summary } = tool;
+  const { name, wait, keepAliveSeconds, example, inputSchema } = tool;
   const following = wait
     ? 'Answers with the job: ended with its result, or, if it takes longer, still running; then poll operation_get with its job_id.'
     : 'Answers at once with a job_id and status queued; the work continues in the background. Poll operation_get until the status is final.';
-  const described = describeForProtocol(tool, {
+  const { operation, ...items } = documentationFor(tool, {
     states: 'Statuses: queued, running; final: succeeded, failed, canceled, timed_out.',
     following: `Results are kept ${keepAliveSeconds} s. input_required in a job: operation_answer.`,
     cancel: 'operation_cancel ends the work; partial results are kept. The end of a wait cancels nothing.',
@@ -120,10 +120,9 @@ function definitionOf(tool: Tool): Definition {
     rates: 'Beyond the rate limits a call answers 429 with Retry-After.',
     example: `Example: ${name} ${exampleInputJson(example)} -> {"job_id":"J","status":"queued"}; operation_get {"job_id":"J"} -> {"status":"running"}, later {"status":"succeeded","result":${exampleResultJson(example)}}.`,
   });
-  const rest = described.startsWith(summary) ? described.slice(summary.length) : described;
   return {
     name,
-    description: [summary, following, ...rest.split('\n').filter(Boolean)],
+    description: [operation, following, ...Object.values(items).flatMap((item) => item.split('\n'))],
     parameters: acceptable(inputSchema),
     call: { method: 'POST', path: `/v1/tools/${name}/jobs`, query: [] },
   };

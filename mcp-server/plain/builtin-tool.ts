@@ -2,9 +2,11 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
+import { schemaSections } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
+import { looseSchema, shallowSchema } from '../shared/listed-schema.js';
 
 export interface BuiltinTool {
   name: string;
@@ -25,15 +27,25 @@ export interface BuiltinTool {
   ): Promise<CallToolResult | { question: OperationRecord }>;
 }
 
-/** The tool's entry in tools/list. */
+/** The tool's documentation as Markdown, with its whole schemas. */
+export function builtinToolDocumentation({
+  name,
+  description,
+  inputSchema,
+  outputSchema,
+}: BuiltinTool): string {
+  return [`# ${name}`, description, ...schemaSections(inputSchema, outputSchema)].join('\n\n');
+}
+
+/** The tool's entry in tools/list; the resource `longhaul://tools/{tool}` has the whole schemas. */
 export function renderBuiltinTool(tool: BuiltinTool): Omit<BuiltinTool, 'call'> {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     title,
     description,
-    inputSchema,
-    ...(outputSchema ? { outputSchema } : {}),
+    inputSchema: looseSchema(inputSchema),
+    ...(outputSchema ? { outputSchema: shallowSchema(outputSchema) } : {}),
     annotations,
   };
 }

@@ -1,11 +1,32 @@
 /** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
 import type { Engine } from '../../engine/index.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
+import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
+import type { RequestCancellation } from '../shared/serving.js';
 import { operationTools } from './operation-tools/index.js';
-import type { BuiltinTool } from './builtin-tool.js';
+import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
 
 const WITH_MAILBOX: ReadonlyMap<string, BuiltinTool> = new Map([...operationTools, ...mailboxTools]);
 
 export function builtinTools({ tools }: Pick<Engine, 'tools'>): ReadonlyMap<string, BuiltinTool> {
   return tools.hasMailbox ? WITH_MAILBOX : operationTools;
+}
+
+/**
+ * The whole documentation of a tool, Longhaul's own or a project's, for clients of one protocol.
+ *
+ * @param listedNames the tools that the client sees, for the error
+ * @throws LonghaulError `unknown_tool`
+ */
+export function documentationOf(
+  engine: Engine,
+  name: string,
+  document: DocumentTool,
+  cancelledBy: RequestCancellation,
+  listedNames: () => string[],
+): string {
+  const own = builtinTools(engine).get(name);
+  return own
+    ? builtinToolDocumentation(own)
+    : toolDocumentation(engine.tool(name, listedNames), document, cancelledBy);
 }

@@ -6,7 +6,7 @@ import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Caller } from '../shared/caller.js';
 import { SERVER_STOPPING } from '../lifecycle/shutdown.js';
-import { renderEnvelope, withParts } from './envelope/index.js';
+import { renderEnvelope } from './envelope/index.js';
 import { takeIdempotencyKey } from '../shared/idempotency-key.js';
 import { errorMeta, renderFailure, renderRefusal, renderResult } from '../shared/results.js';
 import { waitFor, type WaitResult } from './wait.js';
@@ -97,20 +97,7 @@ export async function waitAndRender(
   if (waited.reason === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
   // A wait that runs out isn't an error: nothing has failed, and `error_kind` gives programs the reason.
-  return renderEnvelope(await withPartsIfAvailable(engine, waited, tool), {
-    tool,
-    isOutcome: true,
-    reason: waited.reason,
-  });
-}
-
-/** The record with its parts, or the record as it was if they can't be read. */
-async function withPartsIfAvailable(
-  engine: Engine,
-  { record, reason }: WaitResult,
-  tool: Tool,
-): Promise<OperationRecord> {
-  return withParts(engine, record, tool, reason).catch(() => record);
+  return renderEnvelope(waited.record, { tool, isOutcome: true, reason: waited.reason });
 }
 
 /** Short tools publish their own output schema, which only their result matches, so everything else is an error. */

@@ -8,4 +8,4 @@ export {
   waitAndRender,
   type PlainOutcome,
 } from './handlers.js';
-export { plainTools } from './list.js';
+export { documentPlainTool, plainTools } from './list.js';

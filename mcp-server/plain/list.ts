@@ -6,23 +6,30 @@ import {
   type ProtocolLines,
 } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool.js';
-import { envelopeSchemaOf } from './envelope/index.js';
+import { compactSchema } from './envelope/index.js';
 import { KEY_LINE } from '../shared/idempotency-key.js';
+import { listedSchema } from '../shared/listed-schema.js';
 import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
 import { plainInputSchema } from './schemas.js';
 
 /** The project's tools, without Longhaul's own. */
-export function plainTools(engine: Engine, cancelledBy: RequestCancellation): ListedTool[] {
+export function plainTools(engine: Engine): ListedTool[] {
   return engine.tools.values().map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)
       : {
-          ...listedTool(tool, linesOf(tool, cancelledBy)),
-          inputSchema: plainInputSchema(tool),
-          outputSchema: envelopeSchemaOf(tool),
+          ...listedTool(tool, useOf(tool)),
+          inputSchema: listedSchema(plainInputSchema(tool)),
+          outputSchema: compactSchema,
         },
   );
+}
+
+function useOf({ wait, timeoutSeconds }: Tool): string {
+  return wait
+    ? `Waits for the result, for ${timeoutSeconds} s at most; then, or with wait false, answers with a token for operation_get.`
+    : 'Answers at once with a token for operation_get.';
 }
 
 const END_OF_WAIT: Record<RequestCancellation, string> = {
@@ -30,7 +37,7 @@ const END_OF_WAIT: Record<RequestCancellation, string> = {
   'closed stream': 'the end of its stream',
 };
 
-function linesOf(
+export function documentPlainTool(
   { name, wait, keepAliveSeconds, example }: Tool,
   cancelledBy: RequestCancellation,
 ): ProtocolLines {
@@ -41,7 +48,7 @@ function linesOf(
       wait
         ? 'Waits, and returns a token if that takes longer than timeout; with wait false at once.'
         : 'Returns a token at once; with wait true it waits, for timeout seconds at most.',
-      'Then follow next_action: operation_get after check_after_seconds until the state is final, operation_answer for input_required.',
+      'Then call operation_get with it, each time after next_action.check_after_seconds, until next_action is missing; operation_answer for input_required.',
       `Results are kept ${keepAliveSeconds} s. Lost the token? operation_list.`,
     ].join(' '),
     cancel: `operation_cancel ends the work, idempotently; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,

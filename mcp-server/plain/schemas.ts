@@ -21,14 +21,14 @@ export function plainInputSchema({ inputSchema, wait, timeoutSeconds }: Tool): J
       wait: {
         type: 'boolean',
         default: wait,
-        description: 'Wait for the end within this call, for at most timeout seconds.',
+        description: 'Wait for the result.',
       },
       timeout: {
         type: 'number',
         exclusiveMinimum: 0,
         maximum: LONGEST_WAIT_SECONDS,
         default: timeoutSeconds,
-        description: 'Maximum wait, in seconds. The work continues after it.',
+        description: 'Longest wait, in seconds.',
       },
     },
   });

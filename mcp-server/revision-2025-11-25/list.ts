@@ -1,11 +1,12 @@
 /** tools/list: the tools listed for a session's client. */
 import type { Engine } from '../../engine/index.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
-import { builtinTools } from '../plain/builtin-tools.js';
-import { plainTools } from '../plain/index.js';
-import { asyncTools, syncTool } from '../sep-1391/index.js';
-import { isListed, selectListProtocol } from '../shared/select-protocol.js';
-import { twoStageTools } from '../two-stage/index.js';
+import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
+import { documentPlainTool, plainTools } from '../plain/index.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
+import type { DocumentTool } from '../shared/listed-tool.js';
+import { isListed, selectListProtocol, type CallProtocol } from '../shared/select-protocol.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
 import { clientOf } from './client.js';
 import { featuresOf, type Session } from './session.js';
 
@@ -26,6 +27,24 @@ export function listTools(engine: Engine, session: Session): object[] {
     }),
     ...(protocol === 'operation' ? about.map(syncTool) : about),
   ];
+}
+
+/** The rest of a tool's documentation, in each protocol. Clients with tasks list the plain tools too. */
+const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
+  operation: documentAsyncTool,
+  'two-stage': documentTwoStageTool,
+  task: documentPlainTool,
+  plain: documentPlainTool,
+};
+
+/**
+ * A tool's whole documentation, for the session's client.
+ *
+ * @throws LonghaulError `unknown_tool`
+ */
+export function documentationFor(engine: Engine, name: string, session: Session): string {
+  const document = DOCUMENTS[selectListProtocol(clientOf(session))];
+  return documentationOf(engine, name, document, 'notification', () => listedNames(engine, session));
 }
 
 /** Names of the tools listed for the session. */

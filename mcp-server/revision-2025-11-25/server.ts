@@ -20,7 +20,7 @@ import { problemsMeta } from '../shared/listed-tool.js';
 import { asTaskError } from '../shared/protocol-error.js';
 import { callTool } from './call.js';
 import type { LegacyContext } from './context.js';
-import { listTools } from './list.js';
+import { documentationFor, listTools } from './list.js';
 import { waitOnTask } from './plain-waits.js';
 import { linkTransformOf } from './links.js';
 import { featuresOf, type Session } from './session.js';
@@ -100,7 +100,10 @@ export function createLegacyServer(
   on('resources/read', async (params) => {
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
-      return await readResource(engine, principal, uri, RESOURCE_LIMIT_BYTES[context.serving.transport]);
+      const limitBytes = RESOURCE_LIMIT_BYTES[context.serving.transport];
+      return await readResource(engine, principal, uri, limitBytes, (tool) =>
+        documentationFor(engine, tool, session),
+      );
     } catch (error) {
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });

@@ -1,14 +1,15 @@
 /** tools/list: the tools listed for a client, by the capabilities of its request. Unlisted tools can still be called. */
 import type { ListToolsResult } from '@modelcontextprotocol/server';
 import type { Engine } from '../../engine/index.js';
-import { plainTools } from '../plain/index.js';
-import { asyncTools, syncTool } from '../sep-1391/index.js';
-import { taskTools } from './tasks/list.js';
-import { twoStageTools } from '../two-stage/index.js';
+import { documentPlainTool, plainTools } from '../plain/index.js';
+import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/index.js';
+import { documentTaskTool, taskTools } from './tasks/list.js';
+import { documentTwoStageTool, twoStageTools } from '../two-stage/index.js';
 import { renderBuiltinTool } from '../plain/builtin-tool.js';
-import { builtinTools } from '../plain/builtin-tools.js';
-import type { Serving } from '../shared/serving.js';
-import { isListed, selectListProtocol } from '../shared/select-protocol.js';
+import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
+import type { DocumentTool } from '../shared/listed-tool.js';
+import type { RequestCancellation, Serving } from '../shared/serving.js';
+import { isListed, selectListProtocol, type CallProtocol } from '../shared/select-protocol.js';
 import type { CurrentClient } from './client.js';
 
 /** Tools that duplicate task methods, with a note on when a client with tasks needs them. */
@@ -22,23 +23,53 @@ const TASK_SUBSTITUTES: Record<string, string> = {
 /** The project's tools as each protocol lists them. */
 const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
 
+/** The rest of a tool's documentation, in each protocol. */
+const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
+  operation: documentAsyncTool,
+  'two-stage': documentTwoStageTool,
+  task: documentTaskTool,
+  plain: documentPlainTool,
+};
+
 export function toolsFor(
   engine: Engine,
   client: CurrentClient,
   transport: Serving['transport'],
 ): ListToolsResult['tools'] {
   const protocol = selectListProtocol(client);
-  const cancelledBy = transport === 'http' ? 'closed stream' : 'notification';
   const own = [...builtinTools(engine).values()].map(renderBuiltinTool);
-  const long = (LONG_TOOLS[protocol](engine, cancelledBy) as { name: string }[]).filter(({ name }) => {
-    const tool = engine.tools.get(name);
-    return !tool || isListed(tool, client);
-  });
+  const long = (LONG_TOOLS[protocol](engine, cancellationOf(transport)) as { name: string }[]).filter(
+    ({ name }) => {
+      const tool = engine.tools.get(name);
+      return !tool || isListed(tool, client);
+    },
+  );
   const tools = [
     ...long,
     ...(protocol === 'operation' ? own.map(syncTool) : protocol === 'task' ? withTaskSubstitutes(own) : own),
   ];
   return tools as ListToolsResult['tools'];
+}
+
+/**
+ * A tool's whole documentation, for this client.
+ *
+ * @throws LonghaulError `unknown_tool`
+ */
+export function documentationFor(
+  engine: Engine,
+  name: string,
+  client: CurrentClient,
+  transport: Serving['transport'],
+): string {
+  const document = DOCUMENTS[selectListProtocol(client)];
+  return documentationOf(engine, name, document, cancellationOf(transport), () =>
+    toolsFor(engine, client, transport).map((one) => one.name),
+  );
+}
+
+function cancellationOf(transport: Serving['transport']): RequestCancellation {
+  return transport === 'http' ? 'closed stream' : 'notification';
 }
 
 /** Puts the tools that duplicate task methods last, with their notes. */

@@ -18,7 +18,7 @@ import type { Serving } from '../shared/serving.js';
 import { Calls, type Connection } from './call.js';
 import { clientOf } from './client.js';
 import { problemsMeta } from '../shared/listed-tool.js';
-import { toolsFor } from './list.js';
+import { documentationFor, toolsFor } from './list.js';
 
 /**
  * Post-processes results: links in the form that the client supports, and no `content` in a CreateTaskResult, since the SDK
@@ -65,6 +65,9 @@ const callParams = z.looseObject({
   keep_alive_seconds: z.unknown().optional(),
 });
 
+/** Validated by the handlers themselves. */
+const anyParams = z.looseObject({});
+
 /**
  * Creates the server for one exchange or connection.
  *
@@ -107,16 +110,18 @@ export function createCurrentServer(
   });
   server.setRequestHandler('resources/list', () => ({ resources: [] }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
-  server.setRequestHandler('resources/read', async ({ params }) => {
+  server.setRequestHandler('resources/read', async ({ params }, context) => {
     try {
-      return await readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport]);
+      return await readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport], (tool) =>
+        documentationFor(engine, tool, clientOf(context), transport),
+      );
     } catch (error) {
       throw asProtocolError(error, { data: { uri: params.uri } });
     }
   });
   server.setRequestHandler('prompts/list', () => NO_PROMPTS);
   // With our own schema, since the SDK's answers a missing name with -32603.
-  server.setRequestHandler('prompts/get', { params: z.looseObject({}) }, (params) => {
+  server.setRequestHandler('prompts/get', { params: anyParams }, (params) => {
     throw unknownPrompt(params['name']);
   });
   registerTasks(server, engine, principal);
@@ -126,15 +131,11 @@ export function createCurrentServer(
     method: string,
     handle: (params: object) => Promise<object>,
   ) =>
-    server.setRequestHandler(
-      method,
-      { params: z.looseObject({}), result: anyResult },
-      async (params, context) => {
-        if (!clientOf(context)[optIn])
-          throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
-        return { resultType: 'complete', ...(await handle(params)) };
-      },
-    );
+    server.setRequestHandler(method, { params: anyParams, result: anyResult }, async (params, context) => {
+      if (!clientOf(context)[optIn])
+        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+      return { resultType: 'complete', ...(await handle(params)) };
+    });
   onlyFor('asyncTools', 'tools/async/status', (params) => operationStatus(engine, principal, params));
   onlyFor('asyncTools', 'tools/async/result', (params) =>
     operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),

@@ -19,12 +19,15 @@ const CANCEL: Record<RequestCancellation, string> = {
     'operation_cancel ends the work; what is finished stays. The end of a stream or connection cancels nothing.',
 };
 
+const USE =
+  'Operation tokens (experimental.asyncTools): answers at once, then tools/async/status and tools/async/result.';
+
 /** The project's tools, without built-in ones. */
 export function asyncTools(engine: Engine, cancelledBy: RequestCancellation): object[] {
   return engine.tools.values().map((tool) => {
     if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
     // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").
-    const { outputSchema: _outputSchema, ...listed } = listedTool(tool, linesOf(tool, cancelledBy));
+    const { outputSchema: _outputSchema, ...listed } = listedTool(tool, `${USE} ${CANCEL[cancelledBy]}`);
     return { ...listed, invocationMode: 'async' };
   });
 }
@@ -34,7 +37,10 @@ export function syncTool(tool: object): object {
   return { ...tool, invocationMode: 'sync' };
 }
 
-function linesOf({ name, keepAliveSeconds, example }: Tool, cancelledBy: RequestCancellation): ProtocolLines {
+export function documentAsyncTool(
+  { name, keepAliveSeconds, example }: Tool,
+  cancelledBy: RequestCancellation,
+): ProtocolLines {
   return {
     states:
       'Operation tokens (experimental.asyncTools). Operation statuses: submitted, working, input_required; final: completed, failed (timed out too), canceled, unknown.',

@@ -19,8 +19,7 @@ const property: JsonSchema = {
   type: 'string',
   minLength: 1,
   maxLength: LONGEST_KEY,
-  description:
-    'A text of your choice. The same call with the same key returns the operation that it first started, so a call whose answer was lost can be repeated.',
+  description: 'Repeats with the same key and arguments return the same operation.',
 };
 
 /** Adds the argument `idempotency_key` to a tool's input schema. */

@@ -1,6 +1,6 @@
-/** Entries of tools/list, as far as the protocols have them in common. */
+/** Entries of tools/list, and the documentation of tools, as far as the protocols have them in common. */
 import {
-  describeForProtocol,
+  documentationMarkdown,
   exampleInputJson,
   exampleResultJson,
   type ProtocolLines,
@@ -10,6 +10,8 @@ import { PROBLEMS_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
 import type { Engine } from '../../engine/index.js';
 import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
+import { listedSchema } from './listed-schema.js';
+import type { RequestCancellation } from './serving.js';
 
 export interface ListedTool {
   name: string;
@@ -20,30 +22,50 @@ export interface ListedTool {
   annotations?: NonNullable<Tool['annotations']>;
 }
 
-/** A tool with its own schemas, `idempotency_key`, and the protocol's lines about its use. */
-export function listedTool(tool: Tool, lines: ProtocolLines): ListedTool {
-  const { name, title, inputSchema, outputSchema, annotations } = tool;
+/** The items of a tool's documentation that depend on the protocol. */
+export type DocumentTool = (tool: Tool, cancelledBy: RequestCancellation) => ProtocolLines;
+
+/**
+ * A tool with its own schemas and `idempotency_key`.
+ *
+ * @param use line about its use over the protocol, at the end of its description
+ */
+export function listedTool(tool: Tool, use?: string): ListedTool {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     title,
-    description: describeForProtocol(tool, lines),
-    inputSchema: withKeyProperty(inputSchema),
-    ...(outputSchema ? { outputSchema } : {}),
+    description: use === undefined ? description : `${description}\n${use}`,
+    inputSchema: listedSchema(withKeyProperty(inputSchema)),
+    ...(outputSchema ? { outputSchema: listedSchema(outputSchema) } : {}),
     ...(annotations ? { annotations } : {}),
   };
 }
 
 /** A tool whose calls all wait for the result, so that no protocol has anything to follow. */
 export function shortTool(tool: Tool): ListedTool {
-  const { name, timeoutSeconds, example } = tool;
-  return listedTool(tool, {
+  return listedTool(tool, `Answers with its result, within ${tool.timeoutSeconds} s.`);
+}
+
+/** The whole documentation of a tool as Markdown, for clients of one protocol. */
+export function toolDocumentation(
+  tool: Tool,
+  document: DocumentTool,
+  cancelledBy: RequestCancellation,
+): string {
+  const lines = tool.taskSupport === 'forbidden' ? shortLines(tool) : document(tool, cancelledBy);
+  return documentationMarkdown(tool, lines);
+}
+
+function shortLines({ name, timeoutSeconds, example }: Tool): ProtocolLines {
+  return {
     states: 'No states: the call returns the result, or isError.',
     following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
     cancel: 'The end of the call cancels nothing.',
     idempotency: KEY_LINE,
     rates: 'No rate limits.',
     example: `Example: ${name} ${exampleInputJson(example)} -> ${exampleResultJson(example)}`,
-  });
+  };
 }
 
 /** The `_meta` of tools/list: problems of files that couldn't be loaded as tools; empty if there are none. */

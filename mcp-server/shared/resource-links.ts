@@ -1,4 +1,4 @@
-/** URIs of an operation's resources, `longhaul://operations/{token}/...`, and links to them in results. */
+/** URIs of resources: `longhaul://operations/{token}/...`, `longhaul://tools/{tool}`; links to those of operations in results. */
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import type { ChildRecord, OperationRecord } from '../../operations/record.js';
@@ -52,6 +52,11 @@ export function parseResourceUri(uri: string): ResourceAddress | undefined {
   if (kind === 'logs' && name !== undefined)
     return { token, kind: 'log', step: name, parameters: new URLSearchParams(query) };
   return undefined;
+}
+
+/** Name of the tool whose documentation the URI names; undefined for any other URI. */
+export function parseToolUri(uri: string): string | undefined {
+  return /^longhaul:\/\/tools\/(\w+)$/.exec(uri)?.[1];
 }
 
 /** URI of an operation's result, as JSON. */

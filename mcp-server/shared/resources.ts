@@ -1,11 +1,11 @@
-/** MCP resources of operations: results, files and logs. */
+/** MCP resources: results, files and logs of operations, and the documentation of tools. */
 import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
-import { isTextType, logUri, mimeTypeOf, parseResourceUri } from './resource-links.js';
+import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
 
 /** Largest resource sent in one answer, in bytes. Over stdio, a client's buffer holds 10 MB, in base64. */
 export const RESOURCE_LIMIT_BYTES = { http: 64 * 1024 * 1024, stdio: 7 * 1024 * 1024 };
@@ -35,11 +35,20 @@ export const resourceTemplates: ResourceTemplateType[] = [
     ].join(' '),
     mimeType: 'text/plain',
   },
+  {
+    uriTemplate: 'longhaul://tools/{tool}',
+    name: 'tool',
+    title: 'Documentation of a tool',
+    description:
+      'Arguments, states, polling, cancel, time-out, idempotency, errors, rate limits, an example, and the schemas.',
+    mimeType: 'text/markdown',
+  },
 ];
 
 /**
  * Reads a resource.
  *
+ * @param documentationFor the documentation of a tool for the client
  * @throws LonghaulError `not_found` if the resource doesn't exist or belongs to another principal; `invalid_arguments` for
  *   invalid lines; `too_large` over the limit, `unavailable`
  */
@@ -48,7 +57,10 @@ export async function readResource(
   principal: string,
   uri: string,
   limitBytes: number,
+  documentationFor: (tool: string) => string,
 ): Promise<ReadResourceResult> {
+  const tool = parseToolUri(uri);
+  if (tool !== undefined) return { contents: [readDocumentation(tool, uri, documentationFor)] };
   const address = parseResourceUri(uri);
   if (!address) throw notFound();
   const { token } = address;
@@ -70,6 +82,14 @@ export async function readResource(
 /** Whether the error means an unknown resource; so does an unknown step. */
 function isMissing({ kind, message }: LonghaulError): boolean {
   return ['not_found', 'expired'].includes(kind) || (kind === 'invalid_arguments' && /^step\b/.test(message));
+}
+
+function readDocumentation(tool: string, uri: string, documentationFor: (tool: string) => string) {
+  try {
+    return { uri, mimeType: 'text/markdown', text: documentationFor(tool) };
+  } catch (error) {
+    throw error instanceof LonghaulError && error.kind === 'unknown_tool' ? notFound(error.message) : error;
+  }
 }
 
 async function readResult(engine: Engine, principal: string, token: string, uri: string, limitBytes: number) {

@@ -11,20 +11,23 @@ import { KEY_LINE } from '../shared/idempotency-key.js';
 import { listedTool, shortTool } from '../shared/listed-tool.js';
 import { jobSchema } from './schemas.js';
 
+const USE =
+  'Two-stage returns (experimental.twoStage): answers at once with a job_id and an estimate; its result is notified, or read with tools/poll_result.';
+
 /** The project's tools, without built-in ones. */
 export function twoStageTools(engine: Engine): object[] {
   return engine.tools.values().map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)
       : {
-          ...listedTool(tool, linesOf(tool)),
+          ...listedTool(tool, USE),
           async: true,
           outputSchema: jobSchema,
         },
   );
 }
 
-function linesOf({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
+export function documentTwoStageTool({ name, keepAliveSeconds, example }: Tool): ProtocolLines {
   return {
     states:
       'Two-stage returns (experimental.twoStage). Job statuses: queued, running; final: complete, with success true or false.',

@@ -1,10 +1,10 @@
-/** A tool's description for models: the part common to all protocols, then how to use the tool over one protocol. */
+/** A tool's documentation for models: its description in lists, and all ten items for one protocol. */
 import { clientBudgetSeconds } from '../budgets.js';
 import { ERROR_KINDS, isRetryable, type ErrorKind } from '../errors.js';
 import type { JsonSchema } from '../schema.js';
-import type { DescriptionParts, Item, ToolExample } from './items.js';
+import { ITEMS, type DescriptionParts, type Documentation, type Item, type ToolExample } from './items.js';
 import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
-import { parametersOf } from './parameters.js';
+import { parametersOf, parametersText } from './parameters.js';
 
 /** Longest result that an example shows, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;
@@ -21,24 +21,18 @@ const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'internal',
 ]);
 
-/** Lines of the description that depend on the protocol. */
+/** Items that depend on the protocol. */
 export type ProtocolLines = Record<
   Extract<Item, 'states' | 'following' | 'cancel' | 'idempotency' | 'rates' | 'example'>,
   string
 >;
-
-/** The whole description for one protocol. */
-export function describeForProtocol(tool: { description: string }, lines: ProtocolLines): string {
-  const { states, following, cancel, idempotency, rates, example } = lines;
-  return [tool.description, states, following, cancel, idempotency, rates, example].join('\n');
-}
 
 /** Joins the author's sentences: purpose, when to use the tool, what it returns. */
 export function summarize({ does, useWhen, returns }: DescriptionParts): string {
   return [does, useWhen, returns && `Returns: ${returns}`].filter(Boolean).join('\n');
 }
 
-/** The fields of a definition that its description uses. */
+/** The fields of a definition that its documentation uses. */
 interface Described {
   summary: string;
   inputSchema: JsonSchema;
@@ -50,22 +44,67 @@ interface Described {
   retryableErrors: string[];
 }
 
-/** The part of the description that is common to all protocols. */
-export function describe(tool: Described): string {
-  const { summary, cleanup, retryableErrors } = tool;
+/**
+ * The description in lists of tools, which every request of a model carries: only what differs from other tools. The rest is in
+ * the server's instructions and in {@link documentationFor}.
+ */
+export function describe({ summary, cleanup, retryableErrors, ...times }: Described): string {
   return [
     summary,
-    argumentsLine(tool),
-    times(tool),
-    cleanup && `On cancel or time-out: ${cleanup}`,
-    errors(retryableErrors),
+    `${durationOf(times)}.`,
+    cleanup && cleanupLine(cleanup),
+    retryableErrors.length > 0 && `Retryable failures: ${retryableErrors.join(', ')}.`,
   ]
     .filter(Boolean)
     .join('\n');
 }
 
+/** All ten items for one protocol, a line or two each. */
+export function documentationFor(tool: Described, lines: ProtocolLines): Documentation {
+  const { summary, inputSchema, cleanup, deadlineSeconds, retryableErrors } = tool;
+  const [from, to] = clientBudgetSeconds(deadlineSeconds);
+  const { states, following, cancel, idempotency, rates, example } = lines;
+  return {
+    operation: summary,
+    parameters: argumentsLine(inputSchema),
+    states,
+    following,
+    cancel: [cancel, cleanup && cleanupLine(cleanup)].filter(Boolean).join('\n'),
+    timeout: `${durationOf(tool)} (waits for answers not counted), then times out; allow ${from}-${to} s.`,
+    idempotency,
+    errors: errorsLine(retryableErrors),
+    rates,
+    example,
+  };
+}
+
+/** The whole documentation as Markdown: a heading for each item, each parameter, and the schemas. */
+export function documentationMarkdown(
+  tool: Described & { name: string; outputSchema: JsonSchema | undefined },
+  lines: ProtocolLines,
+): string {
+  const { operation, ...items } = documentationFor(tool, lines);
+  const parameters = parametersText(parametersOf(tool.inputSchema)) || 'None.';
+  return [
+    `# ${tool.name}`,
+    operation,
+    ...Object.entries({ ...items, parameters }).map(([item, text]) => `## ${ITEMS[item as Item]}\n\n${text}`),
+    ...schemaSections(tool.inputSchema, tool.outputSchema),
+  ].join('\n\n');
+}
+
+/** A Markdown section for each schema of a tool. */
+export function schemaSections(inputSchema: JsonSchema, outputSchema: JsonSchema | undefined): string[] {
+  const section = (title: string, schema: JsonSchema) =>
+    `## ${title}\n\n\`\`\`json\n${JSON.stringify(schema)}\n\`\`\``;
+  return [
+    section('Input schema', inputSchema),
+    ...(outputSchema ? [section('Result schema', outputSchema)] : []),
+  ];
+}
+
 /** `Arguments: path string; optional: limit integer, deep boolean.` */
-function argumentsLine({ inputSchema }: Described): string {
+function argumentsLine(inputSchema: JsonSchema): string {
   const parameters = parametersOf(inputSchema);
   const listed = (isRequired: boolean) =>
     parameters
@@ -82,13 +121,21 @@ function short(type: string): string {
   return type.startsWith('"') ? 'string' : type.replace(/^array of .*/, 'array');
 }
 
-function times({ estimate, deadlineSeconds, isEstimated }: Described): string {
-  const [from, to] = clientBudgetSeconds(deadlineSeconds);
-  const most = `at most ${deadlineSeconds} s (waits for answers not counted), then times out; allow ${from}-${to} s.`;
+/** `Usually takes about 5 s, at most 3600 s`. */
+function durationOf({
+  estimate,
+  deadlineSeconds,
+  isEstimated,
+}: Pick<Described, 'estimate' | 'deadlineSeconds' | 'isEstimated'>): string {
+  const most = `at most ${deadlineSeconds} s`;
   return isEstimated ? `Usually takes ${describeEstimate(estimate)}, ${most}` : `Takes ${most}`;
 }
 
-function errors(retryableErrors: string[]): string {
+function cleanupLine(cleanup: string): string {
+  return `On cancel or time-out: ${cleanup}`;
+}
+
+function errorsLine(retryableErrors: string[]): string {
   const documented = ERROR_KINDS.filter((kind) => DOCUMENTED_KINDS.has(kind));
   const retryable = [...documented.filter(isRetryable), ...retryableErrors];
   return `Errors {kind, message, retryable}: retryable ${retryable.join(', ')}; not ${documented.filter((kind) => !isRetryable(kind)).join(', ')}.`;

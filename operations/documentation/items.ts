@@ -1,6 +1,7 @@
 /**
  * The ten items that every tool documents, so that nobody has to guess how a long call is started, followed and ended.
- * Models read little but a tool's description, so it states each item as briefly as possible.
+ * A tool's description in lists has those that are its own; the server's instructions have what holds for every tool. All ten
+ * are in the resource `longhaul://tools/{tool}`, in `GET /v1/tools/{tool}` and in `longhaul tools NAME`.
  */
 
 /** The items in order, with their display names. */

@@ -22,6 +22,16 @@ export function parametersOf(schema: JsonSchema): Parameter[] {
   }));
 }
 
+/** Parameters as a Markdown list; empty if there are none. */
+export function parametersText(parameters: Parameter[]): string {
+  return parameters
+    .map(({ name, type = 'any', required, description, ...rest }) => {
+      const given = 'default' in rest ? `, default \`${JSON.stringify(rest.default)}\`` : '';
+      return `- \`${name}\` (${type}, ${required ? 'required' : 'optional'}${given})${description ? `: ${description}` : ''}`;
+    })
+    .join('\n');
+}
+
 function typeOf(schema: JsonSchema | undefined, root: JsonSchema): string | undefined {
   if (typeof schema !== 'object') return undefined;
   const { type, enum: choices, items, $ref: reference } = schema;

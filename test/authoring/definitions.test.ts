@@ -194,7 +194,7 @@ describe('a definition', () => {
   });
 
   test('fills in defaults, and describes its times', () => {
-    const tool = define({ cleanup: 'nothing is left.' })();
+    const tool = define({ cleanup: 'nothing is left.', retryableErrors: ['Busy'] })();
     expect(tool).toMatchObject({
       title: 'x',
       taskSupport: 'optional',
@@ -207,10 +207,9 @@ describe('a definition', () => {
     expect(tool.description).toBe(
       [
         'Does x.',
-        'Arguments: n number.',
-        'Usually takes about 1 s, at most 86400 s (waits for answers not counted), then times out; allow 129600-172800 s.',
+        'Usually takes about 1 s, at most 86400 s.',
         'On cancel or time-out: nothing is left.',
-        'Errors {kind, message, retryable}: retryable unavailable; not invalid_arguments, conflict, too_large, failed, timed_out, canceled, terminated, internal.',
+        'Retryable failures: Busy.',
       ].join('\n'),
     );
   });

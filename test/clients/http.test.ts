@@ -75,9 +75,7 @@ describe('discovery', () => {
     expect(Object.keys(inputSchema.properties!)).toEqual(
       expect.arrayContaining(['path', 'wait', 'timeout', 'idempotency_key']),
     );
-    expect(Object.keys(outputSchema!.properties!)).toEqual(
-      expect.arrayContaining(['token', 'status', 'result', 'next_action']),
-    );
+    expect(Object.keys(outputSchema!.properties!)).toEqual(expect.arrayContaining(['token', 'status']));
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['operation_get', 'operation_answer', 'operation_cancel']),
     );

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exampleOf } from '../../operations/documentation/example.js';
 import { ITEMS } from '../../operations/documentation/items.js';
 import { run } from '../cli/commands.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
@@ -30,69 +31,89 @@ async function descriptions(capabilities: object): Promise<Record<string, string
   return Object.fromEntries(result.tools.map(({ name, description }: any) => [name, description]));
 }
 
-describe('the description that a model reads', () => {
-  /** Patterns for each of the ten items, for clients without and with tasks. */
-  const ON = {
-    plain: {
-      parameters: /^Arguments: .*\bstring\b|^Arguments: .*\barray\b/m,
-      states: /^States: queued, running, input_required; final: completed, failed, cancelled, errored/m,
-      following:
-        /operation_get after check_after_seconds.*\n[^]*operation_get \{"token":"T"\} -> \{"status":"running"\}/,
-      cancel: /^On cancel or time-out: .+\n[^]*^operation_cancel ends the work.*what is finished stays/m,
-      timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-      idempotency: /idempotency_key and arguments return the same operation/,
-      errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-      rates: /^No rate limits/m,
-      example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
-    },
-    tasks: {
-      parameters: /^Arguments: .*\bstring\b|^Arguments: .*\barray\b/m,
-      states: /^Task states: working, input_required; final: completed .*, failed, cancelled/m,
-      following:
-        /tasks\/get after pollIntervalMs, or subscriptions\/listen[^]*tasks\/get \{"taskId":"T"\} -> \{"status":"working"\}/,
-      cancel: /^On cancel or time-out: .+\n[^]*^tasks\/cancel ends the work.*what is finished stays/m,
-      timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
-      idempotency: /^The same idempotency_key and arguments return the same operation/m,
-      errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-      rates: /^No rate limits/m,
-      example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,
-    },
+/** Patterns for each of the ten items, for clients without and with tasks. */
+const ON = {
+  plain: {
+    operation: /^# \w+\n\n[A-Z].{20}/,
+    parameters: /^## Parameters\n\n(- `\w+` \(.+\)(: .+)?\n)+/m,
+    states: /^States: queued, running, input_required; final: completed, failed, cancelled, errored/m,
+    following:
+      /operation_get with it, each time after next_action.check_after_seconds[^]*operation_get \{"token":"T"\} -> \{"status":"running"\}/,
+    cancel: /^operation_cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
+    timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
+    idempotency: /idempotency_key and arguments return the same operation/,
+    errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
+    rates: /^No rate limits/m,
+    example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
+    schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
+  },
+  tasks: {
+    operation: /^# \w+\n\n[A-Z].{20}/,
+    parameters: /^## Parameters\n\n(- `\w+` \(.+\)(: .+)?\n)+/m,
+    states: /^Task states: working, input_required; final: completed .*, failed, cancelled/m,
+    following:
+      /tasks\/get after pollIntervalMs, or subscriptions\/listen[^]*tasks\/get \{"taskId":"T"\} -> \{"status":"working"\}/,
+    cancel: /^tasks\/cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
+    timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
+    idempotency: /^The same idempotency_key and arguments return the same operation/m,
+    errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
+    rates: /^No rate limits/m,
+    example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,
+    schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
+  },
+};
+
+describe('the resource of a tool', () => {
+  const read = async (capabilities: object, name: string): Promise<string> => {
+    const params = { uri: `longhaul://tools/${name}` };
+    const { result } = await parts.client.with(capabilities).request('resources/read', params);
+    expect(result.contents).toMatchObject([{ ...params, mimeType: 'text/markdown' }]);
+    return result.contents[0].text;
   };
 
   test.each([
     ['plain', {}],
     ['tasks', TASKS],
-  ] as const)('has all ten for clients of %s', async (protocol, capabilities) => {
-    const described = await descriptions(capabilities);
+  ] as const)('has all ten items for clients of %s', async (protocol, capabilities) => {
     for (const name of SHIPPED) {
-      // The first item is the tool's name and the beginning of its description.
-      expect(described[name]).toMatch(/^[A-Z].{20}/);
+      const text = await read(capabilities, name);
       for (const [item, expression] of Object.entries(ON[protocol]))
-        expect({ name, item, description: described[name] }).toEqual({
-          name,
-          item,
-          description: expect.stringMatching(expression),
-        });
+        expect({ name, item, text }).toEqual({ name, item, text: expect.stringMatching(expression) });
     }
   });
 
-  test('is short all the same', async () => {
+  test('reads the same to a client of 2025-11-25', async () => {
+    const client = await LegacyClient.open(parts.client.url, '2025-11-25', {});
+    const { result } = await client.request('resources/read', { uri: 'longhaul://tools/sign_packages' });
+    const [{ text }] = result.contents;
+    for (const item of Object.values(ON.plain)) expect(text).toMatch(item);
+  });
+
+  test('of a short tool says that its call waits, and nothing of tokens', async () => {
+    const greet = await read({}, 'greet');
+    expect(greet).toContain('Nothing to poll: it waits');
+    expect(greet).toMatch(/^Example: greet \{"name":"text"\} -> /m);
+    expect(greet).not.toMatch(/token|operation_/);
+  });
+
+  test("of Longhaul's own tools has the whole schemas", async () => {
+    expect(await read({}, 'operation_get')).toMatch(/^# operation_get[^]*"logs_of"[^]*"line_bytes"/);
+  });
+});
+
+describe('the description in a list of tools', () => {
+  test('has what is the tool’s own, and nothing that holds for every tool', async () => {
     const { body } = await jobs.get('/v1/tools');
     const summaries = Object.fromEntries(body.tools.map((tool: any) => [tool.name, tool.description]));
     for (const capabilities of [{}, TASKS]) {
       const described = await descriptions(capabilities);
-      // About four characters per token.
-      for (const name of SHIPPED)
-        expect(described[name]!.length - summaries[name].length).toBeLessThan(1_450);
+      for (const name of SHIPPED) {
+        expect(described[name]).toMatch(/at most \d+ s\.\nOn cancel or time-out: .+\n/);
+        expect(described[name]!.slice(0, summaries[name].length)).toBe(summaries[name]);
+        // About four characters per token.
+        expect(described[name]!.length - summaries[name].length).toBeLessThan(300);
+      }
     }
-  });
-
-  test('of a short tool says that its call waits, and nothing of tokens', async () => {
-    const { greet } = await descriptions({});
-    expect(greet).toContain('Arguments: name string.');
-    expect(greet).toContain('Nothing to poll: it waits');
-    expect(greet).toMatch(/^Example: greet \{"name":"text"\} -> /m);
-    expect(greet).not.toMatch(/token|operation_/);
   });
 });
 
@@ -140,19 +161,19 @@ describe('the whole documentation', () => {
     }
   });
 
-  test('is printed by tools --doc', async () => {
+  test('is printed by tools NAME', async () => {
     const page = await jobs.get('/v1/tools/slow_compute', { accept: 'text/markdown' });
-    expect(await run(parts, ['tools', '--doc', 'slow_compute'])).toEqual({
+    expect(await run(parts, ['tools', 'slow_compute'])).toEqual({
       code: 0,
       stdout: page.body,
       stderr: '',
     });
-    const { stdout } = await run(parts, ['tools', '--doc', 'slow_compute', '--json']);
+    const { stdout } = await run(parts, ['tools', 'slow_compute', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'slow_compute',
       documentation: { states: expect.any(Array) },
     });
-    expect(await run(parts, ['tools', '--doc', 'nothing'])).toMatchObject({
+    expect(await run(parts, ['tools', 'nothing'])).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^longhaul: unknown tool "nothing"; known are .*slow_compute/),

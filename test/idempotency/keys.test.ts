@@ -180,7 +180,6 @@ describe.each(PROTOCOLS.map((protocol) => [protocol.name, protocol] as const))('
         tool.name,
         expect.objectContaining({ type: 'string', minLength: 1, maxLength: 200 }),
       ]);
-      expect(tool.description).toContain('idempotency_key');
     }
   });
 });

@@ -38,7 +38,7 @@ describe('operation_answer', () => {
   test('of several questions one is named', async () => {
     const token = await caller.asking('multi_input', {});
     await eventually('both are open', async () => {
-      const { input_required } = await caller.get('operation_get', { token });
+      const { input_required } = await caller.get('operation_get', { token, view: 'full' });
       return Object.keys(input_required).length === 2;
     });
     await caller.refused(
@@ -47,7 +47,7 @@ describe('operation_answer', () => {
       'invalid_arguments',
       'arguments.key: expected one of',
     );
-    const { input_required } = await caller.get('operation_get', { token });
+    const { input_required } = await caller.get('operation_get', { token, view: 'full' });
     const [first, second] = Object.keys(input_required);
     await caller.get('operation_answer', { token, key: first, content: { name: 'a' } });
     await caller.refused(
@@ -64,7 +64,7 @@ describe('operation_answer', () => {
     const token = await caller.asking();
     const { answered } = await caller.get('operation_answer', { token, action: 'cancel' });
     const again = await eventually('it asks again', async () => {
-      const { input_required = {} } = await caller.get('operation_get', { token });
+      const { input_required = {} } = await caller.get('operation_get', { token, view: 'full' });
       return Object.keys(input_required).find((key) => key !== answered.key);
     });
     await caller.refused(

@@ -37,7 +37,7 @@ describe('operation_cancel', () => {
     const token = await caller.start('slow_compute', { seconds: 600 });
     const cancelled = await caller.get('operation_cancel', { token, reason: 'enough' });
     expect(cancelled).toMatchObject({ token, was_open: true });
-    const ended = await caller.get('operation_get', { token, wait: true });
+    const ended = await caller.get('operation_get', { token, view: 'full', wait: true });
     expect(ended).toMatchObject({ status: 'cancelled', status_message: 'canceled: enough' });
     expect(ended).not.toHaveProperty('next_action');
     const again = await caller.call('operation_cancel', { token });

@@ -18,13 +18,20 @@ describe('operation_get', () => {
     const token = await caller.start('slow_compute', { seconds: 2, label: 'x' });
     const open = await caller.call('operation_get', { token });
     expect(open.structuredContent).toMatchObject({
+      status: expect.stringMatching(/queued|running/),
+      next_action: { check_after_seconds: expect.any(Number) },
+    });
+    expect(open.structuredContent.next_action).not.toHaveProperty('tool');
+    expect(textOf(open)).toMatch(/^(queued|running).* Call again in \d+ s\.$/);
+    const full = await caller.call('operation_get', { token, view: 'full' });
+    expect(full.structuredContent).toMatchObject({
       token,
       tool: 'slow_compute',
+      created_at: expect.any(String),
+      estimate_seconds: 3,
       next_action: { tool: 'operation_get', args: { token }, status_path: 'status' },
     });
-    expect(['queued', 'running']).toContain(open.structuredContent.status);
-    expect(textOf(open)).toContain(token);
-    expect(textOf(open)).toContain(`operation_get ${JSON.stringify({ token })}`);
+    expect(textOf(full)).toContain(JSON.stringify(full.structuredContent));
     const done = await caller.settled(token);
     expect(done).toMatchObject({ status: 'completed', result: { label: 'x' } });
     expect(done).not.toHaveProperty('next_action');
@@ -35,9 +42,8 @@ describe('operation_get', () => {
     const waited = await caller.call('operation_get', { token, wait: true, timeout: 0.5 });
     expect(waited).not.toHaveProperty('isError');
     expect(waited.structuredContent).toMatchObject({
-      token,
       error_kind: 'wait_timeout',
-      next_action: { tool: 'operation_get', args: { token } },
+      next_action: { check_after_seconds: expect.any(Number) },
     });
     await caller.get('operation_cancel', { token });
   });
@@ -69,7 +75,7 @@ describe('operation_get', () => {
     const token = await caller.start('large_values', { text: 'abc', thenWaitSeconds: 1 });
     const early = await caller.call('operation_get', { token, view: 'result' });
     expect(early).not.toHaveProperty('isError');
-    expect(early.structuredContent.next_action.tool).toBe('operation_get');
+    expect(early.structuredContent).toHaveProperty('next_action');
     const done = await caller.call('operation_get', { token, view: 'result', wait: true });
     expect(done.structuredContent.result).toEqual({ textLength: 3, text: '' });
     expect(textOf(done)).toBe('26 characters');

@@ -74,7 +74,7 @@ describe('looking at a pipeline', () => {
     const ledger = join(project.ledgers, 'parts');
     const token = await caller.start('waits', { ledger, items: ['a', 'b', 'c'] });
     const open = await eventually('its parts run', async () => {
-      const envelope = await caller.get('operation_get', { token });
+      const envelope = await caller.get('operation_get', { token, view: 'full' });
       return envelope.children.length === 3 ? envelope : undefined;
     });
     const { status_path, terminal_statuses } = open.next_action;
@@ -141,6 +141,7 @@ describe('resources', () => {
       'longhaul://operations/{token}/result',
       'longhaul://operations/{token}/artifacts/{name}',
       'longhaul://operations/{token}/logs/{step}{?from,to,tail}',
+      'longhaul://tools/{tool}',
     ]);
   });
 
@@ -181,6 +182,7 @@ describe('resources', () => {
     ['another scheme', 'file:///etc/passwd'],
     ['an unknown operation', 'longhaul://operations/nope/result'],
     ['a bad escape', 'longhaul://operations/%zz/result'],
+    ['an unknown tool', 'longhaul://tools/nope'],
     ['no result', '{}/result'],
     ['an unknown file', '{}/artifacts/nope.txt'],
     ['a way out of the storage', '{}/artifacts/..%2F..%2F..%2Fsecret'],

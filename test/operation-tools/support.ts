@@ -50,9 +50,9 @@ export class Caller {
     return token;
   }
 
-  /** Waits until it has ended or asks something. */
+  /** Waits until it has ended or asks something, and returns all of its fields. */
   settled(token: string): Promise<any> {
-    return this.get('operation_get', { token, wait: true, timeout: 60 });
+    return this.get('operation_get', { token, view: 'full', wait: true, timeout: 60 });
   }
 
   /** Expects a refusal. */

@@ -48,7 +48,7 @@ test('a cancelled request ends its wait alone, and one that has been answered is
   const { token } = await call('start', 'slow_compute', { ...args, wait: false });
   send('wait', 'slow_compute', { ...args, wait: true });
   // Messages are handled in order.
-  expect(await call('look', 'operation_get', { token })).toMatchObject({ token });
+  expect(await call('look', 'operation_get', { token })).toHaveProperty('status');
   cancelRequest('wait');
   cancelRequest('start');
   const done = await call('end', 'operation_get', { token, wait: true });

@@ -21,10 +21,10 @@ export async function start(client: WireClient, name: string, args: object = {})
   return (await call(client, name, { ...args, wait: false })).structuredContent;
 }
 
-/** Follows next_action, without its delays, until the envelope is as expected. */
+/** Reads all fields until the status is as expected. */
 export async function follow(client: WireClient, token: string, wanted: string): Promise<any> {
   return eventually(`it is ${wanted}`, async () => {
-    const { structuredContent } = await call(client, 'operation_get', { token });
+    const { structuredContent } = await call(client, 'operation_get', { token, view: 'full' });
     return structuredContent.status === wanted ? structuredContent : undefined;
   });
 }

@@ -54,7 +54,6 @@ test('the end of the budget is reported with every ID and the next action, and t
   const { token } = result.structuredContent;
   expect(result.structuredContent).toMatchObject({
     token: expect.any(String),
-    tool: 'slow_compute',
     status: expect.stringMatching(/queued|running/),
     error_kind: 'wait_timeout',
     next_action: { tool: 'operation_get', args: { token } },

@@ -66,10 +66,10 @@ describe.each(transports)('over %s, the official client', (_name, transport) => 
       name: 'slow_compute',
       arguments: { seconds: 2, wait: false },
     });
-    const { tool, args, terminal_statuses: terminal } = started.structuredContent.next_action;
+    const { tool, args } = started.structuredContent.next_action;
     const done = await eventually('it has ended', async () => {
       const { structuredContent }: any = await client.callTool({ name: tool, arguments: args });
-      return terminal.includes(structuredContent.status) && structuredContent;
+      return structuredContent.next_action ? undefined : structuredContent;
     });
     expect(done).toMatchObject({ status: 'completed', result: { label: '' } });
   });

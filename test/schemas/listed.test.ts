@@ -111,7 +111,7 @@ describe('of the tools that ship', () => {
     });
     const { structuredContent } = result;
     expect(toZod(outputSchema).safeParse(structuredContent).error).toBeUndefined();
-    const wrong = { ...structuredContent, result: { ...structuredContent.result, rows: [[undefined]] } };
+    const wrong = { ...structuredContent, status: 7 };
     expect(toZod(outputSchema).safeParse(wrong).success).toBe(false);
   });
 
@@ -124,7 +124,8 @@ describe('of the tools that ship', () => {
     const { warnings, models } = await pythonClientOf(python, documentOf(all));
     expect(warnings).toEqual([]);
     const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
-    expect(models.map(plain)).toEqual(expect.arrayContaining(all.map(([name]) => plain(name))));
+    const names = new Set(models.map(plain));
+    expect(all.filter(([name]) => !names.has(plain(name)))).toEqual([]);
   });
 
   test('the document of the HTTP jobs becomes TypeScript that compiles, and a Python client', async () => {

@@ -31,7 +31,7 @@ export function expectShortStopping(result: any): void {
     isError: true,
     _meta: { 'longhaul/error': { kind: 'server_stopping', retryable: true } },
   });
-  expect(result.content[0].text).toMatch(/token: \S+[^]*server_stopping[^]*operation_get/);
+  expect(result.content[0].text).toMatch(/server_stopping[^]*operation_get \{"token":"\w+"\}/);
 }
 
 /** Expects the error of a `tasks/result` that a shutdown has ended. */

@@ -1,18 +1,18 @@
 /**
  * The envelope: an operation as plain tools return it, the same for starting, reading, answering, cancelling and resuming.
- * Structured content under a published schema, and text with the same facts, since most models see only the text.
+ * Structured content under a published schema, and text with the same facts, since most models see only the text. A model pays
+ * for each field in each answer, so answers have those that say something new; operation_get has all in its view `full`.
  */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { Engine } from '../../../engine/index.js';
 import { defined } from '../../../operations/defined.js';
 import type { OperationRecord } from '../../../operations/record.js';
-import { check } from '../../../operations/schema.js';
 import type { Tool } from '../../../operations/tool.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
 import { asData } from '../../shared/as-data.js';
 import { nextActionOf, type NextAction } from './next-action.js';
-import type { Envelope, linkSchema } from './schema.js';
+import type { Answered, Envelope, linkSchema } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
 import { envelopeText } from './text.js';
 import {
@@ -24,7 +24,10 @@ import {
 } from '../../shared/results.js';
 import type { WaitResult } from '../wait.js';
 
-export { envelopeSchema, envelopeSchemaOf, type Envelope } from './schema.js';
+export { compactSchema, envelopeSchema, startedSchema, type Answered, type Envelope } from './schema.js';
+
+/** Time beyond the estimate after which the text suggests a closer look, in seconds. */
+const OVERDUE_SECONDS = 10 * 60;
 
 export interface EnvelopeContext {
   /** Definition of the operation's tool; undefined if this server doesn't have it. */
@@ -36,25 +39,66 @@ export interface EnvelopeContext {
    * calls that read or change an operation and succeed in that.
    */
   isOutcome?: boolean;
+  /** Whether the call names the operation and can be repeated as it is to look again. Default: false. */
+  isPoll?: boolean;
 }
 
 /** An operation as a tool's answer: structured content, text with the same facts, and links. */
 export interface EnvelopeAnswer {
-  output: Envelope;
+  output: Answered;
   text: string;
   extraContent: ContentBlock[];
 }
 
 /** Renders the operation as an answer, before it becomes a tool result. */
 export function answerOf(record: OperationRecord, context: EnvelopeContext): EnvelopeAnswer {
-  const { partial, ...envelope } = envelopeOf(record, context);
+  const output = briefOf(envelopeOf(record, context), context);
+  const { token, estimateSeconds = Infinity } = record;
+  const workedSeconds = (Date.now() - Date.parse(record.createdAt)) / 1000;
+  const text = envelopeText(output, {
+    token,
+    isNamed: context.isPoll === true,
+    outcome: outcomeText(record, context.tool),
+    isOverdue: workedSeconds > estimateSeconds + OVERDUE_SECONDS,
+    isResumable: context.tool?.isPipeline === true,
+  });
+  return { output, text, extraContent: linksOf(record) };
+}
+
+/** The fields that say something new to the caller. */
+function briefOf(envelope: Envelope, { reason, isPoll = false }: EnvelopeContext): Answered {
+  const { token, status, cancel_requested, error_kind, next_action } = envelope;
   // While the operation is open, only the view `partial` of operation_get shows it, so that polls stay small.
-  const isPartialShown = partial !== undefined && isOver(envelope.status) && envelope.status !== 'completed';
+  if (isOver(status)) {
+    const { attempt, resumed_from, result, links, error, partial } = envelope;
+    return {
+      token,
+      status,
+      ...defined({ attempt, resumed_from, result, links, error }),
+      ...(status === 'completed' ? {} : defined({ partial })),
+    };
+  }
+  const isAsking = status === 'input_required';
+  // After a shutdown the call may have to be made at another time than the one that was planned.
+  const isRepeat = isPoll && !isAsking && reason !== 'stopping';
+  const { attempt, resumed_from, status_message, estimate_seconds, input_required = {} } = envelope;
   return {
-    output: { ...envelope, ...(isPartialShown ? { partial } : {}) },
-    text: envelopeText(envelope, outcomeText(record, context.tool)),
-    extraContent: linksOf(record),
+    ...(isRepeat ? {} : { token }),
+    status,
+    ...(isAsking ? {} : defined({ status_message })),
+    ...defined({ cancel_requested, error_kind }),
+    ...(isRepeat || isAsking ? {} : defined({ estimate_seconds, attempt, resumed_from })),
+    ...(Object.keys(input_required).length > 1 ? { input_required } : {}),
+    ...(next_action && { next_action: briefAction(next_action, isRepeat) }),
   };
+}
+
+/** @param isRepeat whether the next action is to repeat the call */
+function briefAction(
+  { tool, args, question, check_after_seconds }: NextAction,
+  isRepeat: boolean,
+): NextAction {
+  return isRepeat ? { check_after_seconds } : { tool, args, ...defined({ question }), check_after_seconds };
 }
 
 /** Renders the operation as the result of a plain tool call. */
@@ -74,14 +118,14 @@ function outcomeText(record: OperationRecord, tool: Tool | undefined): string | 
   return record.error && failureText(record);
 }
 
-/** Renders the operation as structured content. */
+/** All fields of the operation, as structured content. */
 export function envelopeOf(record: OperationRecord, context: EnvelopeContext): Envelope {
   const { token, tool, statusMessage, stage, progress, createdAt, closedAt, estimateSeconds } = record;
   const { attempt, resumedFrom, error, partial, inputRequests, cancelRequestedAt } = record;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
   const next = nextActionAfterWait(record, hasChildren, context);
-  const hasResult = isResultShown(record, context.tool);
+  const hasResult = record.status === 'completed' && record.result !== undefined && !isLarge(record.result);
   const links = linksNotInResult(record, hasResult);
   return {
     token,
@@ -141,15 +185,6 @@ function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope[
   );
 }
 
-/**
- * Whether the result is included in the structured content. Clients refuse a whole answer that doesn't match its schema, and
- * hours of work would be lost with it; such a result is still in the text.
- */
-function isResultShown({ status, result }: OperationRecord, tool: Tool | undefined): boolean {
-  if (status !== 'completed' || result === undefined || isLarge(result)) return false;
-  return !tool?.outputSchema || check(tool.outputSchema, result, 'result').length === 0;
-}
-
 function isLarge(value: unknown): boolean {
   return Buffer.byteLength(JSON.stringify(value) ?? '') > INLINE_RESULT_BYTES;
 }
@@ -157,16 +192,12 @@ function isLarge(value: unknown): boolean {
 /**
  * Adds the operation's parts to the record; while it is open only its workflow knows them. A record without parts is
  * returned unchanged.
- *
- * @param reason why a wait has just ended; at a shutdown the workflow isn't queried, since the worker may be stopping too
  */
 export async function withParts(
   engine: Engine,
   record: OperationRecord,
   tool: Tool | undefined,
-  reason?: WaitResult['reason'],
 ): Promise<OperationRecord> {
-  if (reason === 'stopping') return record;
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
   return tool?.isPipeline && areUnknown ? engine.readLive(record.principal, record.token) : record;
 }

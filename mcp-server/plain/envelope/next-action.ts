@@ -1,33 +1,36 @@
-/** `next_action` of the envelope: the tool to call next, its arguments, when, and how to recognize that the work has ended. */
+/** `next_action` of the envelope: the tool to call next, its arguments, and when. Missing once the work has ended. */
 import { z } from 'zod';
+import { defined } from '../../../operations/defined.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
 import { isOver, plainStatus } from './status.js';
 
-/** Bounds of `check_after_seconds`; the last one applies to the first check. In seconds. */
+/** Bounds of `check_after_seconds`. The longest applies to work of up to 12 minutes. In seconds. */
 const SHORTEST_SECONDS = 2;
 const LONGEST_SECONDS = 60;
+/** Longest interval in the first half minute, in which a wrong start shows. In seconds. */
 const LONGEST_FIRST_SECONDS = 30;
+/** Longest interval of any work, which is also how late its end or its question is noticed at most. In seconds. */
+const LONGEST_EVER_SECONDS = 600;
+/** Share of the work's duration that an interval may take. */
+const LONGEST_SHARE = 1 / 12;
 /** Assumed duration of work without an estimate, in seconds. */
 const NO_ESTIMATE_SECONDS = 60;
 
 export const nextActionSchema = z.object({
-  tool: z.string().describe('Tool to call next.'),
-  args: z.record(z.string(), z.unknown()).describe('Arguments to call it with.'),
+  tool: z.string().optional(),
+  args: z.record(z.string(), z.unknown()).optional(),
   question: z
     .object({
       message: z.string(),
       schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the content of the answer.'),
+      expires_at: z.string().optional(),
     })
     .optional()
-    .describe('The question, if the next action is to answer one; the answer is an additional argument.'),
-  check_after_seconds: z.number().describe('When to check again, in seconds.'),
-  status_path: z
-    .string()
-    .describe(
-      "Path of the status in that tool's output. With [*] there are several, and all must be terminal.",
-    ),
-  terminal_statuses: z.array(z.string()).describe('Statuses that end the polling.'),
+    .describe('The question to answer, with content as another argument.'),
+  check_after_seconds: z.number(),
+  status_path: z.string().optional().describe('With [*], all must be terminal.'),
+  terminal_statuses: z.array(z.string()).optional(),
 });
 
 export type NextAction = z.output<typeof nextActionSchema>;
@@ -43,19 +46,37 @@ export function nextActionOf(record: OperationRecord, hasChildren: boolean): Nex
   if (isOver(status)) return undefined;
   const [open] = status === 'input_required' ? Object.entries(inputRequests) : [];
   const following = {
-    check_after_seconds: checkAfterSeconds(record),
+    check_after_seconds: checkAfterSeconds(record, Date.now()),
     status_path: hasChildren ? 'children[*].status' : 'status',
     terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
   };
   if (!open) return { tool: 'operation_get', args: { token }, ...following };
-  const [key, { message, schema }] = open;
-  return { tool: 'operation_answer', args: { token, key }, question: { message, schema }, ...following };
+  const [key, { message, schema, expiresAt }] = open;
+  return {
+    tool: 'operation_answer',
+    args: { token, key },
+    question: { message, schema, ...defined({ expires_at: expiresAt }) },
+    ...following,
+  };
 }
 
-/** Half of the remaining time, or half of the elapsed time if that is more: soon for short work, seldom for long work. */
-function checkAfterSeconds({ createdAt, estimateSeconds = NO_ESTIMATE_SECONDS }: OperationRecord): number {
-  const passed = Math.max(0, (Date.now() - Date.parse(createdAt)) / 1000);
-  const longest = passed < LONGEST_FIRST_SECONDS ? LONGEST_FIRST_SECONDS : LONGEST_SECONDS;
+/**
+ * When to look again: half of the remaining time, or half of the elapsed time if that is more. At most a minute, or for longer
+ * work a twelfth of its duration, up to 10 minutes: each look costs the model tokens.
+ */
+export function checkAfterSeconds(
+  {
+    createdAt,
+    estimateSeconds = NO_ESTIMATE_SECONDS,
+  }: Pick<OperationRecord, 'createdAt' | 'estimateSeconds'>,
+  nowMs: number,
+): number {
+  const passed = Math.max(0, (nowMs - Date.parse(createdAt)) / 1000);
+  const share = Math.max(estimateSeconds, passed) * LONGEST_SHARE;
+  const longest =
+    passed < LONGEST_FIRST_SECONDS
+      ? LONGEST_FIRST_SECONDS
+      : Math.min(LONGEST_EVER_SECONDS, Math.max(LONGEST_SECONDS, share));
   const wanted = Math.max(estimateSeconds - passed, passed) / 2;
   return Math.round(Math.min(longest, Math.max(SHORTEST_SECONDS, wanted)));
 }

@@ -1,13 +1,12 @@
-/** The envelope's published schema. */
+/** The envelope's published schemas. */
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/schema.js';
-import { rebaseReferences } from '../../../operations/schema-references.js';
 import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../../operations/status-names.js';
-import type { Tool } from '../../../operations/tool.js';
-import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { SERVER_STOPPING } from '../../lifecycle/shutdown.js';
+import { listedSchema } from '../../shared/listed-schema.js';
 import { nextActionSchema } from './next-action.js';
 
-const time = z.string().describe('ISO 8601, UTC.');
+const time = z.string();
 
 /** A resource of the operation, for resources/read. */
 export const linkSchema = z.object({
@@ -17,15 +16,13 @@ export const linkSchema = z.object({
   bytes: z.number().int().optional(),
 });
 
-export const envelopeSchema = z.object({
-  token: z.string().describe('Identifies the operation in later calls.'),
-  tool: z.string().describe('Tool that was called.'),
+/** All fields. */
+const wholeSchema = z.object({
+  token: z.string(),
+  tool: z.string(),
   status: z.enum([...PLAIN_OPEN_STATUSES, ...PLAIN_FINAL_STATUSES]),
-  status_message: z.string().optional().describe('Current state, in one line.'),
-  cancel_requested: z
-    .literal(true)
-    .optional()
-    .describe('Being cancelled: the status becomes cancelled once running work has ended.'),
+  status_message: z.string().optional(),
+  cancel_requested: z.literal(true).optional(),
   stage: z.string().optional(),
   progress: z
     .object({ progress: z.number(), total: z.number().optional(), message: z.string().optional() })
@@ -33,52 +30,54 @@ export const envelopeSchema = z.object({
   children: z
     .array(z.object({ name: z.string(), status: z.string() }))
     .optional()
-    .describe('Parts that run independently: the jobs of a pipeline, one for each item of a list.'),
+    .describe('Parts: jobs of a pipeline, child workflows.'),
   created_at: time,
   closed_at: time.optional(),
-  estimate_seconds: z.number().optional().describe('How long the work usually takes.'),
-  attempt: z.number().int().optional().describe('2 or more if it resumes an earlier operation.'),
-  resumed_from: z.string().optional().describe('Token of that operation.'),
-  result: z.unknown().optional().describe("The tool's result, once completed."),
+  estimate_seconds: z.number().optional(),
+  attempt: z.number().int().optional().describe('From 2: resumes resumed_from.'),
+  resumed_from: z.string().optional(),
+  result: z.unknown().optional(),
   links: z
     .array(linkSchema)
     .optional()
-    .describe('Resources that the result does not name: a result too large to show, files of jobs.'),
+    .describe('Resources that the result does not name: {name, uri, mime_type, bytes}.'),
   error: z
-    .object({
-      kind: z.string(),
-      message: z.string(),
-      retryable: z.boolean().describe('Whether the same call may succeed later.'),
-    })
-    .optional(),
+    .object({ kind: z.string(), message: z.string(), retryable: z.boolean() })
+    .optional()
+    .describe('{kind, message, retryable}'),
   partial: z.unknown().optional().describe('Partial result; kept if the rest fails.'),
   input_required: z
     .record(
       z.string(),
       z.object({
         message: z.string(),
-        schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the content of the answer.'),
+        schema: z.record(z.string(), z.unknown()),
         expires_at: time.optional(),
       }),
     )
     .optional()
-    .describe('Open questions by key.'),
+    .describe('Several open questions: {message, schema, expires_at} by key.'),
   error_kind: z
     .enum(['wait_timeout', SERVER_STOPPING])
     .optional()
+    .describe('Why the wait ended before the work, which continues.'),
+  next_action: nextActionSchema
+    .optional()
     .describe(
-      `Why the wait ended before the work, which continues: not a failure. wait_timeout: the wait reached its time limit. ${SERVER_STOPPING}: this server is stopping; follow next_action, with the same token, after ${RETRY_AFTER_SECONDS} s or later.`,
+      '{tool, args, question, check_after_seconds}; without tool: repeat this call. Missing once it has ended.',
     ),
-  next_action: nextActionSchema.optional().describe('Missing once the operation has ended.'),
 });
 
-export type Envelope = z.output<typeof envelopeSchema>;
+/** An operation with all its fields. */
+export type Envelope = z.output<typeof wholeSchema>;
 
-/** Published schema of the envelope, with the tool's own output schema under `result`. */
-export function envelopeSchemaOf(tool?: Tool): JsonSchema {
-  const schema = toJsonSchema(envelopeSchema, 'output');
-  if (!tool?.outputSchema) return schema;
-  const properties = schema['properties'] as Record<string, JsonSchema>;
-  const result = rebaseReferences('#/properties/result', tool.outputSchema) as JsonSchema;
-  return { ...schema, properties: { ...properties, result } };
-}
+/** Published schema of operation_get; answers have the fields that say something. */
+export const envelopeSchema = wholeSchema.partial().required({ status: true });
+
+/** An operation with the fields that an answer needs. */
+export type Answered = z.output<typeof envelopeSchema>;
+
+/** Published schema of all other tools that answer with an operation. Their fields are those of {@link envelopeSchema}. */
+export const startedSchema = z.looseObject({ token: z.string(), status: z.string() });
+
+export const compactSchema: JsonSchema = listedSchema(toJsonSchema(startedSchema, 'output'));

@@ -4,11 +4,7 @@ import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationStatus } from '../../../operations/record.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
 
-export const token = z
-  .string()
-  .min(1)
-  .max(1000)
-  .describe('Token of the operation, as its start returned it.');
+export const token = z.string().min(1).max(1000);
 
 export const reference = z.string().min(1).max(1000);
 

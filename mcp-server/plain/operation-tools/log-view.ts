@@ -13,46 +13,36 @@ export const logArguments = {
   step: reference
     .optional()
     .describe(
-      'Step of a pipeline: job/2, job/Step name, test[3]/1, or a job. Default: the running one, else the failed one, else the last. "operation": the log of the operation itself, the default for other tools.',
+      'job/2, job/Step name, test[3]/1, a job, or "operation". Default: the running, failed or last step.',
     ),
-  from_line: line.optional().describe('First line, from 1.'),
-  to_line: line.optional().describe('Last line.'),
-  tail: z
-    .number()
-    .int()
-    .min(1)
-    .max(PAGE_LINES)
-    .optional()
-    .describe('Number of last lines instead, as many as fit a page.'),
+  from_line: line.optional().describe('From 1.'),
+  to_line: line.optional(),
+  tail: z.number().int().min(1).max(PAGE_LINES).optional().describe('Last lines instead.'),
   pattern: z
     .string()
     .min(1)
     .max(PATTERN_CHARACTERS)
     .optional()
-    .describe('Only lines that match this regular expression (JavaScript).'),
-  cursor: z
-    .string()
-    .max(4000)
-    .optional()
-    .describe('From an earlier page: continues after it, with its step, to_line and pattern.'),
+    .describe('Regular expression (JavaScript) that lines match.'),
+  cursor: z.string().max(4000).optional().describe('Of an earlier page: continues after it.'),
 };
 
 export const logPageSchema = z.object({
-  step: z.string().describe('Reference of the step, e.g. build/2; "operation" for the operation\'s own log.'),
-  name: z.string().optional().describe('Name of the step.'),
-  status: z.string().optional().describe('Status of the step.'),
+  step: z.string(),
+  name: z.string().optional(),
+  status: z.string().optional(),
   lines: z.array(
     z.object({
-      number: line.describe('Number of the line.'),
+      number: line,
       text: z.string(),
-      is_continued: z.literal(true).optional().describe('Begins in the middle of the line.'),
-      is_unfinished: z.literal(true).optional().describe("The line continues, or hasn't ended yet."),
-      line_bytes: z.number().int().optional().describe('Length of a line that is shown in part.'),
+      is_continued: z.literal(true).optional(),
+      is_unfinished: z.literal(true).optional(),
+      line_bytes: z.number().int().optional(),
     }),
   ),
-  cursor: z.string().optional().describe('Cursor of the next page; missing when nothing more can come.'),
-  is_at_end: z.boolean().describe('The page ends at the current end of the log.'),
-  is_complete: z.boolean().describe("The step, or the operation, has ended: its log doesn't grow any more."),
+  cursor: z.string().optional().describe('Missing when nothing more can come.'),
+  is_at_end: z.boolean(),
+  is_complete: z.boolean().describe('The log grows no more.'),
   total_bytes: z.number().int(),
 });
 

@@ -10,6 +10,7 @@ import type { OperationRecord } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
 import type { Caller } from '../../shared/caller.js';
+import { openSchema } from '../../shared/listed-schema.js';
 import { withoutNulls } from '../../shared/null-arguments.js';
 import type { BuiltinTool } from '../builtin-tool.js';
 
@@ -53,7 +54,7 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
     ...rest,
     name: OPERATION_TOOL_PREFIX + name,
     inputSchema,
-    outputSchema: toJsonSchema(output, 'output'),
+    outputSchema: openSchema(toJsonSchema(output, 'output')),
     async call(engine, caller, args) {
       const filled = withDefaults(
         inputSchema,

@@ -1,47 +1,38 @@
 import { z } from 'zod';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
-import { answerOf, envelopeSchema } from '../envelope/index.js';
+import { answerOf, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
 import { refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
 const input = z.strictObject({
   token,
-  key: z.string().min(1).max(200).optional().describe('Key of the question; optional if only one is open.'),
+  key: z.string().min(1).max(200).optional().describe('Optional if one question is open.'),
   action: z
     .enum(['accept', 'decline', 'cancel'])
     .default('accept')
     .describe(
-      'accept: with content. decline: the work is notified of the refusal. cancel: dismisses the question; it may be asked again under another key. Default: accept.',
+      'decline: the work learns of the refusal. cancel: dismisses the question, which may be asked again.',
     ),
   content: z
     .record(z.string(), z.unknown())
     // By default it is {}, which means the same, but LlamaIndex presents that to its model as string values only.
     .meta({ additionalProperties: true })
     .optional()
-    .describe("The answer, matching the question's schema. Only with accept."),
+    .describe("For accept, by the question's schema."),
 });
 
 export const operationAnswer = defineOperationTool({
   name: 'answer',
   title: 'Answer a question of an operation',
-  description: [
-    'Answers a question of an operation whose status is input_required, and lets it continue.',
-    'Ask the person unless you may decide yourself: an answer is final and may approve what cannot be undone.',
-    'An invalid answer is refused, and the question stays open.',
-  ].join('\n'),
+  description:
+    'Answers a question of an operation in input_required. Ask the person unless you may decide yourself: an answer is final and may approve what cannot be undone. An invalid answer is refused, and the question stays open.',
   // Without a key, the same call again could answer the next question.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   input,
-  output: envelopeSchema.extend({
-    answered: z
-      .object({
-        key: z.string(),
-        action: z.string(),
-        state: z.enum(['accepted', 'queued']).describe('queued: no worker has taken it yet.'),
-      })
-      .describe('The answer that was sent.'),
+  output: startedSchema.extend({
+    answered: z.object({ key: z.string(), action: z.string(), state: z.string() }),
   }),
   async run(engine, { principal }, { token, key: givenKey, action, content }) {
     if (action !== 'accept' && content !== undefined)
@@ -64,7 +55,7 @@ export const operationAnswer = defineOperationTool({
         ? `Answered ${key}: ${action}.`
         : `Answer to ${key} (${action}) is queued until a worker is available; don't send it again.`;
     return {
-      output: { ...envelope.output, answered: { key, action, state } },
+      output: { ...envelope.output, token, answered: { key, action, state } },
       text: [done, '', envelope.text].join('\n'),
     };
   },

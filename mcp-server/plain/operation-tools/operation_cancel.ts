@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Engine, ListFilter } from '../../../engine/index.js';
-import { answerOf, envelopeSchema } from '../envelope/index.js';
+import { answerOf } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
@@ -18,27 +18,21 @@ const input = z.strictObject({
       status: z.enum(['running', 'input_required']).optional(),
     })
     .optional()
-    .describe('Instead of a token: all open operations that match, at most 100. Needs at least one field.'),
-  reason: z.string().min(1).max(500).optional().describe('Stored with the operation.'),
+    .describe('Instead of a token: open operations that match, at most 100. At least one field.'),
+  reason: z.string().min(1).max(500).optional(),
 });
 
 export const operationCancel = defineOperationTool({
   name: 'cancel',
   title: 'Cancel operations',
-  description: [
-    'Ends an operation, or those that match a filter, for good. Returns once the cancel is recorded: from then on the operation can only end as cancelled, and does so once running work has stopped and cleaned up (cancel_requested meanwhile).',
-    'What is finished stays: partial results, files and logs remain readable, and a pipeline can be resumed once it has ended.',
-    'An operation that has already ended is unchanged, and the result says so. A filter uses lists that lag by seconds: it may miss operations that have just started.',
-  ].join('\n'),
+  description:
+    'Ends an operation, or those that match a filter, for good; one that has ended is unchanged. It is cancelled once running work has stopped and cleaned up (cancel_requested meanwhile). Partial results, files and logs stay. A filter may miss operations started seconds ago.',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input,
-  output: envelopeSchema.partial().extend({
-    was_open: z.boolean().optional().describe('For a token: false if it had already ended.'),
-    cancelled: z
-      .array(z.string())
-      .optional()
-      .describe('For a filter: tokens of the operations whose cancel was requested.'),
-    has_more: z.boolean().optional().describe('For a filter: more operations match; call again.'),
+  output: z.looseObject({
+    was_open: z.boolean().optional(),
+    cancelled: z.array(z.string()).optional().describe('By a filter: tokens.'),
+    has_more: z.boolean().optional(),
   }),
   async run(engine, { principal }, { token, filter, reason }) {
     if ((token === undefined) === (filter === undefined))

@@ -5,11 +5,8 @@ import { defineOperationTool } from './operation-tool.js';
 export const operationDelete = defineOperationTool({
   name: 'delete',
   title: 'Delete an operation',
-  description: [
-    'Removes an operation that has ended, with its result, partial result, files and logs, for good. Afterwards its token is unknown, and its idempotency_key is free for new work.',
-    'An open operation is refused: operation_cancel first. So is one that was resumed, while the operation that resumed it exists: delete that one first.',
-    'Lists lag by seconds and may still show it. Call again if it fails half-way.',
-  ].join('\n'),
+  description:
+    'Removes an operation that has ended, with its result, files and logs, for good; its idempotency_key is free again. Refused while it is open (operation_cancel first), or while an operation that resumes it exists (delete that first).',
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ token }),
   output: z.strictObject({ token, deleted: z.literal(true) }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Engine } from '../../../engine/index.js';
+import { defined } from '../../../operations/defined.js';
 import { PAGE_LINES } from '../../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
@@ -25,17 +26,14 @@ const MAX_LINKS = 50;
 
 const input = z.strictObject({
   token,
-  view: z
-    .enum(['summary', 'steps', 'logs', 'result', 'partial'])
-    .default('summary')
-    .describe('Default: summary.'),
-  wait: z.boolean().default(false).describe('Wait until it ends or asks a question. Default: false.'),
+  view: z.enum(['summary', 'full', 'steps', 'logs', 'result', 'partial']).default('summary'),
+  wait: z.boolean().default(false).describe('Wait until it ends or asks a question.'),
   timeout: z
     .number()
     .gt(0)
     .max(LONGEST_WAIT_SECONDS)
     .default(DEFAULT_WAIT_SECONDS)
-    .describe(`Maximum wait, in seconds, when wait is true. Default: ${DEFAULT_WAIT_SECONDS}.`),
+    .describe('Longest wait, in seconds.'),
   ...logArguments,
 });
 
@@ -43,23 +41,20 @@ const output = envelopeSchema.extend({
   children: z
     .array(childSchema)
     .optional()
-    .describe('Parts that run independently: the jobs of a pipeline, one for each item of a list.'),
-  is_live: z
-    .boolean()
-    .optional()
-    .describe('In the view steps. False: no worker was available, so steps may be missing.'),
+    .describe('Parts, {name, status, ...}: jobs of a pipeline, child workflows.'),
+  is_live: z.boolean().optional().describe('False: no worker was available; steps may be missing.'),
   answers: z
     .array(
       z.object({
         key: z.string(),
         action: z.string(),
-        is_default: z.literal(true).optional().describe('No answer in time: the default was used.'),
+        is_default: z.literal(true).optional().describe('No answer came in time.'),
         at: z.string(),
       }),
     )
     .optional()
-    .describe('In the view summary: answered questions, the latest last.'),
-  log: logPageSchema.optional().describe('In the view logs: a page.'),
+    .describe('Answered questions, the latest last.'),
+  log: logPageSchema.optional().describe('{step, lines: [{number, text}], cursor, is_at_end, is_complete}'),
 });
 
 type Input = z.output<typeof input>;
@@ -79,13 +74,11 @@ export const operationGet = defineOperationTool({
   name: 'get',
   title: 'Get an operation',
   description: [
-    'Returns the state of an operation, and what to do next. It changes nothing and is cheap. Views:',
-    'summary: status, progress, open questions, and the result once there is one.',
-    'steps: the jobs and steps of a pipeline, their outputs and files.',
-    `logs: output of a pipeline's step, or the log of another tool, while it runs and after; at most ${PAGE_LINES} lines or 16 KiB a page, more with its cursor. After a failure, tail: 50 shows the end; to search a long log, give a pattern.`,
-    'result: the result alone, as the tool returned it. partial: the partial result so far.',
-    'With wait: true it returns once the operation has ended or asks a question, or the timeout has passed; the work continues in any case.',
-    'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead: docs/sep-1391.md, docs/two-stage.md.',
+    'Returns the state of an operation, and changes nothing. Repeat it each next_action.check_after_seconds until next_action is missing; a wait that ends cancels nothing.',
+    'Statuses: queued, running, input_required (operation_answer); final: completed, failed, cancelled, errored (timed out), expired.',
+    'Views: summary: status, message, and the question or the result. full: all fields: progress, parts, times, answers. steps: jobs and steps of a pipeline, outputs, files.',
+    `logs: log of a step, or of the operation, while it runs and after: at most ${PAGE_LINES} lines or 16 KiB a page; after a failure, tail 50. result: the result alone. partial: the partial result.`,
+    'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead.',
   ].join('\n'),
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,
@@ -134,10 +127,26 @@ async function readOrWait(
 }
 
 const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = {
-  async summary(context) {
-    const { engine, record, tool, reason } = context;
-    const answer: Answer = answerOf(await withParts(engine, record, tool, reason), { tool, reason });
-    return record.answers ? withAnswers(answer, record.answers) : answer;
+  summary({ record, tool, reason }) {
+    const answer: Answer = answerOf(record, { tool, reason, isPoll: true });
+    return Promise.resolve(
+      record.answers && record.closedAt !== undefined ? withAnswers(answer, record.answers) : answer,
+    );
+  },
+
+  async full({ engine, record, ...context }) {
+    // At a shutdown the workflow isn't queried, since the worker may be stopping too.
+    const whole = context.reason === 'stopping' ? record : await withParts(engine, record, context.tool);
+    const { answers = [] } = record;
+    const output = {
+      ...envelopeOf(whole, context),
+      ...(answers.length ? { answers: answersOutput(answers) } : {}),
+    };
+    return {
+      output,
+      text: asData(JSON.stringify(output)),
+      extraContent: answerOf(record, context).extraContent,
+    };
   },
 
   async steps({ engine, caller, record, ...context }) {
@@ -163,18 +172,19 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
       fromLine: from_line,
       toLine: to_line,
     });
-    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(record, context));
+    const { status } = answerOf(record, context).output;
     const log = logOutput(page, record);
-    return { output: { ...envelope, log }, text: logText(token, log, tail) };
+    return { output: { status, log }, text: logText(token, log, tail) };
   },
 
   async result({ record, ...context }) {
-    if (!isOver(plainStatus(record))) return answerOf(record, context);
+    const answer = answerOf(record, { ...context, isPoll: true });
+    if (!isOver(plainStatus(record))) return answer;
     const { content, isError } =
       record.status === 'completed' ? renderResult(record, context.tool) : renderFailure(record);
     const [first, ...extraContent] = content;
     return {
-      output: envelopeOf(record, context),
+      output: answer.output,
       text: first?.type === 'text' ? first.text : '',
       extraContent,
       isError: isError ?? false,
@@ -183,8 +193,8 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
 
   async partial({ engine, caller, record, ...context }) {
     const live = await engine.readLive(caller.principal, record.token);
-    const { result: _result, ...envelope } = envelopeOf(live, context);
-    return { output: envelope, text: partialText(live) };
+    const { status, partial } = envelopeOf(live, context);
+    return { output: { status, ...defined({ partial }) }, text: partialText(live) };
   },
 };
 
@@ -195,15 +205,19 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
     ...answer,
     output: {
       ...output,
-      answers: answers.map(({ isDefault, ...rest }) => ({
-        ...rest,
-        ...(isDefault ? { is_default: isDefault } : {}),
-      })),
+      answers: answersOutput(answers),
     },
     text: defaults.length
       ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
   };
+}
+
+function answersOutput(answers: AnsweredRequest[]): z.output<typeof output>['answers'] {
+  return answers.map(({ isDefault, ...rest }) => ({
+    ...rest,
+    ...(isDefault ? { is_default: isDefault } : {}),
+  }));
 }
 
 /** Omits fields that other views show. */

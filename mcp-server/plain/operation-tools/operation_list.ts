@@ -11,44 +11,41 @@ const DEFAULT_LIMIT = 20;
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const input = z.strictObject({
-  status: listedStatus.optional().describe('Only those in this status; running includes those just started.'),
-  tool: z.string().min(1).max(64).optional().describe('Only those of this tool.'),
+  status: listedStatus.optional().describe('running includes queued.'),
+  tool: z.string().min(1).max(64).optional(),
   since: z
     .union([z.number().min(0), z.string().max(40)])
     .optional()
-    .describe('Only those started since then: ISO 8601, or a number of seconds ago.'),
-  session: z.string().min(1).max(200).optional().describe('Only those started in this session.'),
-  idempotency_key: z.string().min(1).max(200).optional().describe('Only those started with this key.'),
+    .describe('Start: ISO 8601, or seconds ago.'),
+  session: z.string().min(1).max(200).optional(),
+  idempotency_key: z.string().min(1).max(200).optional(),
   limit: z.number().int().min(1).max(100).default(DEFAULT_LIMIT),
-  cursor: z.string().max(8192).optional().describe('next_cursor of the previous page; keeps its filters.'),
+  cursor: z.string().max(8192).optional().describe('next_cursor; keeps the filters.'),
 });
 
 export const operationList = defineOperationTool({
   name: 'list',
   title: 'List operations',
-  description: [
-    'Lists your operations, newest first, for example to find one whose token was lost.',
-    'The list lags by seconds. To find out whether a start succeeded, call the tool again with the same idempotency_key; for the state of an operation, call operation_get.',
-  ].join('\n'),
+  description:
+    'Lists your operations, newest first, for example to find a lost token. Lags by seconds: to find out whether a start succeeded, repeat it with its idempotency_key.',
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,
   output: z.object({
-    operations: z.array(
-      z.object({
-        token: z.string(),
-        tool: z.string(),
-        status: z.string(),
-        stage: z.string().optional(),
-        created_at: z.string(),
-        closed_at: z.string().optional(),
-        estimate_seconds: z.number().optional().describe('Estimate at its start.'),
-        worked_seconds: z
-          .number()
-          .optional()
-          .describe("How long it took, once it has ended; time spent waiting for answers isn't counted."),
-      }),
-    ),
-    next_cursor: z.string().optional().describe('Cursor of the next page.'),
+    operations: z
+      .array(
+        z.object({
+          token: z.string(),
+          tool: z.string(),
+          status: z.string(),
+          stage: z.string().optional(),
+          created_at: z.string(),
+          closed_at: z.string().optional(),
+          estimate_seconds: z.number().optional(),
+          worked_seconds: z.number().optional().describe('Without waits for answers.'),
+        }),
+      )
+      .describe('{token, tool, status, stage, created_at, closed_at, estimate_seconds, worked_seconds}'),
+    next_cursor: z.string().optional(),
   }),
   async run(engine, { principal }, { status, since, idempotency_key, ...filter }) {
     const page = await engine.list(principal, {

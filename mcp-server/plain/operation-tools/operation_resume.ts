@@ -1,31 +1,26 @@
 import { z } from 'zod';
-import { answerOf, envelopeSchema } from '../envelope/index.js';
+import { answerOf, startedSchema } from '../envelope/index.js';
 import { reference, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
 
 export const operationResume = defineOperationTool({
   name: 'resume',
   title: 'Resume an operation',
-  description: [
-    'Continues a pipeline that failed, was cancelled or timed out, as a new operation with its own token.',
-    'If it is still being cancelled, waits up to 30 seconds for its end.',
-    'Finished steps are not run again, unless from includes them. Repeating the call returns the same operation.',
-  ].join('\n'),
+  description:
+    'Continues a pipeline that failed, was cancelled or timed out, as a new operation with its own token; repeating the call returns the same one. Finished steps are not run again, unless from includes them.',
   // The effects are those of the pipeline's steps.
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: true },
   input: z.strictObject({
     token,
     from: reference
       .optional()
-      .describe(
-        'Step to continue from: job/2, job/Step name, or a job. Default: after the last finished step.',
-      ),
+      .describe('job/2, job/Step name, or a job. Default: after the last finished step.'),
     changes: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('Changed arguments, for the steps that will run. Finished steps keep their results.'),
+      .describe('Changed arguments, for the steps that will run.'),
   }),
-  output: envelopeSchema,
+  output: startedSchema,
   async run(engine, { principal, signal, shutdown }, { token, from, changes }) {
     const record = await engine.resume(principal, token, {
       ...(from === undefined ? {} : { from }),
@@ -35,7 +30,7 @@ export const operationResume = defineOperationTool({
     const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done = `Resumed as the new operation ${record.token} (attempt ${record.attempt}); ${token} is unchanged.`;
     return {
-      output,
+      output: { ...output, token: record.token },
       text: [done, '', text].join('\n'),
     };
   },

@@ -18,13 +18,13 @@ const MAX_LINES = 300;
 const MAX_OUTPUT_CHARACTERS = 200;
 
 const step = z.object({
-  step: z.string().describe('Reference of the step, e.g. build/2.'),
+  step: z.string(),
   name: z.string(),
   status: z.string(),
   exit_code: z.number().int().optional(),
   started_at: z.string().optional(),
   closed_at: z.string().optional(),
-  logs_of: z.string().optional().describe('Token of the earlier operation that it ran in.'),
+  logs_of: z.string().optional().describe('Token of the earlier operation.'),
 });
 
 /** A part as in the summary, with fields that only this view adds. */
@@ -32,11 +32,11 @@ export const childSchema = z.object({
   name: z.string(),
   status: z.string(),
   status_message: z.string().optional(),
-  item: z.unknown().optional().describe('The item of the list that it runs for.'),
-  host: z.string().optional().describe('Where it runs.'),
+  item: z.unknown().optional(),
+  host: z.string().optional(),
   steps: z.array(step).optional(),
   outputs: z.record(z.string(), z.string()).optional(),
-  artifacts: z.array(linkSchema).optional().describe('Its files, readable as resources.'),
+  artifacts: z.array(linkSchema).optional(),
 });
 
 export type ChildOutput = z.output<typeof childSchema>;

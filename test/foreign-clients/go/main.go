@@ -109,7 +109,10 @@ func follow(ctx context.Context, session *mcp.ClientSession, job given) run {
 		if next == nil {
 			return done
 		}
-		tool, arguments = next.Tool, next.Args
+		// Without a tool, the same call again.
+		if next.Tool != "" {
+			tool, arguments = next.Tool, next.Args
+		}
 		if next.Question != nil {
 			arguments = with(arguments, "content", job.Answer)
 		} else {

@@ -18,7 +18,9 @@ export async function follow(call) {
     const seen = await call(tool, args);
     const next = seen.next_action;
     if (!next) return { way: 'polling', calls, result: seen };
-    [tool, args] = [next.tool, next.question ? { ...next.args, content: given.answer } : next.args];
+    // Without a tool, the same call again.
+    if (next.tool)
+      [tool, args] = [next.tool, next.question ? { ...next.args, content: given.answer } : next.args];
     if (!next.question) await sleep(next.check_after_seconds * 1000);
   }
 }

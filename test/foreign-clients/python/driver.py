@@ -14,10 +14,10 @@ TOOL, ARGUMENTS, ANSWER = GIVEN["tool"], GIVEN["arguments"], GIVEN["answer"]
 ENDLESS = GIVEN["endless"]
 
 
-def next_of(seen):
+def next_of(seen, tool, arguments):
     """The next call, as (tool, arguments, seconds to wait before it, is it an answer?); None once the work has ended.
 
-    `seen` is what the framework hands to its model: the envelope as data, its text, or a list of the result's blocks.
+    `tool` and `arguments` are those of the last call, which may have to be repeated. `seen` is what the framework hands to its model: the envelope as data, its text, or a list of the result's blocks.
     """
     if isinstance(seen, list):
         seen = "\n".join(str(block) for block in seen)
@@ -25,12 +25,16 @@ def next_of(seen):
         action = seen.get("next_action")
         if not action:
             return None
-        return action["tool"], action["args"], action["check_after_seconds"], "question" in action
-    call = re.search(r"(?:in (\d+) s )?call (operation_get|operation_answer) (?=\{)", seen)
+        call = action.get("tool", tool), action.get("args", arguments)
+        return *call, action["check_after_seconds"], "question" in action
+    repeat = re.search(r"Call again in (\d+) s\.", seen)
+    if repeat:
+        return tool, arguments, int(repeat[1]), False
+    call = re.search(r"(?:In (\d+) s )?call (operation_get|operation_answer) (?=\{)", seen)
     if not call:
         return None
-    arguments, _ = json.JSONDecoder().raw_decode(seen, call.end())
-    return call[2], arguments, int(call[1] or 0), call[2] == "operation_answer"
+    following, _ = json.JSONDecoder().raw_decode(seen, call.end())
+    return call[2], following, int(call[1] or 0), call[2] == "operation_answer"
 
 
 async def follow(call):
@@ -39,8 +43,9 @@ async def follow(call):
     `call(tool, arguments)` makes a call through the framework and returns what its model would see.
     """
     calls = [TOOL]
-    seen = await call(TOOL, ARGUMENTS)
-    while following := next_of(seen):
+    tool, arguments = TOOL, ARGUMENTS
+    seen = await call(tool, arguments)
+    while following := next_of(seen, tool, arguments):
         tool, arguments, seconds, is_answer = following
         if is_answer:
             arguments = {**arguments, "content": ANSWER}

@@ -1,0 +1,78 @@
+/** JSON Schemas as tools/list has them: without keywords that allow everything, since a model pays for each. */
+import { DATA_KEYWORDS, MAP_KEYWORDS } from '../../operations/json-schema/keywords.js';
+import { defined } from '../../operations/defined.js';
+import { isObject } from '../../operations/is-object.js';
+import type { JsonSchema } from '../../operations/schema.js';
+
+const listed = new WeakMap<JsonSchema, JsonSchema>();
+
+/** The schema of a result, open to fields of later releases. */
+export function openSchema(schema: JsonSchema): JsonSchema {
+  return strip(schema, (key, value) => key === 'additionalProperties' && value === false) as JsonSchema;
+}
+
+/** A schema of arguments without the lengths of strings, which the server checks all the same: models don't count characters. */
+export function looseSchema(schema: JsonSchema): JsonSchema {
+  return strip(listedSchema(schema), (key) => key === 'minLength' || key === 'maxLength') as JsonSchema;
+}
+
+/** The schema of a result with its own properties alone: of what is within them, descriptions name what matters. */
+export function shallowSchema(schema: JsonSchema): JsonSchema {
+  const { properties, ...rest } = listedSchema(schema);
+  const outline = ({ type, enum: choices, const: constant, description, items }: JsonSchema) =>
+    // Generators of code skip lists without items.
+    defined({
+      type,
+      enum: choices,
+      const: constant,
+      description,
+      items: isObject(items) ? typeOf(items) : items,
+    });
+  return {
+    ...rest,
+    properties: Object.fromEntries(
+      Object.entries(properties as Record<string, JsonSchema>).map(([name, one]) => [name, outline(one)]),
+    ),
+  };
+}
+
+function typeOf({ type }: JsonSchema): JsonSchema {
+  return defined({ type });
+}
+
+/** The schema without zod's bounds of safe integers, and without `additionalProperties` and `propertyNames` that allow anything. */
+export function listedSchema(schema: JsonSchema): JsonSchema {
+  let found = listed.get(schema);
+  if (!found) listed.set(schema, (found = strip(schema, isNoise) as JsonSchema));
+  return found;
+}
+
+/** Removes keywords from a schema and its subschemas. */
+function strip(schema: unknown, isRemoved: (key: string, value: unknown) => boolean): unknown {
+  const inner = (one: unknown) => strip(one, isRemoved);
+  if (Array.isArray(schema)) return schema.map(inner);
+  if (!isObject(schema)) return schema;
+  return Object.fromEntries(
+    Object.entries(schema).flatMap(([key, value]) => {
+      if (isRemoved(key, value)) return [];
+      if (DATA_KEYWORDS.has(key)) return [[key, value]];
+      if (!MAP_KEYWORDS.has(key) || !isObject(value)) return [[key, inner(value)]];
+      return [[key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]))]];
+    }),
+  );
+}
+
+function isNoise(key: string, value: unknown): boolean {
+  switch (key) {
+    case 'minimum':
+      return value === Number.MIN_SAFE_INTEGER;
+    case 'maximum':
+      return value === Number.MAX_SAFE_INTEGER;
+    case 'additionalProperties':
+      return isObject(value) && Object.keys(value).length === 0;
+    case 'propertyNames':
+      return JSON.stringify(value) === '{"type":"string"}';
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,22 @@
+/** Bounds of what a model pays for the tools: docs/performance.md. */
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { measureModelTokens } from '../support/model-tokens.js';
+import { TestStack } from '../support/test-stack.js';
+
+let parts: TestStack;
+beforeAll(async () => {
+  parts = await TestStack.start({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
+});
+afterAll(() => parts?.stop());
+
+test('tools, calls and polls stay within what a model should pay for them', async () => {
+  const tokens = await measureModelTokens(parts.client);
+  expect(tokens.listPlain).toBeLessThan(4_500);
+  expect(tokens.listTasks).toBeLessThan(6_000);
+  expect(tokens.instructions).toBeLessThan(400);
+  expect(tokens.start).toBeLessThan(120);
+  expect(tokens.poll).toBeLessThan(60);
+  expect(tokens.hourPlain).toBeLessThan(2_000);
+  expect(tokens.hourTasks).toBeLessThan(300);
+});
