@@ -4,56 +4,17 @@
  *
  *     node --import jiti/register bench/beside-temporal.ts [--short]
  */
-import { spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
-import { Comparison, longhaulSide, pollUntilDone, reading, running, starting, type Side } from './sides.js';
-import { residentMb, withStack, type Stack } from './support.js';
+import { bareTemporal, withBareWorker } from './bare/side.js';
+import { Comparison, longhaulSide, reading, running, starting } from './sides.js';
+import { residentMb, withStack } from './support.js';
 
 const AT_ONCE = 32;
 const ONE_BY_ONE = 100;
 const STARTS = 256;
 const READS = 1_000;
 const RUNS = 192;
-
-/** Calls by Temporal's client in this process. */
-function bareTemporal(client: Client, taskQueue: string, pids: Side['pids']): Side {
-  const start = async (workflow: string) => {
-    const workflowId = randomUUID();
-    await client.workflow.start(workflow, { workflowId, taskQueue, args: [{}] });
-    return workflowId;
-  };
-  const describe = (workflowId: string) => client.workflow.getHandle(workflowId).describe();
-  return {
-    name: 'Temporal',
-    pids,
-    start,
-    read: describe,
-    async run(workflow) {
-      const workflowId = await start(workflow);
-      await pollUntilDone(async () => (await describe(workflowId)).status.name !== 'RUNNING');
-    },
-  };
-}
-
-/** Starts the bare worker, and ends it after the work. */
-async function withBareWorker(
-  { temporalAddress }: Stack,
-  work: (pid: number, taskQueue: string) => Promise<void>,
-): Promise<void> {
-  const taskQueue = 'bench-bare';
-  const child = spawn(process.execPath, ['bench/bare/worker.js', temporalAddress, taskQueue], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const ended = new Promise((settle) => child.once('close', settle));
-  try {
-    await work(child.pid!, taskQueue);
-  } finally {
-    child.kill('SIGTERM');
-    await ended;
-  }
-}
 
 await withStack(async (stack) => {
   await withBareWorker(stack, async (bareWorkerPid, bareQueue) => {

@@ -40,8 +40,11 @@ const ACTIVE = 50;
 /** Time over which CPU is measured without calls, in milliseconds; as long before, until intervals have settled. */
 const STEADY_MS = IS_SHORT ? 5_000 : 20_000;
 const REST_MS = IS_SHORT ? 5_000 : 60_000;
-/** The run from which the model's costs are taken. */
-const CALIBRATION = 'bench/results/scale-500.json';
+/** The run from which the model's costs are taken: all of its workflows are cached. */
+const CALIBRATION_OPERATIONS = 500;
+const CALIBRATION = `bench/results/scale-${CALIBRATION_OPERATIONS}.json`;
+const ENVIRONMENT: Record<string, string> =
+  OPERATIONS === CALIBRATION_OPERATIONS ? { LONGHAUL_MAX_CACHED_WORKFLOWS: String(OPERATIONS) } : {};
 
 const ASKER = "WorkflowType = 'asker' AND ExecutionStatus = 'Running'";
 const ASKING = `${ASKER} AND LonghaulStatus = 'input_required'`;
@@ -173,8 +176,8 @@ await withStack(async (stack) => {
   console.log(
     `\nWorker at its highest: ${measured.workerPeakMb} MB. One operation: ${JSON.stringify(measured.history)}`,
   );
-  if (!existsSync(CALIBRATION) || OPERATIONS === 500) return;
+  if (!existsSync(CALIBRATION) || OPERATIONS === CALIBRATION_OPERATIONS) return;
   console.log('\nThe model, with the costs of the run over 500 operations:\n');
   const costs = costsOf(JSON.parse(readFileSync(CALIBRATION, 'utf8')) as ScaleRun);
   printTable(['', 'predicted', 'measured', 'ratio'], comparePrediction(costs, measured));
-});
+}, ENVIRONMENT);

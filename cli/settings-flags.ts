@@ -16,7 +16,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
-  maxCachedWorkflows: ['<number>', 'open workflows that the worker keeps in memory (default: 500)'],
+  maxCachedWorkflows: ['<number>', 'open workflows that the worker keeps in memory (default: 300)'],
   hostAbsenceMinutes: [
     '<number>',
     'absence of a host after which its jobs move or ask, in minutes (default: 5)',

@@ -54,7 +54,7 @@ const fileSchema = z.strictObject({
   maxSteps: z.coerce.number().int().min(1).max(1000),
   /**
    * Maximum number of open workflows that a worker keeps in memory, of some 0.3 MB each. Others are replayed from their history
-   * for their next workflow task. Default: 500.
+   * for their next workflow task. Default: 300.
    */
   maxCachedWorkflows: z.coerce.number().int().min(2).max(100_000),
   /**
@@ -166,7 +166,7 @@ export async function loadSettings(
       resolve(baseOf('pipelineFolders'), path),
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
-    maxCachedWorkflows: given.maxCachedWorkflows ?? 500,
+    maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],

@@ -26,10 +26,15 @@ export async function missingSearchAttributes(
   return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
 }
 
-/** Creates the missing search attributes; fails where Temporal denies it. */
-export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<void> {
+/**
+ * Creates the missing search attributes; fails where Temporal denies it.
+ *
+ * @returns whether any was missing
+ */
+export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<boolean> {
   const missing = await missingSearchAttributes(operator, namespace);
-  if (missing.length === 0) return;
+  if (missing.length === 0) return false;
   const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
   await operator.addSearchAttributes({ namespace, searchAttributes });
+  return true;
 }

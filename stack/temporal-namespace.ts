@@ -1,4 +1,5 @@
 /** Configures the embedded server's namespace beyond the defaults of `start-dev`. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { addSearchAttributes } from '../platform/search-attributes.js';
 
@@ -6,15 +7,21 @@ const NAMESPACE = 'default';
 /** Upper bound of every keepAlive on the embedded server. */
 const RETENTION_HOURS = 72;
 const ANSWER_LIMIT_MS = 2_000;
+/** Time in which all services of the server know a new search attribute: `system.namespaceCacheRefreshInterval` is 2 s. */
+const NAMESPACE_REFRESH_MS = 4_000;
 
-/** Sets the retention and creates missing search attributes; fails when the server doesn't answer. */
+/**
+ * Sets the retention and creates missing search attributes; fails when the server doesn't answer. A new database has the
+ * attributes already (`--search-attribute`), so they are missing only in one that an earlier version created.
+ */
 export async function prepareNamespace(address: string): Promise<void> {
   const connection = await Connection.connect({ address, connectTimeout: ANSWER_LIMIT_MS });
   try {
-    await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
+    const areNew = await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
       await setRetention(connection);
-      await addSearchAttributes(connection.operatorService, NAMESPACE);
+      return addSearchAttributes(connection.operatorService, NAMESPACE);
     });
+    if (areNew) await sleep(NAMESPACE_REFRESH_MS);
   } finally {
     await connection.close();
   }

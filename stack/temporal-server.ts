@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTING_VARIABLES, settingFlag, type Settings } from '../platform/config.js';
+import { SEARCH_ATTRIBUTE_NAMES } from '../platform/search-attributes.js';
 import { readStackState } from '../platform/temporal-address.js';
 import { launch, type Exit, type Launched } from './launcher.js';
 import { startLogRotation, logPath, logSize, logTail } from './log-files.js';
@@ -25,11 +26,13 @@ const LOG = 'temporal';
 
 /** No full fsync for each write: over three times the throughput. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
-/** The defaults poll a queue 20 times a second, which adds 50 ms to every task. */
 const DYNAMIC_CONFIG = [
+  // The default polls a queue 20 times a second, which adds 50 ms to every task.
   'history.transferProcessorMaxPollRPS=1000',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
+  // start-dev reads the namespace and its search attributes from the database at each use; every 2 s is enough.
+  'system.forceSearchAttributesCacheRefreshOnRead=false',
 ];
 
 /** Ports of an embedded Temporal. */
@@ -164,6 +167,7 @@ function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[
     ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
     ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
     ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
+    ...SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }
 
