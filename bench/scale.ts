@@ -9,8 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { historyCost } from '../test/support/history-cost.js';
 import { comparePrediction, costsOf } from './scale/model.js';
-import { historyOf, PARTS, phase, sample, steady, type Phase, type ScaleRun } from './scale/phases.js';
+import { PARTS, phase, sample, steady, type Phase, type ScaleRun } from './scale/phases.js';
 import {
   IS_SHORT,
   peakMb,
@@ -129,7 +130,7 @@ async function run(stack: Stack, temporal: Client): Promise<ScaleRun> {
     phases: { start, read, answer: answers },
     steady: { idle: unused, watched, active },
     workerPeakMb: Math.round(peakMb(stack.home.parts().worker)),
-    history: await historyOf(temporal, taskIds[0]!),
+    history: await historyCost(temporal, taskIds[0]!),
   };
 }
 

@@ -8,6 +8,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   port: ['<number>', 'port of the server (default: 7411)'],
   temporalPort: ['<number>', 'port of the embedded Temporal (default: 7233 or the next free one)'],
   taskQueue: ['<name>', "task queue of operations (default: 'longhaul')"],
+  searchAttributes: ['<auto|create|off>', "use Temporal's search attributes for lists (default: auto)"],
   binFolder: ['<folder>', "where the Temporal binary is kept (default: '~/.longhaul/bin')"],
   project: ['<folder>', 'project with your own tools (default: the folder of longhaul.config.*)'],
   shippedTools: ['<true|false>', 'serve the tools that ship with Longhaul (default: true)'],
@@ -17,6 +18,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
   maxCachedWorkflows: ['<number>', 'open workflows that the worker keeps in memory (default: 300)'],
+  heartbeatSeconds: [
+    '<number>',
+    "interval of activities' heartbeats (default: 1, or 20 on a named Temporal)",
+  ],
   hostAbsenceMinutes: [
     '<number>',
     'absence of a host after which its jobs move or ask, in minutes (default: 5)',

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { usesExternalTemporal } from './temporal-address.js';
 
 /** Separates origins in a flag or variable: the path separator may occur in an origin. */
 const ORIGIN_SEPARATOR = ',';
@@ -33,6 +34,11 @@ const fileSchema = z.strictObject({
   temporalPort: port,
   /** Task queue that workers poll and operations start on. Default: `longhaul`. */
   taskQueue: z.string().min(1).max(200),
+  /**
+   * Search attributes of operations, by which lists find them. `auto`: used if the namespace has them. `create`: created by
+   * the server as it connects, which needs an operator's rights. `off`: neither set nor read; lists are off. Default: `auto`.
+   */
+  searchAttributes: z.enum(['auto', 'create', 'off']),
   /** Folder that keeps the Temporal binary, shared by every home. Default: `~/.longhaul/bin`. */
   binFolder: z.string().min(1),
   /** Folder that holds the user's own `tools/`, `workflows/` and `activities/`. Default: the config file's. */
@@ -57,6 +63,12 @@ const fileSchema = z.strictObject({
    * for their next workflow task. Default: 300.
    */
   maxCachedWorkflows: z.coerce.number().int().min(2).max(100_000),
+  /**
+   * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
+   * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
+   * else 20.
+   */
+  heartbeatSeconds: z.coerce.number().min(1).max(60),
   /**
    * Minutes without a poll from any worker of a host after which the pipeline jobs on it count as lost: idempotent jobs then
    * start again on another host, and people are asked about the others. Default: 5.
@@ -156,6 +168,7 @@ export async function loadSettings(
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,
     taskQueue: given.taskQueue ?? 'longhaul',
+    searchAttributes: given.searchAttributes ?? 'auto',
     binFolder: resolve(baseOf('binFolder'), given.binFolder ?? join(homedir(), '.longhaul', 'bin')),
     project,
     shippedTools: given.shippedTools ?? true,
@@ -167,6 +180,7 @@ export async function loadSettings(
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
     maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
+    heartbeatSeconds: given.heartbeatSeconds ?? (usesExternalTemporal(environment) ? 20 : 1),
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],

@@ -10,6 +10,8 @@ export default async function setUp() {
   const settings = await loadSettings({ home, logLevel: 'warn' });
   globalThis.longhaulTestTemporal = await startEmbeddedTemporal(settings, (line) => console.log(line));
   process.env.TEMPORAL_ADDRESS = globalThis.longhaulTestTemporal.address;
+  // It is embedded, though the tests' processes are given its address.
+  process.env.LONGHAUL_HEARTBEAT_SECONDS = '1';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;
 }

@@ -26,11 +26,8 @@ import {
 import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 
-/**
- * Heartbeat interval of an activity that reports nothing, in milliseconds. It also bounds the delay of a cancel, which
- * arrives with the response to a heartbeat.
- */
-const KEEP_ALIVE_INTERVAL_MS = 2_000;
+/** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
+const LEAST_BEAT_INTERVAL_MS = 2_000;
 
 /** Minimum time in queue that is reported to the workflow, in milliseconds. */
 const SHORTEST_QUEUED_MS = 200;
@@ -91,7 +88,7 @@ async function execute(
   const queuedMs = queuedMsOf(context.info);
   if (last) beat();
   // Temporal accepts neither heartbeats nor outcomes of local activities: their workflow task covers them.
-  const keepAlive = isLocal ? undefined : setInterval(beat, KEEP_ALIVE_INTERVAL_MS);
+  const keepAlive = isLocal ? undefined : setInterval(beat, beatIntervalMs(context.info, settings));
   try {
     const work = activityContext.run(around, async () => {
       const result = await run();
@@ -130,6 +127,15 @@ function operationIn(headers: Headers, { workflowExecution }: Info): LoggingOper
   if (token === undefined) return undefined;
   const operationId = value<string>(OPERATION_ID_HEADER) ?? workflowExecution!.workflowId;
   return { ...value<LogContext>(LOG_CONTEXT_HEADER), token, operationId };
+}
+
+/** Interval in milliseconds: twice in the interval at which the SDK sends heartbeats, so that none of those is without one. */
+function beatIntervalMs(
+  { heartbeatTimeoutMs }: Info,
+  { heartbeatSeconds }: Pick<ActivityContext['settings'], 'heartbeatSeconds'>,
+): number {
+  const timeoutMs = heartbeatTimeoutMs || Infinity;
+  return Math.min(Math.max(heartbeatSeconds * 500, LEAST_BEAT_INTERVAL_MS), timeoutMs / 4);
 }
 
 /** Time in queue in milliseconds; undefined when it was short. Queue times of earlier attempts are unknown. */

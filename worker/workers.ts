@@ -19,15 +19,20 @@ export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle'>;
 
 /** The Workers that run activities. */
 export async function createActivityWorkers(
-  { home, taskQueue, maxSteps }: Pick<Settings, 'home' | 'taskQueue' | 'maxSteps'>,
+  {
+    home,
+    taskQueue,
+    maxSteps,
+    heartbeatSeconds,
+  }: Pick<Settings, 'home' | 'taskQueue' | 'maxSteps' | 'heartbeatSeconds'>,
   shared: SharedOptions,
 ): Promise<Worker[]> {
   const common: SharedOptions = {
     ...shared,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // Heartbeats with new details are sent once a second.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
+    // The SDK sends one after 80 % of the activity's heartbeat time-out, if that is sooner.
+    maxHeartbeatThrottleInterval: heartbeatSeconds * 1_000,
+    defaultHeartbeatThrottleInterval: heartbeatSeconds * 1_000,
   };
   const host = hostId(home);
   return Promise.all([

@@ -1,10 +1,6 @@
 /** Phases of a run over many open operations: start, ask, read, answer, close; with the cost of each. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
-import proto from '@temporalio/proto';
 import { cpuMs, databaseMb, quantile, residentMb, timeRuns, type Stack } from '../support.js';
-
-const { EventType } = proto.temporal.api.enums.v1;
 
 export type Part = 'server' | 'worker' | 'temporal';
 export const PARTS: readonly Part[] = ['server', 'worker', 'temporal'];
@@ -96,29 +92,4 @@ export async function steady({ home }: Stack, operations: number, forMs: number)
   await sleep(forMs);
   const used = PARTS.map((part, at) => [part, ((cpuMs(pids[part]) - before[at]!) / forMs) * 1000]);
   return { operations, cpuMs: Object.fromEntries(used) as Record<Part, number> };
-}
-
-/** Events that Temporal Cloud bills as actions (docs.temporal.io, "Temporal Cloud Actions"); heartbeats are not events. */
-const ACTION_EVENTS: ReadonlySet<number> = new Set([
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
-  EventType.EVENT_TYPE_TIMER_STARTED,
-  EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
-  EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
-  EventType.EVENT_TYPE_MARKER_RECORDED,
-]);
-
-/** Counts of one closed operation's history. */
-export async function historyOf(temporal: Client, workflowId: string): Promise<ScaleRun['history']> {
-  const handle = temporal.workflow.getHandle(workflowId);
-  const { events } = await handle.fetchHistory();
-  const { raw } = await handle.describe();
-  const types = (events ?? []).map(({ eventType }) => eventType as number);
-  return {
-    events: types.length,
-    actions: types.filter((type) => ACTION_EVENTS.has(type)).length,
-    workflowTasks: types.filter((type) => type === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED).length,
-    transitions: Number(raw.workflowExecutionInfo?.stateTransitionCount),
-  };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -63,6 +64,35 @@ describe('history has', () => {
       'WORKFLOW_EXECUTION_UPDATE_COMPLETED',
       'WORKFLOW_EXECUTION_COMPLETED',
     ]);
+  });
+});
+
+describe('an activity', () => {
+  /** Heartbeat time-out of the operation's first activity, in seconds. */
+  const heartbeatTimeoutOf = async (taskId: string) => {
+    const { events } = await (await parts.temporal()).workflow.getHandle(taskId).fetchHistory();
+    const scheduled = events!.find((event) => event.activityTaskScheduledEventAttributes);
+    if (!scheduled) return undefined;
+    return Number(scheduled.activityTaskScheduledEventAttributes!.heartbeatTimeout?.seconds ?? 0);
+  };
+
+  test("of another team's worker has the options of its author alone", async () => {
+    const { client } = parts;
+    const taskId = await client.start('billed_elsewhere', { task_queue: `${parts.taskQueue}-billing` });
+    const timeoutSeconds = await eventually('it is scheduled', async () => {
+      const seconds = await heartbeatTimeoutOf(taskId);
+      return seconds === undefined ? undefined : { seconds };
+    });
+    expect(timeoutSeconds).toEqual({ seconds: 0 });
+    await client.request('tasks/cancel', { taskId });
+    await client.until(taskId, 'cancelled');
+  });
+
+  test("of Longhaul's own worker must heartbeat", async () => {
+    const { client } = parts;
+    const taskId = await client.start('counted');
+    await client.until(taskId, 'completed');
+    expect(await heartbeatTimeoutOf(taskId)).toBe(60);
   });
 });
 

@@ -22,7 +22,7 @@ export class TestStack {
   /** Processes that no test has ended. */
   parts: Part[] = [];
   readonly client: WireClient;
-  #temporal: Client | undefined;
+  readonly #temporal = new Map<string, Client>();
 
   private constructor(
     readonly port: number,
@@ -95,26 +95,32 @@ export class TestStack {
   }
 
   async ready(): Promise<void> {
-    await eventually('the server is ready', async () => {
-      const dead = this.parts.find((part) => part.process.exitCode !== null);
-      if (dead) throw new Error(`a part ended: ${dead.output()}`);
-      return fetch(`${this.base}/readyz`).then(
-        (response) => response.ok,
-        () => false,
-      );
-    });
+    const outputs = () => this.parts.map((part) => part.output().slice(-2_000)).join('\n');
+    await eventually(
+      () => `the server is ready; ${outputs()}`,
+      async () => {
+        const dead = this.parts.find((part) => part.process.exitCode !== null);
+        if (dead) throw new Error(`a part ended: ${dead.output()}`);
+        return fetch(`${this.base}/readyz`).then(
+          (response) => response.ok,
+          () => false,
+        );
+      },
+    );
   }
 
   /** Client of Temporal itself, to check what the server has started. */
-  async temporal(): Promise<Client> {
-    this.#temporal ??= new Client({
-      connection: await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),
-    });
-    return this.#temporal;
+  async temporal(namespace = 'default'): Promise<Client> {
+    const known = this.#temporal.get(namespace);
+    if (known) return known;
+    const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });
+    const client = new Client({ connection, namespace });
+    this.#temporal.set(namespace, client);
+    return client;
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await Promise.all(this.parts.map((part) => part.end(signal)));
-    await this.#temporal?.connection.close();
+    await Promise.all([...this.#temporal.values()].map(({ connection }) => connection.close()));
   }
 }

@@ -55,7 +55,7 @@ import {
 /** Time for the work to stop after the deadline has cancelled it, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
 
-/** Default heartbeat time-out of activities, in milliseconds: longer than a short outage of Temporal. */
+/** Default heartbeat time-out of activities of Longhaul's workers, in milliseconds: longer than a short outage of Temporal. */
 const HEARTBEAT_TIMEOUT_MS = 60_000;
 
 export function interceptors(): WorkflowInterceptors {
@@ -180,10 +180,16 @@ function withFinalProgress(result: unknown): unknown {
 
 const scheduleActivity: NonNullable<Outbound['scheduleActivity']> = (input, next) => {
   const options = { ...input.options };
-  options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
+  if (isOwnQueue(options.taskQueue)) options.heartbeatTimeout ??= HEARTBEAT_TIMEOUT_MS;
   options.summary ??= state().stage ?? input.activityType.replaceAll('_', ' ');
   return runActivity(() => next({ ...input, options, headers: { ...input.headers, ...ownHeaders() } }));
 };
+
+/** Whether Longhaul's workers poll a task queue: the workflow's own, and those of its hosts. Others need not heartbeat. */
+function isOwnQueue(taskQueue: string | undefined): boolean {
+  const own = workflowInfo().taskQueue;
+  return taskQueue === undefined || taskQueue === own || taskQueue.startsWith(`${own}:`);
+}
 
 const scheduleLocalActivity: NonNullable<Outbound['scheduleLocalActivity']> = (input, next) =>
   runActivity(() => next({ ...input, headers: { ...input.headers, ...ownHeaders() } }));

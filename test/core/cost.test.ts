@@ -1,0 +1,289 @@
+/**
+ * Cost of each path at Temporal: events and billed actions in history, calls of the server and the worker, calls to visibility.
+ * The figures are those of docs/cost.md, which this test reads.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { historyCost } from '../support/history-cost.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
+import { TemporalProxy } from '../support/temporal-proxy.js';
+import { TestStack } from '../support/test-stack.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
+
+/** Time for which operations are watched; figures are for a minute. */
+const WATCHED_MS = 40_000;
+const MINUTE_MS = 60_000;
+/** Time until watchers have settled: intervals between looks grow at first. */
+const SETTLE_MS = 10_000;
+const VISIBILITY = /^(Count|List|Scan)\w*Workflow/;
+
+/** Row of the table; a cell is a number, or `≤ n`. */
+interface Row {
+  path: string;
+  cells: Record<'events' | 'actions' | 'server' | 'worker' | 'visibility', string>;
+}
+
+/** The table of docs/cost.md. */
+function tableRows(): Map<string, Row['cells']> {
+  const lines = readFileSync(resolve('docs/cost.md'), 'utf8').split('\n');
+  const cellsOf = (line: string) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  const rows = lines.filter((line) => line.startsWith('| ')).map(cellsOf);
+  return new Map(
+    rows.map(([path = '', events = '', actions = '', server = '', worker = '', visibility = '']) => [
+      path,
+      { events, actions, server, worker, visibility },
+    ]),
+  );
+}
+
+/** Expects what was measured to be what the table says. */
+function expectRow(path: string, measured: Record<keyof Row['cells'], number>): void {
+  const cells = tableRows().get(path);
+  const fits = (cell: string, value: number) => {
+    const most = /^≤ (\d+)$/.exec(cell)?.[1];
+    return most === undefined ? cell === String(value) : value <= Number(most);
+  };
+  const wrong = Object.entries(measured).filter(
+    ([column, value]) => !fits(cells?.[column as keyof Row['cells']] ?? 'no such row', value),
+  );
+  expect({ path, wrong, measured }).toEqual({ path, wrong: [], measured });
+}
+
+let stack: TestStack;
+/** The server's connection, and the worker's. */
+let server: TemporalProxy;
+let worker: TemporalProxy;
+let namespace: string;
+
+beforeAll(async () => {
+  [server, worker] = [await TemporalProxy.start(() => undefined), await TemporalProxy.start(() => undefined)];
+  namespace = await newNamespace('cost');
+  const environment = {
+    TEMPORAL_NAMESPACE: namespace,
+    LONGHAUL_PROJECT: resolve('test/core/project'),
+    LONGHAUL_PIPELINE_FOLDERS: resolve('test/core/project/pipelines'),
+    LONGHAUL_SHIPPED_TOOLS: 'false',
+    // The default of a named Temporal.
+    LONGHAUL_HEARTBEAT_SECONDS: '',
+  };
+  stack = await TestStack.serverAlone({ ...environment, TEMPORAL_ADDRESS: server.address });
+  stack.worker({ TEMPORAL_ADDRESS: worker.address });
+  await stack.ready();
+}, PROCESSES_MS * 2);
+afterAll(async () => {
+  await stack?.stop();
+  await server?.close();
+  await worker?.close();
+});
+
+const sum = (counts: Record<string, number>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
+
+/** Calls about an operation since {@link record}, without long polls of the worker for tasks. */
+function callsAbout(token: string) {
+  return { server: sum(server.recordedCalls(token)), worker: sum(worker.recordedCalls(token)) };
+}
+
+function record(): void {
+  server.record();
+  worker.record();
+}
+
+/** Calls to visibility since {@link record}. */
+function visibilityCalls(): number {
+  const calls = [...server.recorded!, ...worker.recorded!];
+  return calls.filter(({ method }) => VISIBILITY.test(method)).length;
+}
+
+/** Waits, by a client of Temporal that isn't counted, until a workflow has closed. */
+async function closed(token: string): Promise<void> {
+  const temporal = await stack.temporal(namespace);
+  await temporal.workflow
+    .getHandle(token)
+    .result()
+    .catch(() => undefined);
+}
+
+async function costOfHistory(token: string) {
+  return historyCost(await stack.temporal(namespace), token);
+}
+
+async function expectOperation(path: string, token: string): Promise<void> {
+  await closed(token);
+  const { events, actions } = await costOfHistory(token);
+  expectRow(path, { events, actions, ...callsAbout(token), visibility: visibilityCalls() });
+}
+
+async function warmUp(tool: string): Promise<void> {
+  await stack.client.until(await stack.client.start(tool), (task) => task.status !== 'submitted');
+  await sleep(2_000);
+}
+
+describe('an operation', () => {
+  test('with one activity', async () => {
+    await warmUp('counted');
+    record();
+    await expectOperation('operation with one activity', await stack.client.start('counted'));
+  });
+
+  test('with one question', async () => {
+    const { client } = stack;
+    await warmUp('asked');
+    record();
+    const token = await client.start('asked');
+    const { inputRequests } = await client.until(token, 'input_required');
+    const polls = sum(server.recordedCalls(token)) - 1;
+    await client.answer(token, Object.keys(inputRequests)[0]!, {
+      action: 'accept',
+      content: { approve: true },
+    });
+    await closed(token);
+    const { events, actions } = await costOfHistory(token);
+    const calls = callsAbout(token);
+    expectRow('operation with one question, answered', {
+      events,
+      actions,
+      server: calls.server - polls,
+      worker: calls.worker,
+      visibility: visibilityCalls(),
+    });
+  });
+
+  test('of a pipeline with one step', async () => {
+    await warmUp('one_step');
+    record();
+    await expectOperation('pipeline with one job of one step', await stack.client.start('one_step'));
+  });
+});
+
+describe('a call', () => {
+  const expectCall = async (path: string, token: string, call: () => Promise<unknown>) => {
+    const before = await costOfHistory(token);
+    record();
+    await call();
+    const after = await costOfHistory(token);
+    expectRow(path, {
+      events: after.events - before.events,
+      actions: after.actions - before.actions,
+      ...callsAbout(token),
+      visibility: visibilityCalls(),
+    });
+  };
+
+  test('that reads', async () => {
+    const { client } = stack;
+    const token = await client.start('counted');
+    await client.until(token, 'completed');
+    // Past the time for which closed records are cached.
+    await sleep(6_000);
+    await expectCall('read of a closed operation', token, () => client.get(token));
+    const running = await client.start('watched');
+    await client.until(running, (task) => task._meta?.['longhaul/progress']);
+    await expectCall('read of a running operation', running, () => client.get(running));
+    await client.request('tasks/cancel', { taskId: running });
+  });
+
+  test('that lists', async () => {
+    const plain = stack.client.with({});
+    record();
+    const { result } = await plain.request('tools/call', { name: 'operation_list' });
+    expect(result.isError).toBeUndefined();
+    expectRow('page of a list', {
+      events: 0,
+      actions: 0,
+      server: server.recorded!.length - visibilityCalls(),
+      worker: 0,
+      visibility: visibilityCalls(),
+    });
+  });
+});
+
+describe('a minute', () => {
+  /** Follows operations, and expects the costs of their rows. */
+  async function expectMinutes(tokens: Map<string, string>, ends: (() => void)[]): Promise<void> {
+    await sleep(SETTLE_MS);
+    record();
+    await sleep(WATCHED_MS);
+    const perMinute = (count: number) => Math.ceil((count * MINUTE_MS) / WATCHED_MS);
+    const visibility = perMinute(visibilityCalls());
+    const measured = [...tokens].map(([path, token]) => ({
+      path,
+      calls: perMinute(callsAbout(token).server),
+      heartbeats: worker.recordedCalls(token)['RecordActivityTaskHeartbeat'] ?? 0,
+    }));
+    for (const end of ends) end();
+    for (const token of tokens.values()) await stack.client.request('tasks/cancel', { taskId: token });
+    for (const { path, calls, heartbeats } of measured)
+      expectRow(path, {
+        events: 0,
+        actions: perMinute(heartbeats),
+        server: calls,
+        worker: perMinute(heartbeats),
+        visibility,
+      });
+  }
+
+  const limitMs = PROCESSES_MS + SETTLE_MS + WATCHED_MS;
+
+  test(
+    'of running work, alone and watched by requests',
+    async () => {
+      const { client, base } = stack;
+      const tokens = new Map<string, string>();
+      const start = async (path: string) => {
+        const token = await client.start('watched');
+        tokens.set(path, token);
+        return token;
+      };
+      const end = new AbortController();
+      await start('running activity, unwatched');
+      const stream = await client.listen({ taskIds: [await start('subscription (2026-07-28)')] });
+      const plain = client.with({});
+      const token = await start('waiting call of a plain tool');
+      const params = { name: 'operation_get', arguments: { token, wait: true, timeout: 60 } };
+      const body = JSON.stringify(plain.envelope('tools/call', params));
+      plain
+        .post(body, plain.headers('tools/call', params), end.signal)
+        .then((response) => response.text())
+        .catch(() => undefined);
+      const job = await start('events of an HTTP job');
+      const events = await fetch(`${base}/v1/jobs/${job}/events`, { signal: end.signal });
+      expect(events.status).toBe(200);
+      events.text().catch(() => undefined);
+      await expectMinutes(tokens, [() => stream.close(), () => end.abort()]);
+    },
+    limitMs,
+  );
+
+  test(
+    'of running work whose session listens, of 2025-11-25 with tasks',
+    async () => {
+      const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25');
+      const stream = await session.listen();
+      const { taskId } = await session.task('watched');
+      await expectMinutes(new Map([['listening session (2025-11-25)', taskId]]), [() => stream.close()]);
+    },
+    limitMs,
+  );
+
+  test(
+    'of running work whose session listens, of two-stage returns',
+    async () => {
+      const capabilities = { experimental: { twoStage: {} } };
+      const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', capabilities);
+      const stream = await session.listen();
+      const { result } = await session.call('watched');
+      await expectMinutes(new Map([['listening session (two-stage)', result.job_id]]), [
+        () => stream.close(),
+      ]);
+    },
+    limitMs,
+  );
+});

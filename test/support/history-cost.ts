@@ -1,0 +1,38 @@
+/** Cost of an operation in Temporal's history. */
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+
+const { EventType } = proto.temporal.api.enums.v1;
+
+/** Events that Temporal Cloud bills as actions (docs.temporal.io, "Temporal Cloud Actions"); heartbeats are not events. */
+const ACTION_EVENTS: ReadonlySet<number> = new Set([
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
+  EventType.EVENT_TYPE_TIMER_STARTED,
+  EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED,
+  EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
+  EventType.EVENT_TYPE_MARKER_RECORDED,
+]);
+
+export interface HistoryCost {
+  events: number;
+  /** Billed actions, without heartbeats. */
+  actions: number;
+  workflowTasks: number;
+  transitions: number;
+}
+
+/** Counts of one operation's history. */
+export async function historyCost(temporal: Client, workflowId: string): Promise<HistoryCost> {
+  const handle = temporal.workflow.getHandle(workflowId);
+  const { events } = await handle.fetchHistory();
+  const { raw } = await handle.describe();
+  const types = (events ?? []).map(({ eventType }) => eventType as number);
+  return {
+    events: types.length,
+    actions: types.filter((type) => ACTION_EVENTS.has(type)).length,
+    workflowTasks: types.filter((type) => type === EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED).length,
+    transitions: Number(raw.workflowExecutionInfo?.stateTransitionCount),
+  };
+}
