@@ -9,7 +9,8 @@ import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
-import { CALL_DEADLINE_MS, isUnreachable, type TemporalClient } from './temporal.js';
+import { isThrottled, isUnreachable } from '../platform/grpc-errors.js';
+import { CALL_DEADLINE_MS, type TemporalClient } from './temporal.js';
 
 /**
  * Answers an input request.
@@ -37,7 +38,8 @@ export async function answerOperation(
     return 'accepted';
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw rejectionError(error);
-    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isUnreachable(error)) {
+    const isUnsent = isUnreachable(error) || isThrottled(error);
+    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isUnsent) {
       // It closed in the meantime: another answer was first, or the work ended.
       const now = await read();
       throw isTerminal(now.status) ? closedError(now) : error;

@@ -13,6 +13,7 @@ import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
+import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
 import { finishDeletion } from './delete.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
@@ -216,7 +217,7 @@ async function callStart(
     ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
-  const start = () =>
+  const start = (memo: StartMemo) =>
     temporal.call((client) =>
       client.workflow.start(operation.workflow, {
         workflowId: operation.workflowId,
@@ -232,12 +233,20 @@ async function callStart(
       }),
     );
   try {
-    await start();
+    await start(memo);
   } catch (error) {
+    if (memo.searchAttributes && isSearchAttributeRefusal(error)) {
+      temporal.withoutSearchAttributes(error);
+      return callStart(
+        temporal,
+        { ...operation, memo: { ...memo, searchAttributes: false } },
+        workflowIdReusePolicy,
+      );
+    }
     // The response may have been lost, not the start: a second start finds the first by its digest.
     const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
     if (!isUnavailable || error instanceof DiskFullError) throw error;
-    await start();
+    await start(memo);
   }
 }
 

@@ -1,26 +1,26 @@
 /** The engine's connection to Temporal: a client that connects in the background, deadlines on calls, LonghaulErrors. */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  Client,
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
+import { Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import type { LoadedDataConverter } from '@temporalio/common';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { NativeConnection } from '@temporalio/worker';
 import { LonghaulError } from '../operations/errors.js';
+import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
-import type { Logger } from '../platform/log.js';
 import {
-  addSearchAttributes,
-  missingSearchAttributes,
-  SEARCH_ATTRIBUTE_NAMES,
-} from '../platform/search-attributes.js';
+  GRPC,
+  isDenied,
+  isGrpcError,
+  isThrottled,
+  isUnreachable,
+  temporalMessage,
+} from '../platform/grpc-errors.js';
+import type { Logger } from '../platform/log.js';
+import { programCommand } from '../platform/program.js';
+import { addSearchAttributes, unusableSearchAttributes } from '../platform/search-attributes.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
-import { connectTemporal } from '../platform/connect-temporal.js';
+import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { withTimeout } from '../platform/with-timeout.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
@@ -30,20 +30,22 @@ export const CALL_DEADLINE_MS = 2_000;
 const DEADLINE_SLACK_MS = 100;
 const OVERDUE = new Error('a call took longer than its deadline');
 
-/** gRPC status codes of calls that may succeed later. */
-const DEADLINE_EXCEEDED = 4;
-const UNAVAILABLE = 14;
-const CANCELLED = 1;
-
 /** Age from which {@link TemporalFacts} are refreshed, and the deadline for reading them, in milliseconds. */
 const FACTS_FRESH_MS = 60_000;
 const FACTS_DEADLINE_MS = 5_000;
+/** Retention that is assumed where the credentials don't allow reading it, in seconds. */
+const ASSUMED_RETENTION_SECONDS = 72 * 3_600;
+/** How long new search attributes may take until Temporal knows them, and the pause between looks, in milliseconds. */
+const NEW_ATTRIBUTES_LIMIT_MS = 10_000;
+const NEW_ATTRIBUTES_POLL_MS = 500;
+
+const WITHOUT_ATTRIBUTES = "lists by them don't work, everything else does";
 
 /** Properties of the namespace and the server. */
 export interface TemporalFacts {
   /** How long the namespace keeps closed workflows, in seconds. */
   retentionSeconds: number;
-  /** Whether Longhaul's search attributes exist. Without them everything works except the lists by them. */
+  /** Whether Longhaul's search attributes can be used. Without them everything works except the lists by them. */
   searchAttributes: boolean;
 }
 
@@ -62,8 +64,9 @@ export class TemporalClient {
   /** Decodes the payloads that describe leaves encoded. */
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;
-  #connection: NativeConnection | undefined;
+  #connection: TemporalConnection | undefined;
   #facts: TemporalFacts | undefined;
+  readonly #warnings = new Set<string>();
   /** Monotonic clock, in milliseconds. */
   #factsReadAtMs = 0;
   #reading: Promise<TemporalFacts> | undefined;
@@ -79,9 +82,9 @@ export class TemporalClient {
    *   they fail with `unavailable`. Default: 0
    */
   constructor(
-    private readonly home: string,
+    private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
+      Partial<Pick<Settings, 'searchAttributes'>>,
     readonly storage: Storage,
-    readonly taskQueue: string,
     private readonly logger: Logger,
     firstConnectionLimitMs = 0,
   ) {
@@ -96,9 +99,14 @@ export class TemporalClient {
 
   async #connect(): Promise<void> {
     try {
-      const { connection, namespace } = await connectTemporal(this.home, this.logger, this.#closing.signal);
-      this.#connection = connection;
-      this.#client = new Client({ connection, namespace, dataConverter: dataConverterOf(this.storage) });
+      const connected = await connectTemporal(this.settings.home, this.logger, this.#closing.signal);
+      const { namespace } = connected;
+      const dataConverter = dataConverterOf(this.storage);
+      const use = (connection: TemporalConnection['current']) =>
+        (this.#client = new Client({ connection, namespace, dataConverter }));
+      this.#connection = connected;
+      use(connected.current);
+      connected.onReplaced(use);
     } catch (error) {
       if (!this.#closing.signal.aborted) this.logger.error({ err: error }, 'connecting to Temporal failed');
     }
@@ -131,6 +139,10 @@ export class TemporalClient {
     return this.client;
   }
 
+  get taskQueue(): string {
+    return this.settings.taskQueue;
+  }
+
   get namespace(): string {
     return this.client.options.namespace;
   }
@@ -139,7 +151,8 @@ export class TemporalClient {
    * Calls Temporal under a deadline.
    *
    * @param deadlineMs in milliseconds. Default: 2,000
-   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, `not_found` if it has no such workflow
+   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, limits or denies the call, `not_found` if it has no such
+   *   workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
     const client = await this.connectedClient();
@@ -150,8 +163,20 @@ export class TemporalClient {
       });
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) throw new LonghaulError('not_found', 'operation not found');
-      if (isDiskFullError(error)) throw new DiskFullError(this.home, error);
+      if (isDiskFullError(error)) throw new DiskFullError(this.settings.home, error);
       if (error === OVERDUE || isUnreachable(error)) throw await this.#unavailable(error);
+      if (isThrottled(error))
+        throw new LonghaulError(
+          'unavailable',
+          `Temporal limits requests at present (${temporalMessage(error)}); operations keep running, try again shortly`,
+          { cause: error },
+        );
+      if (isDenied(error))
+        throw new LonghaulError(
+          'unavailable',
+          `the server's credentials for Temporal don't allow this: ${temporalMessage(error)}`,
+          { cause: error, retryable: false },
+        );
       throw error;
     }
   }
@@ -167,7 +192,8 @@ export class TemporalClient {
   }
 
   async #unavailable(cause: unknown): Promise<LonghaulError> {
-    if (this.#isEmbedded && (await isDiskFull(this.home))) return new DiskFullError(this.home, cause);
+    if (this.#isEmbedded && (await isDiskFull(this.settings.home)))
+      return new DiskFullError(this.settings.home, cause);
     return new LonghaulError(
       'unavailable',
       'Temporal did not answer in time; operations keep running, try again shortly',
@@ -177,8 +203,8 @@ export class TemporalClient {
 
   /** Whether this is the home's embedded Temporal, with its database on the home's disk. */
   get #isEmbedded(): boolean {
-    const address = temporalConnectConfig(this.home)?.connectionOptions.address;
-    return address !== undefined && address === readStackState(this.home).temporalAddress;
+    const address = temporalConnectConfig(this.settings.home)?.connectionOptions.address;
+    return address !== undefined && address === readStackState(this.settings.home).temporalAddress;
   }
 
   /** Properties of this Temporal. Only the first callers wait for them; they are refreshed in the background. */
@@ -191,6 +217,12 @@ export class TemporalClient {
     return this.#facts;
   }
 
+  /** Does without search attributes, since Temporal has refused a start for them; until they can be used. */
+  withoutSearchAttributes(refusal: unknown): void {
+    this.#warnOnce(`${temporalMessage(refusal)}; ${WITHOUT_ATTRIBUTES}`);
+    if (this.#facts) this.#facts = { ...this.#facts, searchAttributes: false };
+  }
+
   /** Concurrent callers share a read. */
   #refreshFacts(): Promise<TemporalFacts> {
     this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
@@ -198,37 +230,87 @@ export class TemporalClient {
   }
 
   async #readFacts(): Promise<TemporalFacts> {
-    const facts = await this.call(async (client) => {
-      const { config } = await client.workflowService.describeNamespace({ namespace: this.namespace });
-      return {
-        retentionSeconds: Number(config?.workflowExecutionRetentionTtl?.seconds ?? 72 * 3600),
-        searchAttributes: this.#facts?.searchAttributes || (await this.#ensureSearchAttributes()),
-      };
-    }, FACTS_DEADLINE_MS);
-    if (!facts.searchAttributes && this.#facts?.searchAttributes !== false) {
-      this.logger.warn(
-        `this Temporal lacks the search attributes ${SEARCH_ATTRIBUTE_NAMES.join(', ')} and they can't be created: ` +
-          `lists by them don't work, everything else does`,
-      );
-    }
-    this.#facts = facts;
+    const [retentionSeconds, searchAttributes] = await Promise.all([
+      this.#readRetention(),
+      this.#facts?.searchAttributes || this.#canUseSearchAttributes(),
+    ]);
+    this.#facts = { retentionSeconds, searchAttributes };
     this.#factsReadAtMs = performance.now();
-    return facts;
+    return this.#facts;
   }
 
-  async #ensureSearchAttributes(): Promise<boolean> {
-    const { operatorService } = this.#connection!;
+  async #readRetention(): Promise<number> {
     try {
-      await addSearchAttributes(operatorService, this.namespace);
-      return true;
-    } catch (error) {
-      if (isUnreachable(error)) throw error;
-      // Another process may have created them at the same time.
-      return missingSearchAttributes(operatorService, this.namespace).then(
-        (names) => names.length === 0,
-        () => false,
+      const { config } = await this.call(
+        (client) => client.workflowService.describeNamespace({ namespace: this.namespace }),
+        FACTS_DEADLINE_MS,
       );
+      return Number(config?.workflowExecutionRetentionTtl?.seconds ?? ASSUMED_RETENTION_SECONDS);
+    } catch (error) {
+      if (isGrpcError(error, GRPC.notFound)) throw this.#noNamespace(error);
+      if (!isDenied(error)) throw error;
+      const hours = ASSUMED_RETENTION_SECONDS / 3_600;
+      this.#warnOnce(`the credentials may not read the namespace's retention; ${hours} hours are assumed`);
+      return this.#facts?.retentionSeconds ?? ASSUMED_RETENTION_SECONDS;
     }
+  }
+
+  /** Looks at visibility, and creates missing search attributes first if the settings ask for that. */
+  async #canUseSearchAttributes(): Promise<boolean> {
+    if (this.settings.searchAttributes === 'off') return false;
+    const areNew = this.settings.searchAttributes === 'create' && (await this.#createSearchAttributes());
+    const limitMs = performance.now() + (areNew ? NEW_ATTRIBUTES_LIMIT_MS : 0);
+    for (;;) {
+      try {
+        const unusable = await this.call(
+          ({ workflowService }) => unusableSearchAttributes(workflowService, this.namespace),
+          FACTS_DEADLINE_MS,
+        );
+        if (unusable.length === 0) return true;
+        if (performance.now() > limitMs) {
+          this.#warnOnce(
+            `search attributes can't be used: ${unusable.map(({ name, reason }) => `${name} (${reason})`).join(', ')}; ` +
+              `${WITHOUT_ATTRIBUTES}; \`${programCommand()} doctor --fix\` creates missing ones`,
+          );
+          return false;
+        }
+      } catch (error) {
+        // Nobody knows whether they can be used: a start that is refused for them is repeated without them.
+        if (isDenied(error))
+          this.#warnOnce(
+            `the credentials may not read visibility (${temporalMessage(error)}): lists don't work`,
+          );
+        return !isGrpcError(error, GRPC.unimplemented);
+      }
+      await delay(NEW_ATTRIBUTES_POLL_MS);
+    }
+  }
+
+  /** @returns whether some were created */
+  async #createSearchAttributes(): Promise<boolean> {
+    try {
+      return await this.call(
+        () => addSearchAttributes(this.#connection!.current.operatorService, this.namespace),
+        FACTS_DEADLINE_MS,
+      );
+    } catch (error) {
+      this.#warnOnce(`search attributes can't be created: ${temporalMessage(error)}`);
+      return false;
+    }
+  }
+
+  #noNamespace(cause: unknown): LonghaulError {
+    return new LonghaulError(
+      'unavailable',
+      `Temporal has no namespace "${this.namespace}"; create it, or set TEMPORAL_NAMESPACE to one that exists`,
+      { cause },
+    );
+  }
+
+  #warnOnce(warning: string): void {
+    if (this.#warnings.has(warning)) return;
+    this.#warnings.add(warning);
+    this.logger.warn(warning);
   }
 
   /** Readiness problems, one line each; empty if calls would work. */
@@ -260,16 +342,3 @@ export class TemporalClient {
 
 /** Age from which a poller counts as gone, in seconds: a poll lasts 60 s at most. */
 const POLLER_SECONDS = 70;
-
-/** Whether a call failed because Temporal is unreachable or did not answer in time. */
-export function isUnreachable(error: unknown): boolean {
-  for (
-    let at: unknown = error;
-    at instanceof Error || (typeof at === 'object' && at !== null);
-    at = (at as Error).cause
-  ) {
-    if (isGrpcServiceError(at) && [DEADLINE_EXCEEDED, UNAVAILABLE, CANCELLED].includes(at.code)) return true;
-    if (/transport error|tcp connect error|Timeout expired/i.test((at as Error).message ?? '')) return true;
-  }
-  return false;
-}

@@ -7,7 +7,9 @@ import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { CLOSING_EVENTS } from './history.js';
-import { isUnreachable, type TemporalClient } from './temporal.js';
+import { isThrottled, isUnreachable } from '../platform/grpc-errors.js';
+import { withJitter } from '../platform/jitter.js';
+import type { TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -16,7 +18,9 @@ const FIRST_TICK_MS = 2_000;
 const LONGEST_TICK_MS = 5_000;
 /** Deadline of a long poll, in milliseconds. Temporal itself ends one after about 20 s. */
 const POLL_DEADLINE_MS = 70_000;
+/** First and longest pause after a failed long poll, and the pause after a failed read, in milliseconds. */
 const RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 15_000;
 
 /** Events that change a record. Progress writes no events. */
 const CHANGING_EVENTS: ReadonlySet<number> = new Set([
@@ -199,6 +203,7 @@ class Watch {
   /** Polls the history from its beginning, then for each new event; continues with the next run. */
   async #follow(): Promise<void> {
     let nextPageToken: Uint8Array | undefined;
+    let retryMs = RETRY_MS;
     do {
       try {
         const { client } = this.temporal;
@@ -212,16 +217,21 @@ class Watch {
         );
         const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
         nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
+        retryMs = RETRY_MS;
         if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
         // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
         if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
           continue;
       } catch (error) {
-        nextPageToken = undefined;
-        // Watchers get the error from their next read.
-        if (!isUnreachable(error)) this.#notify();
+        // A limit is no news of this workflow, and would only meet the reads of its watchers.
+        if (isThrottled(error)) retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
+        else {
+          nextPageToken = undefined;
+          // Watchers get the error from their next read.
+          if (!isUnreachable(error)) this.#notify();
+        }
       }
-      if (this.#watchers.size > 0) await delay(RETRY_MS);
+      if (this.#watchers.size > 0) await delay(withJitter(retryMs));
     } while (this.#watchers.size > 0);
     this.onUnused();
   }

@@ -113,12 +113,6 @@ export async function createEngine(
 ): Promise<Engine> {
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
-  const temporal = new TemporalClient(
-    settings.home,
-    storage,
-    settings.taskQueue,
-    logger,
-    firstConnectionLimitMs,
-  );
+  const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs);
   return new Engine(temporal, tools, loadSecret(settings.home), storage, settings.dataFolders);
 }

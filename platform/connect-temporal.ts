@@ -1,20 +1,96 @@
 /**
  * Connects to Temporal with retries: a process can start while Temporal is down, logs that, and recovers. Clients use
- * Temporal's native connection too, at half the CPU of the pure-JavaScript one.
+ * Temporal's native connection too, at half the CPU of the pure-JavaScript one. API keys and certificates are read again while
+ * the process runs.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 // The package's index loads the whole worker, with webpack and RxJS: a fifth of the server's start-up time.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { temporalMessage } from './grpc-errors.js';
 import type { Logger } from './log.js';
 import { temporalConnectConfig } from './temporal-address.js';
 import { installRuntime } from './temporal-runtime.js';
 
 /** Pause between attempts to connect, in milliseconds. */
 const RETRY_MS = 500;
+/** Interval at which the connection's settings are read again, in milliseconds. */
+const RENEWAL_INTERVAL_MS = 30_000;
+/** How long a replaced connection stays open for the calls that it has, in milliseconds: longer than a long poll. */
+const REPLACED_GRACE_MS = 90_000;
 
-export interface ConnectedTemporal {
-  connection: NativeConnection;
-  namespace: string;
+type ConnectOptions = ClientConnectConfig['connectionOptions'];
+
+/** A connection that is replaced when its address, API key or certificates change. */
+export class TemporalConnection {
+  readonly #listeners = new Set<(connection: NativeConnection) => void>();
+  readonly #replaced = new Set<NativeConnection>();
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  /** @param options those that the connection was made with */
+  constructor(
+    private readonly home: string,
+    private readonly logger: Logger,
+    readonly namespace: string,
+    private connection: NativeConnection,
+    private options: ConnectOptions,
+  ) {
+    this.#timer = setInterval(() => void this.renew(), RENEWAL_INTERVAL_MS).unref();
+  }
+
+  /** The connection for a call now. */
+  get current(): NativeConnection {
+    return this.connection;
+  }
+
+  /** Calls the listener with each connection that replaces another. */
+  onReplaced(listener: (connection: NativeConnection) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Reads the settings again, and applies what has changed. A failure leaves the connection as it is. */
+  async renew(): Promise<void> {
+    try {
+      const options = temporalConnectConfig(this.home)?.connectionOptions;
+      if (this.#isClosed || !options || isDeepStrictEqual(options, this.options)) return;
+      const { apiKey, ...others } = options;
+      const { apiKey: _apiKey, ...before } = this.options;
+      const isKeyAlone = isDeepStrictEqual(others, before);
+      if (isKeyAlone && typeof apiKey === 'string') await this.connection.setApiKey(apiKey);
+      else await this.#replace(options);
+      this.options = options;
+      this.logger.info(
+        isKeyAlone ? 'the API key for Temporal has changed' : 'the connection to Temporal was replaced',
+      );
+    } catch (error) {
+      this.logger.warn(
+        { err: error },
+        `changed settings of the connection to Temporal can't be used: ${temporalMessage(error)}`,
+      );
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await Promise.all([this.connection, ...this.#replaced].map((connection) => connection.close()));
+  }
+
+  async #replace(options: ConnectOptions): Promise<void> {
+    const before = this.connection;
+    this.connection = await NativeConnection.connect(options);
+    for (const listener of this.#listeners) listener(this.connection);
+    this.#replaced.add(before);
+    setTimeout(() => {
+      if (this.#isClosed) return;
+      this.#replaced.delete(before);
+      before
+        .close()
+        .catch((error: unknown) => this.logger.debug({ err: error }, 'closing a connection failed'));
+    }, REPLACED_GRACE_MS).unref();
+  }
 }
 
 /**
@@ -27,21 +103,26 @@ export async function connectTemporal(
   home: string,
   logger: Logger,
   signal?: AbortSignal,
-): Promise<ConnectedTemporal> {
+): Promise<TemporalConnection> {
   installRuntime(logger);
   let said = '';
   for (;;) {
     signal?.throwIfAborted();
-    const config = temporalConnectConfig(home);
     let problem: string;
-    if (!config) problem = 'no Temporal is named (TEMPORAL_ADDRESS) and none runs in this home';
-    else {
-      try {
-        const connection = await NativeConnection.connect(config.connectionOptions);
-        return { connection, namespace: config.namespace ?? 'default' };
-      } catch (error) {
-        problem = `no Temporal at ${config.connectionOptions.address}: ${error instanceof Error ? error.message : String(error)}`;
+    try {
+      const config = temporalConnectConfig(home);
+      if (!config) problem = 'no Temporal is named (TEMPORAL_ADDRESS) and none runs in this home';
+      else {
+        const { connectionOptions, namespace = 'default' } = config;
+        try {
+          const connection = await NativeConnection.connect(connectionOptions);
+          return new TemporalConnection(home, logger, namespace, connection, connectionOptions);
+        } catch (error) {
+          problem = `no Temporal at ${connectionOptions.address}: ${temporalMessage(error)}`;
+        }
       }
+    } catch (error) {
+      problem = `the settings of the connection to Temporal can't be read: ${temporalMessage(error)}`;
     }
     if (problem !== said) logger.warn(`${problem}; trying again`);
     said = problem;

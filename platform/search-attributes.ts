@@ -1,10 +1,19 @@
-/** Creates Longhaul's search attributes in a namespace. */
+/**
+ * Longhaul's search attributes in a namespace. Whether they can be used is asked of visibility, as any client may; creating them
+ * needs the operator service, which Temporal Cloud and clusters with an authorizer refuse.
+ */
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { GRPC, isGrpcError, temporalMessage } from './grpc-errors.js';
 
 /** `Keyword` of temporal.api.enums.v1.IndexedValueType. */
 const KEYWORD = 2;
 
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTES);
+
+/** The method used of Temporal's workflow service, from any kind of connection. */
+interface WorkflowService {
+  countWorkflowExecutions(request: { namespace: string; query: string }): Promise<unknown>;
+}
 
 /** The methods used of Temporal's operator service, from any kind of connection. */
 interface OperatorService {
@@ -17,13 +26,39 @@ interface OperatorService {
   }): Promise<unknown>;
 }
 
-/** Longhaul's search attributes that are missing in the namespace. */
-export async function missingSearchAttributes(
-  operator: OperatorService,
+/** A search attribute that can't be used. */
+export interface UnusableAttribute {
+  name: string;
+  /** Temporal's words for the reason. */
+  reason: string;
+}
+
+/**
+ * Longhaul's search attributes that can't be used: missing in the namespace, or of a type other than Keyword. One call to
+ * visibility if all can be used, else one more for each.
+ */
+export async function unusableSearchAttributes(
+  service: WorkflowService,
   namespace: string,
-): Promise<string[]> {
-  const { customAttributes } = await operator.listSearchAttributes({ namespace });
-  return SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
+): Promise<UnusableAttribute[]> {
+  const reasonAgainst = async (names: readonly string[]) => {
+    // Only Keyword has this operator; SQL visibility accepts it for numbers too, whose values starts then refuse.
+    const query = names.map((name) => `${name} STARTS_WITH '-'`).join(' AND ');
+    try {
+      await service.countWorkflowExecutions({ namespace, query });
+      return undefined;
+    } catch (error) {
+      if (!isGrpcError(error, GRPC.invalidArgument)) throw error;
+      return temporalMessage(error);
+    }
+  };
+  if ((await reasonAgainst(SEARCH_ATTRIBUTE_NAMES)) === undefined) return [];
+  const unusable: UnusableAttribute[] = [];
+  for (const name of SEARCH_ATTRIBUTE_NAMES) {
+    const reason = await reasonAgainst([name]);
+    if (reason !== undefined) unusable.push({ name, reason });
+  }
+  return unusable;
 }
 
 /**
@@ -32,9 +67,18 @@ export async function missingSearchAttributes(
  * @returns whether any was missing
  */
 export async function addSearchAttributes(operator: OperatorService, namespace: string): Promise<boolean> {
-  const missing = await missingSearchAttributes(operator, namespace);
+  const { customAttributes } = await operator.listSearchAttributes({ namespace });
+  const missing = SEARCH_ATTRIBUTE_NAMES.filter((name) => !(name in (customAttributes ?? {})));
   if (missing.length === 0) return false;
   const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]));
   await operator.addSearchAttributes({ namespace, searchAttributes });
   return true;
+}
+
+/** Whether Temporal refused a start for its search attributes: they are missing, or of another type. */
+export function isSearchAttributeRefusal(error: unknown): boolean {
+  const message = temporalMessage(error);
+  return (
+    isGrpcError(error, GRPC.invalidArgument) && /search attribute/i.test(message) && !/limit/.test(message)
+  );
 }

@@ -57,7 +57,8 @@ export function temporalConnectConfig(
 ): ClientConnectConfig | undefined {
   if (usesExternalTemporal(environment)) {
     const overrideEnvVars = Object.fromEntries(
-      Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+      // An empty variable counts as unset.
+      Object.entries(environment).filter((entry): entry is [string, string] => Boolean(entry[1])),
     );
     const profile = environment['TEMPORAL_PROFILE'];
     return loadClientConnectConfig({ ...(profile ? { profile } : { disableFile: true }), overrideEnvVars });

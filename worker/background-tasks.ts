@@ -1,11 +1,11 @@
 /** Background tasks of a worker: reporting steps whose worker has died, and removing leftover files. */
 import { Client } from '@temporalio/client';
-import type { NativeConnection } from '@temporalio/worker';
 import { contactWatch, type ContactWatch } from '../activities/runtime/contact.js';
 import { recoverSteps } from '../activities/pipeline/recovery.js';
 import { sweepWorkspaces } from '../activities/pipeline/sweep.js';
 import type { ReportOutcome } from '../activities/runtime/outcome.js';
 import type { Settings } from '../platform/config.js';
+import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
@@ -17,10 +17,13 @@ const SWEEP_INTERVAL_MS = 600_000;
 const STORAGE_SWEEP_INTERVAL_MS = 6 * 3600_000;
 
 /** Watches this process's contact with Temporal, with a call that the frontend answers alone. */
-export function temporalContact(connection: NativeConnection): ContactWatch {
-  return contactWatch((deadlineMs) =>
-    connection.withDeadline(Date.now() + deadlineMs, () => connection.workflowService.getSystemInfo({})),
-  );
+export function temporalContact(temporal: TemporalConnection): ContactWatch {
+  return contactWatch((deadlineMs) => {
+    const connection = temporal.current;
+    return connection.withDeadline(Date.now() + deadlineMs, () =>
+      connection.workflowService.getSystemInfo({}),
+    );
+  });
 }
 
 /**
@@ -30,26 +33,24 @@ export function temporalContact(connection: NativeConnection): ContactWatch {
 export function startBackgroundTasks(
   settings: Settings,
   storage: Storage,
-  {
-    connection,
-    namespace,
-    reportOutcome,
-  }: { connection: NativeConnection; namespace: string; reportOutcome: ReportOutcome },
+  { temporal, reportOutcome }: { temporal: TemporalConnection; reportOutcome: ReportOutcome },
   logger: Logger,
 ): () => void {
-  const client = new Client({ connection, namespace, dataConverter: dataConverterOf(storage) });
+  const { namespace } = temporal;
+  const dataConverter = dataConverterOf(storage);
+  const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
   const end = [
     every(RECOVERY_INTERVAL_MS, logger, async () => {
       const count = await recoverSteps({ settings, storage, namespace, reportOutcome });
       if (count) logger.info({ count }, 'reported steps whose worker had died');
     }),
-    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, client)),
+    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);
       if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');
     }),
     every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {
-      const count = await sweepStorage(storage, client);
+      const count = await sweepStorage(storage, clientNow());
       if (count) logger.info({ count }, 'removed what storage held of purged operations');
     }),
   ];

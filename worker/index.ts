@@ -38,7 +38,7 @@ export interface RunningWorker {
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
   const loadedSinceMs = Date.now();
-  const [bundle, activities, { connection, namespace }] = await Promise.all([
+  const [bundle, activities, temporal] = await Promise.all([
     bundleInChildProcess(settings, { leavesOut: true }),
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
@@ -46,13 +46,13 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
+  const { namespace } = temporal;
   const storage = storageOf(settings);
-  const contact = temporalContact(connection);
+  const contact = temporalContact(temporal);
   const dataConverter = dataConverterOf(storage);
   const identity = workerIdentity(hostId(settings.home));
   const reportOutcome = outcomeReporter({
-    connection,
-    namespace,
+    temporal,
     identity,
     dataConverter: loadDataConverter(dataConverter),
     stopping: stopping.signal,
@@ -62,7 +62,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const loggers = new OperationLoggers(logs, logger);
   const shared: SharedOptions = {
     identity,
-    connection,
+    connection: temporal.current,
     namespace,
     activities: { default: activities.dispatch },
     dataConverter,
@@ -72,8 +72,11 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     sinks: loggers.workflowSinks(),
   };
   const workers = await createActivityWorkers(settings, shared);
+  temporal.onReplaced((connection) => {
+    for (const worker of workers) worker.connection = connection;
+  });
   const host = new WorkflowHost(
-    async () => (await connectTemporal(settings.home, logger, stopping.signal)).connection,
+    () => connectTemporal(settings.home, logger, stopping.signal),
     (codePath, own) => createWorkflowWorker(settings, codePath, { ...shared, connection: own }),
   );
   await host.run(bundle.codePath);
@@ -83,9 +86,9 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     host.stop();
   };
   const running = [...workers.map((worker) => worker.run()), host.done];
-  const endChores = startBackgroundTasks(settings, storage, { connection, namespace, reportOutcome }, logger);
-  const client = new Client({ connection, namespace, dataConverter });
-  const replays = new ReplayCheck(client, settings.taskQueue, dataConverter);
+  const endChores = startBackgroundTasks(settings, storage, { temporal, reportOutcome }, logger);
+  const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
+  const replays = new ReplayCheck(clientNow, settings.taskQueue, dataConverter);
   const run = (codePath: string) => host.run(codePath);
   const workflows = new WorkflowCode({ settings, logger, run, replays }, bundle);
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
@@ -93,7 +96,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     endChores();
     endFollowing();
     await logs.close();
-    return connection.close();
+    return temporal.close();
   });
   done.catch(() => undefined);
   logger.info({ taskQueue: settings.taskQueue, namespace }, 'worker runs');

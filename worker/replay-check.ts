@@ -22,7 +22,8 @@ export interface ReplayFailure {
 
 export class ReplayCheck {
   constructor(
-    private readonly client: Client,
+    /** The client of the connection as it is now. */
+    private readonly client: () => Client,
     private readonly taskQueue: string,
     private readonly dataConverter: DataConverter,
   ) {}
@@ -42,7 +43,7 @@ export class ReplayCheck {
     for (const type of [...missing, ...changed]) {
       const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ExecutionStatus = 'Running'`;
       let countOfType = 0;
-      for await (const { workflowId, runId } of this.client.workflow.list({
+      for await (const { workflowId, runId } of this.client().workflow.list({
         query,
         pageSize: LIMIT_PER_TYPE,
       })) {
@@ -59,7 +60,7 @@ export class ReplayCheck {
   /** Whether any of the workflows is still open. */
   async areOpen(failures: readonly ReplayFailure[]): Promise<boolean> {
     for (const { workflowId } of failures) {
-      const description = await findWorkflow(this.client, workflowId);
+      const description = await findWorkflow(this.client(), workflowId);
       if (description?.status.name === 'RUNNING') return true;
     }
     return false;
@@ -67,7 +68,7 @@ export class ReplayCheck {
 
   /** The nondeterminism error of a replay; undefined if the workflow replays or fails with another error. */
   async #mismatch(codePath: string, workflowId: string, runId: string): Promise<string | undefined> {
-    const history = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+    const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
     // A workflow that hasn't run yet replays with any code.
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes)) return undefined;
     const options: ReplayWorkerOptions = { workflowBundle: { codePath }, dataConverter: this.dataConverter };

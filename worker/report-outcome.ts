@@ -14,9 +14,10 @@ import {
   walkRespondActivityTaskCompletedRequest,
   walkRespondActivityTaskFailedRequest,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { NativeConnection } from '@temporalio/worker';
 import type { ActivityOutcome, EndedActivity, ReportOutcome } from '../activities/runtime/outcome.js';
+import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { isDiskFullError } from '../platform/disk.js';
+import { GRPC, isGrpcError, isThrottled } from '../platform/grpc-errors.js';
 import { withJitter } from '../platform/jitter.js';
 import type { Logger } from '../platform/log.js';
 
@@ -28,15 +29,10 @@ const LONGEST_PAUSE_MS = 2_000;
 /** Time for open reports once the worker stops, in milliseconds. */
 const STOPPING_LIMIT_MS = 3_000;
 
-/** gRPC status codes. */
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
-const RESOURCE_EXHAUSTED = 8;
-const UNIMPLEMENTED = 12;
+type WorkflowService = TemporalConnection['current']['workflowService'];
 
 export interface ReportOptions {
-  connection: NativeConnection;
-  namespace: string;
+  temporal: TemporalConnection;
   /** Name of this worker in the history. */
   identity: string;
   /** With external storage. */
@@ -76,16 +72,17 @@ async function untilReported(
   options: ReportOptions,
   isOver: () => boolean,
 ): Promise<boolean> {
-  const { connection, logger } = options;
-  let send: (() => Promise<unknown>) | undefined;
+  const { temporal, logger } = options;
+  let send: ((service: WorkflowService) => Promise<unknown>) | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; !isOver(); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
-      send ??= await prepare(ended, outcome, options);
-      await connection.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, send);
+      const report = (send ??= await prepare(ended, outcome, options));
+      const { current } = temporal;
+      await current.withDeadline(Date.now() + ATTEMPT_LIMIT_MS, () => report(current.workflowService));
       return true;
     } catch (error) {
       // The attempt has timed out, the workflow has closed, or an earlier report had arrived.
-      if (isGrpcServiceError(error) && error.code === NOT_FOUND) return true;
+      if (isGrpcError(error, GRPC.notFound)) return true;
       if (!isTransient(error)) return false;
       if (pauseMs === FIRST_PAUSE_MS)
         logger.info(
@@ -103,31 +100,31 @@ async function untilReported(
 async function prepare(
   { taskToken, workflowId, runId, lastReport }: EndedActivity,
   outcome: ActivityOutcome,
-  { connection: { workflowService }, namespace, identity, dataConverter }: ReportOptions,
-): Promise<() => Promise<unknown>> {
+  { temporal: { namespace }, identity, dataConverter }: ReportOptions,
+): Promise<(service: WorkflowService) => Promise<unknown>> {
   const initialTarget = { kind: 'workflow' as const, namespace, id: workflowId, runId };
   const offloading = extstoreStoreOptions(dataConverter.externalStorage!, { initialTarget });
   const common = { namespace, identity, taskToken };
   const lastHeartbeatDetails = { payloads: (await encodeToPayloads(dataConverter, lastReport))! };
   if (outcome.status === 'canceled') {
     const request = { ...common, ...(lastReport ? { details: lastHeartbeatDetails } : {}) };
-    return () => workflowService.respondActivityTaskCanceled(request);
+    return (service) => service.respondActivityTaskCanceled(request);
   }
   if (outcome.status === 'failed') {
     const failure = await encodeErrorToFailure(dataConverter, ensureApplicationFailure(outcome.error));
     const request = { ...common, failure, ...(lastReport ? { lastHeartbeatDetails } : {}) };
     await visit(request, walkRespondActivityTaskFailedRequest, offloading);
-    return () => workflowService.respondActivityTaskFailed(request);
+    return (service) => service.respondActivityTaskFailed(request);
   }
   const result = { payloads: (await encodeToPayloads(dataConverter, outcome.result))! };
   const request = { ...common, result };
   await visit(request, walkRespondActivityTaskCompletedRequest, offloading);
-  return () => workflowService.respondActivityTaskCompleted(request);
+  return (service) => service.respondActivityTaskCompleted(request);
 }
 
 /** Whether the same report can succeed later. */
 function isTransient(error: unknown): boolean {
   if (!isGrpcServiceError(error)) return isDiskFullError(error);
-  const isTooLarge = error.code === RESOURCE_EXHAUSTED && /message .*larger than max/.test(error.message);
-  return !isTooLarge && ![INVALID_ARGUMENT, UNIMPLEMENTED].includes(error.code);
+  const isTooLarge = isGrpcError(error, GRPC.resourceExhausted) && !isThrottled(error);
+  return !isTooLarge && !isGrpcError(error, GRPC.invalidArgument, GRPC.unimplemented);
 }

@@ -4,6 +4,7 @@
  * one Worker of a kind for a connection and task queue.
  */
 import type { NativeConnection, Worker } from '@temporalio/worker';
+import type { TemporalConnection } from '../platform/connect-temporal.js';
 
 interface Running {
   worker: Worker;
@@ -18,7 +19,7 @@ export class WorkflowHost {
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
 
   constructor(
-    private readonly connect: () => Promise<NativeConnection>,
+    private readonly connect: () => Promise<TemporalConnection>,
     private readonly createWorker: (codePath: string, connection: NativeConnection) => Promise<Worker>,
   ) {
     this.done.catch(() => undefined);
@@ -30,16 +31,17 @@ export class WorkflowHost {
    * @throws when the Worker can't be created; then the previous one keeps running
    */
   async run(codePath: string): Promise<void> {
-    const connection = await this.connect();
+    const temporal = await this.connect();
     let worker: Worker;
     try {
-      worker = await this.createWorker(codePath, connection);
+      worker = await this.createWorker(codePath, temporal.current);
     } catch (error) {
-      await connection.close();
+      await temporal.close();
       throw error;
     }
+    temporal.onReplaced((connection) => (worker.connection = connection));
     const before = this.#current;
-    const ended = worker.run().finally(() => connection.close());
+    const ended = worker.run().finally(() => temporal.close());
     const running = { worker, ended };
     this.#current = running;
     ended.then(

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { delimiter, dirname, join, relative } from 'node:path';
+import type { Connection } from '@temporalio/client';
 import { defined } from '../../operations/defined.js';
 import {
   findConfigFile,
@@ -140,8 +141,13 @@ export async function checkDatabase({ home }: Settings): Promise<Finding> {
   }
 }
 
-/** Whether Temporal answers, and whether a worker polls it. */
-export async function checkTemporal({ home, taskQueue }: Settings): Promise<Finding[]> {
+/**
+ * Whether Temporal answers, has the search attributes, and is polled by a worker.
+ *
+ * @param fix whether missing search attributes are created
+ */
+export async function checkTemporal(settings: Settings, fix: boolean): Promise<Finding[]> {
+  const { home, taskQueue } = settings;
   const check = 'temporal';
   const config = temporalConnectConfig(home);
   if (!config) {
@@ -166,7 +172,11 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
         const pollers = await pollersOf(new Client({ connection, namespace }), taskQueue, 'workflows');
         const live = pollers.filter(({ polledAt }) => Date.now() - polledAt.getTime() < POLL_INTERVAL_MS);
-        return [ok(check, detail), workerFinding(taskQueue, live.length)];
+        return [
+          ok(check, detail),
+          await checkSearchAttributes(connection, namespace, settings, fix),
+          workerFinding(taskQueue, live.length),
+        ];
       });
     } finally {
       await connection.close();
@@ -175,6 +185,52 @@ export async function checkTemporal({ home, taskQueue }: Settings): Promise<Find
     const detail = `${address}, namespace ${namespace}: ${(error as Error).message}`;
     return [fail(check, detail, 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE')];
   }
+}
+
+/** Whether lists work. Missing search attributes are a warning: all but lists works without them. */
+async function checkSearchAttributes(
+  { workflowService, operatorService }: Connection,
+  namespace: string,
+  settings: Settings,
+  fix: boolean,
+): Promise<Finding> {
+  const check = 'search attributes';
+  if (settings.searchAttributes === 'off') return ok(check, 'off by the settings: no lists of operations');
+  const [{ addSearchAttributes, unusableSearchAttributes }, { temporalMessage }] = await Promise.all([
+    import('../../platform/search-attributes.js'),
+    import('../../platform/grpc-errors.js'),
+  ]);
+  let refusal = '';
+  try {
+    if (fix && (await addSearchAttributes(operatorService, namespace)))
+      return ok(check, 'created; Temporal may take up to a minute until lists work');
+  } catch (error) {
+    refusal = `can't be created: ${temporalMessage(error)}; `;
+  }
+  try {
+    const unusable = await unusableSearchAttributes(workflowService, namespace);
+    if (unusable.length === 0) return ok(check, 'in place');
+    const names = unusable.map(({ name }) => name);
+    const reasons = unusable.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+    return {
+      check,
+      status: 'warn',
+      detail: `${refusal}no lists of operations. ${reasons}`,
+      advice: `${programCommand()} doctor --fix, with an operator's rights; or ${creationCommands(names, namespace)}`,
+    };
+  } catch (error) {
+    return { check, status: 'warn', detail: `visibility can't be read: ${temporalMessage(error)}` };
+  }
+}
+
+/** Commands that create search attributes, of Temporal's CLI and of Temporal Cloud's. */
+function creationCommands(names: readonly string[], namespace: string): string {
+  const own = names.flatMap((name) => ['--name', name, '--type', 'Keyword']).join(' ');
+  const cloud = names.map((name) => `--search-attribute "${name}=Keyword"`).join(' ');
+  return (
+    `temporal operator search-attribute create --namespace ${namespace} ${own}; ` +
+    `on Temporal Cloud, tcld namespace search-attributes add --namespace ${namespace} ${cloud}`
+  );
 }
 
 function workerFinding(taskQueue: string, count: number): Finding {

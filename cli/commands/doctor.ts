@@ -9,6 +9,7 @@ import { settingsOf } from '../settings-flags.js';
 /** `longhaul doctor`. */
 export function registerDoctor(program: Command): void {
   const command = clientCommand(program, 'doctor', 'check that everything needed is in place');
+  command.option('--fix', 'create missing search attributes in the namespace');
   const run = async () => {
     const findings = await examine(command);
     const ok = findings.every(({ status }) => status !== 'fail');
@@ -32,7 +33,7 @@ async function examine(command: Command): Promise<Finding[]> {
           checks.checkDisk(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
-          checks.checkTemporal(settings),
+          checks.checkTemporal(settings, command.opts<{ fix?: boolean }>().fix === true),
         ]),
     checks.checkServer(await urlOf(command, settings)),
   ]);

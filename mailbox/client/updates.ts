@@ -5,7 +5,6 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  isGrpcServiceError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
@@ -13,7 +12,8 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError } from '../../operations/errors.js';
 import { withJitter } from '../../platform/jitter.js';
-import { isUnreachable, type TemporalClient } from '../../engine/temporal.js';
+import type { TemporalClient } from '../../engine/temporal.js';
+import { GRPC, isGrpcError, isUnreachable } from '../../platform/grpc-errors.js';
 import { Slots } from './slots.js';
 
 /** Deadline of a call before it is sent again, in milliseconds, with its time in the worker's queue. */
@@ -29,11 +29,6 @@ const LONGEST_RETRY_MS = 1_000;
 const CONCURRENCY = 32;
 /** Maximum concurrent calls per workflow from this process; Temporal accepts ten updates per workflow in all. */
 const CONCURRENCY_PER_WORKFLOW = 4;
-
-/** gRPC status codes of updates that met the end of a run or of a workflow task, or exceeded Temporal's limit of ten. */
-const RESOURCE_EXHAUSTED = 8;
-export const FAILED_PRECONDITION = 9;
-const ABORTED = 10;
 
 export class Updates {
   readonly #all = new Slots(CONCURRENCY);
@@ -110,10 +105,6 @@ function isTransient(error: unknown): boolean {
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
     // The run ended before it completed the update; the next run accepts it.
     return error.cause.type === 'AcceptedUpdateCompletedWorkflow';
-  return isGrpcError(error, [RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED]);
-}
-
-export function isGrpcError(error: unknown, codes: number[]): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return isGrpcServiceError(cause) && codes.includes(cause.code);
+  // The end of a run or of a workflow task, or Temporal's limit of ten.
+  return isGrpcError(error, GRPC.resourceExhausted, GRPC.failedPrecondition, GRPC.aborted);
 }

@@ -17,7 +17,8 @@ import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { DirectoryInput, DirectoryMemo, InboxInput, InboxMemo, Publication } from '../state.js';
 import { DIRECTORY_WORKFLOW, INBOX_WORKFLOW, MAILBOX_MEMO, publicationQuery, type Refusal } from '../wire.js';
 import type { TemporalClient } from '../../engine/temporal.js';
-import { FAILED_PRECONDITION, isGrpcError, Updates } from './updates.js';
+import { GRPC, isGrpcError } from '../../platform/grpc-errors.js';
+import { Updates } from './updates.js';
 
 /** Deadline of a query, in milliseconds, with its time in the worker's queue. */
 const QUERY_DEADLINE_MS = 10_000;
@@ -191,7 +192,7 @@ export class MailboxWorkflows {
       this.#queries.set(key, pending);
     }
     return pending.catch((error: unknown) => {
-      if (isGrpcError(error, [FAILED_PRECONDITION]))
+      if (isGrpcError(error, GRPC.failedPrecondition))
         throw new LonghaulError('unavailable', 'no worker is available; try again shortly', { cause: error });
       return undefinedIf('not_found')(error);
     });

@@ -35,7 +35,7 @@ const engineOver = (connection: TemporalClient) =>
   new Engine(connection, new Tools(tools, [], createLogger('test', 'warn')), secret, storage);
 beforeAll(async () => {
   parts = await TestStack.start();
-  temporal = new TemporalClient(home, storage, parts.taskQueue, createLogger('test', 'warn'));
+  temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, createLogger('test', 'warn'));
   engine = engineOver(temporal);
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
 });

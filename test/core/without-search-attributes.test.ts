@@ -1,37 +1,53 @@
+/** Namespaces whose search attributes are missing or of another type, or whose authorizer refuses some calls. */
 import { spawn } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { findTemporalBinary } from '../../stack/temporal-binary.js';
 import { loadSettings } from '../../platform/config.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
+import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** As many as Temporal's own store has room for. */
-const TAKEN = Array.from({ length: 10 }, (_, index) => `Taken${index}`);
+const TAKEN = Array.from({ length: 10 }, (_, index) => `Taken${index}=Keyword`);
+const PERMISSION_DENIED = { code: 7, message: 'Request unauthorized.' };
 
-let temporal: ReturnType<typeof spawn>;
-let parts: TestStack;
-beforeAll(async () => {
+const ends: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A Temporal of the test's own, with these search attributes. @returns its address */
+async function startTemporal(attributes: readonly string[]): Promise<string> {
   const { binFolder } = await loadSettings();
   const { path } = await findTemporalBinary({ binFolder }, () => undefined);
   const port = await freePort();
-  const attributes = TAKEN.flatMap((name) => ['--search-attribute', `${name}=Keyword`]);
-  temporal = spawn(
-    path,
-    ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port), ...attributes],
-    {
-      stdio: 'ignore',
-    },
-  );
-  parts = await TestStack.start({ TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
-}, PROCESSES_MS);
-afterAll(async () => {
-  await parts?.stop();
-  temporal?.kill('SIGKILL');
-});
+  const server = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--port', String(port)];
+  const flags = attributes.flatMap((attribute) => ['--search-attribute', attribute]);
+  const temporal = spawn(path, [...server, ...flags], { stdio: 'ignore' });
+  ends.push(() => void temporal.kill('SIGKILL'));
+  return `127.0.0.1:${port}`;
+}
 
-test('where search attributes cannot be created, all but lists works, and says so', async () => {
-  const { client } = parts;
+async function startStack(environment: Record<string, string>): Promise<TestStack> {
+  const stack = await TestStack.start(environment);
+  ends.push(() => stack.stop());
+  return stack;
+}
+
+/** A stack behind a proxy that decides about its calls. */
+async function startStackBehind(
+  decide: Decide,
+  environment: Record<string, string> = {},
+): Promise<{ stack: TestStack; proxy: TemporalProxy }> {
+  const proxy = await TemporalProxy.start(decide);
+  ends.push(() => proxy.close());
+  return { stack: await startStack({ TEMPORAL_ADDRESS: proxy.address, ...environment }), proxy };
+}
+
+/** Runs a tool that asks, and answers. */
+async function complete({ client }: TestStack): Promise<void> {
   const taskId = await client.start('confirm_delete', { filename: 'plain.txt' });
   const task = await client.until(taskId, 'input_required');
   await client.answer(taskId, Object.keys(task.inputRequests)[0]!, {
@@ -39,13 +55,131 @@ test('where search attributes cannot be created, all but lists works, and says s
     content: { confirm: true },
   });
   await client.until(taskId, 'completed');
+}
+
+async function expectNoLists({ client }: TestStack, text: string): Promise<void> {
   const { result } = await client.request('tools/call', { name: 'operation_list' });
   expect(result).toMatchObject({
     isError: true,
-    content: expect.arrayContaining([{ type: 'text', text: expect.stringContaining("lists don't work") }]),
+    content: expect.arrayContaining([{ type: 'text', text: expect.stringContaining(text) }]),
     _meta: { 'longhaul/error': { kind: 'unavailable', retryable: false } },
   });
-  await eventually('the server has said it', () =>
-    parts.parts.some((part) => part.output().includes("can't be created")),
+}
+
+async function expectListed({ client }: TestStack): Promise<void> {
+  await eventually('the operation is listed', async () => {
+    const { result } = await client.request('tools/call', {
+      name: 'operation_list',
+      arguments: { tool: 'confirm_delete' },
+    });
+    return JSON.stringify(result).includes('completed');
+  });
+}
+
+async function expectWarning(stack: TestStack, text: string): Promise<void> {
+  await eventually(`the server has logged: ${text}`, () =>
+    stack.parts.some((part) => part.output().includes(text)),
   );
-});
+}
+
+test(
+  'without them all but lists works, and the log names them and the remedy',
+  async () => {
+    const stack = await startStack({ TEMPORAL_ADDRESS: await startTemporal(TAKEN) });
+    await complete(stack);
+    await expectNoLists(stack, "lists don't work");
+    await expectWarning(stack, 'LonghaulTool');
+    await expectWarning(stack, 'doctor --fix');
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'where they are to be created and cannot, that is logged, and all but lists works',
+  async () => {
+    const address = await startTemporal(TAKEN);
+    const stack = await startStack({ TEMPORAL_ADDRESS: address, LONGHAUL_SEARCH_ATTRIBUTES: 'create' });
+    await complete(stack);
+    await expectWarning(stack, "can't be created");
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'one of another type counts as missing, also one whose type only a start reveals',
+  async () => {
+    for (const type of ['Text', 'Int']) {
+      const names = ['LonghaulPrincipal', 'LonghaulStatus', 'LonghaulSession', 'LonghaulIdempotencyKey'];
+      const address = await startTemporal([
+        `LonghaulTool=${type}`,
+        ...names.map((name) => `${name}=Keyword`),
+      ]);
+      const stack = await startStack({ TEMPORAL_ADDRESS: address });
+      await complete(stack);
+      await expectNoLists(stack, "lists don't work");
+      await expectWarning(stack, 'LonghaulTool');
+      await expectWarning(stack, type);
+    }
+  },
+  PROCESSES_MS * 2,
+);
+
+test(
+  'they are created on request, in a namespace that lacks them',
+  async () => {
+    const stack = await startStack({
+      TEMPORAL_NAMESPACE: await newNamespace('bare', { searchAttributes: false }),
+      LONGHAUL_SEARCH_ATTRIBUTES: 'create',
+    });
+    await complete(stack);
+    await expectListed(stack);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'they are used where the operator service is refused',
+  async () => {
+    const { stack, proxy } = await startStackBehind(({ service }) =>
+      service.includes('operatorservice') ? PERMISSION_DENIED : undefined,
+    );
+    await complete(stack);
+    await expectListed(stack);
+    expect([...proxy.calls.keys()].filter((method) => method.endsWith('SearchAttributes'))).toEqual([]);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'credentials that may not read visibility or the namespace can do all but list',
+  async () => {
+    const proxy = await TemporalProxy.start(({ method }) =>
+      /^(Count|List)Workflow|^DescribeNamespace$/.test(method) ? PERMISSION_DENIED : undefined,
+    );
+    ends.push(() => proxy.close());
+    const stack = await TestStack.serverAlone({ TEMPORAL_ADDRESS: proxy.address });
+    ends.push(() => stack.stop());
+    // Temporal's SDK has workers describe their namespace.
+    stack.worker({ TEMPORAL_ADDRESS: process.env['TEMPORAL_ADDRESS']! });
+    await stack.ready();
+    await complete(stack);
+    await expectNoLists(stack, 'credentials');
+    await expectWarning(stack, 'may not read visibility');
+    await expectWarning(stack, "may not read the namespace's retention");
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'credentials that may not cancel are named in the error',
+  async () => {
+    const { stack } = await startStackBehind(({ method }) =>
+      method === 'RequestCancelWorkflowExecution' ? PERMISSION_DENIED : undefined,
+    );
+    const taskId = await stack.client.start('confirm_delete', { filename: 'plain.txt' });
+    const { error } = await stack.client.request('tasks/cancel', { taskId });
+    expect(error).toMatchObject({ message: expect.stringContaining('credentials') });
+    await stack.client.until(taskId, 'input_required');
+  },
+  PROCESSES_MS,
+);

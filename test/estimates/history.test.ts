@@ -151,7 +151,7 @@ test('pipelines, which share one workflow, are estimated each for itself', async
 test('of a server that has just started it is there without a call before', async () => {
   const home = process.env['LONGHAUL_HOME']!;
   const logger = createLogger('test', 'warn');
-  const temporal = new TemporalClient(home, storageOf({ home }), parts.taskQueue, logger);
+  const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storageOf({ home }), logger);
   try {
     await eventually('it is connected', () => temporal.facts().catch(() => undefined));
     const slow = defineTool({

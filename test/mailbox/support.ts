@@ -25,7 +25,7 @@ export async function openMailbox(
   options?: MailboxOptions,
 ): Promise<MailboxProcess> {
   const storage = storageOf({ home });
-  const temporal = new TemporalClient(home, storage, taskQueue, createLogger('test', 'warn'));
+  const temporal = new TemporalClient({ home, taskQueue }, storage, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };
 }

@@ -69,7 +69,7 @@ async function keysOf(...workflowIds: string[]): Promise<string[]> {
 /** An engine of this process, on a storage that may fail. */
 async function engineOn(own: Storage): Promise<Engine> {
   const logger = createLogger('test', 'error');
-  const temporal = new TemporalClient(home, own, parts.taskQueue, logger);
+  const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, own, logger);
   const engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), own);
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
   return engine;

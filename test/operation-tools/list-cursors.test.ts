@@ -24,7 +24,7 @@ beforeAll(async () => {
   const storage = storageOf({ home });
   const logger = createLogger('test', 'warn');
   engine = new Engine(
-    new TemporalClient(home, storage, parts.taskQueue, logger),
+    new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),
     new Tools(new Map([[tool.name, tool]]), [], logger),
     loadSecret(home),
     storage,

@@ -38,7 +38,7 @@ async function newEngine(): Promise<Engine> {
   const home = process.env['LONGHAUL_HOME']!;
   const storage = storageOf({ home });
   const engine = new Engine(
-    new TemporalClient(home, storage, parts.taskQueue, logger),
+    new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger),
     new Tools(new Map(), [], logger),
     loadSecret(home),
     storage,

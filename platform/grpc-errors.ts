@@ -1,0 +1,57 @@
+/** Errors of calls to Temporal, by gRPC status code. */
+import { isGrpcServiceError } from '@temporalio/client';
+
+/** gRPC status codes. */
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  unimplemented: 12,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** Whether an error, or one of its causes, is a gRPC error with one of these status codes. */
+export function isGrpcError(error: unknown, ...codes: number[]): boolean {
+  return causesOf(error).some((cause) => isGrpcServiceError(cause) && codes.includes(cause.code));
+}
+
+/** Whether the credentials don't allow the call. */
+export function isDenied(error: unknown): boolean {
+  return isGrpcError(error, GRPC.permissionDenied, GRPC.unauthenticated);
+}
+
+/** Whether a call failed because Temporal is unreachable or did not answer in time. */
+export function isUnreachable(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) =>
+      (isGrpcServiceError(cause) &&
+        ([GRPC.deadlineExceeded, GRPC.unavailable, GRPC.cancelled] as number[]).includes(cause.code)) ||
+      /transport error|tcp connect error|Timeout expired/i.test(cause.message ?? ''),
+  );
+}
+
+/** Whether Temporal refused a call for now, since a limit of its rate is reached. */
+export function isThrottled(error: unknown): boolean {
+  // A message that is larger than gRPC allows has the same status code.
+  return isGrpcError(error, GRPC.resourceExhausted) && !/larger than max/.test(temporalMessage(error));
+}
+
+/** Temporal's words in an error: the message of the innermost cause. */
+export function temporalMessage(error: unknown): string {
+  return causesOf(error).at(-1)?.message ?? String(error);
+}
+
+/** An error and its causes, from the outermost. */
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  // Errors of Node's core aren't instances of Error in every realm.
+  for (let at = error; typeof at === 'object' && at !== null && causes.length < 20; at = (at as Error).cause)
+    causes.push(at as Error);
+  return causes;
+}

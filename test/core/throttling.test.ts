@@ -1,0 +1,82 @@
+/** A Temporal that limits requests: every third call is refused, or more than 50 in a second. */
+import { afterEach, expect, test } from '@jest/globals';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';
+import { TestStack } from '../support/test-stack.js';
+
+const REFUSAL = { code: 8, message: 'namespace rate limit exceeded' };
+const OPERATIONS = 20;
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function everyThird(): Decide {
+  let count = 0;
+  return () => ((count += 1) % 3 === 0 ? REFUSAL : undefined);
+}
+
+function perSecond(limit: number): Decide {
+  let second = 0;
+  let count = 0;
+  return () => {
+    const now = Math.floor(performance.now() / 1_000);
+    if (now !== second) [second, count] = [now, 0];
+    return (count += 1) > limit ? REFUSAL : undefined;
+  };
+}
+
+test.each([
+  ['every third call', everyThird],
+  ['more than 50 calls a second', () => perSecond(50)],
+])(
+  'where %s is refused, all operations complete, and every error of a call is retryable',
+  async (_name, decide) => {
+    const proxy = await TemporalProxy.start(() => undefined);
+    ends.push(() => proxy.close());
+    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+    ends.push(() => stack.stop());
+    const { client } = stack;
+    proxy.decide = decide();
+    const errors: any[] = [];
+    /** Repeats a request while its error says that it may succeed later. */
+    const request = async (method: string, params: object): Promise<any> => {
+      for (let attempt = 0; attempt < 100; attempt += 1) {
+        const { result, error } = await client.request(method, params);
+        if (!error && !result?.isError) return result;
+        errors.push(error ?? result);
+        const { retryable } = error?.data ?? result?._meta?.['longhaul/error'] ?? {};
+        if (!retryable) throw new Error(JSON.stringify(error ?? result));
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+      throw new Error('no attempt succeeded');
+    };
+    const complete = async (index: number): Promise<any> => {
+      const call = { name: 'confirm_delete', arguments: { filename: `${index}.txt` } };
+      const { taskId } = await request('tools/call', call);
+      for (;;) {
+        const task = await request('tasks/get', { taskId });
+        if (task.status === 'input_required') {
+          const inputResponses = Object.fromEntries(
+            Object.keys(task.inputRequests).map((key) => [
+              key,
+              { action: 'accept', content: { confirm: true } },
+            ]),
+          );
+          await request('tasks/update', { taskId, inputResponses });
+        }
+        if (task.status === 'completed') return task.result.structuredContent;
+        expect(['working', 'input_required']).toContain(task.status);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+      }
+    };
+    const results = await Promise.all(Array.from({ length: OPERATIONS }, (_, index) => complete(index)));
+    expect(results.map(({ deleted }) => deleted)).toEqual(
+      Array.from({ length: OPERATIONS }, (_, index) => [`${index}.txt`]),
+    );
+    for (const { data } of errors) expect(data).toMatchObject({ kind: 'unavailable', retryable: true });
+    expect(proxy.refusedCalls).toBeGreaterThan(0);
+  },
+  PROCESSES_MS * 2,
+);

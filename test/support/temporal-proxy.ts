@@ -1,0 +1,170 @@
+/**
+ * A gRPC proxy in front of Temporal that answers some calls itself: what an authorizer, a limit of a rate or a lagging part of a
+ * cluster would answer. Optionally with TLS and client certificates.
+ */
+import { connect, createSecureServer, createServer, constants, type Http2Server } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { gunzipSync } from 'node:zlib';
+
+/** Answer of the proxy instead of Temporal's. */
+export interface GrpcStatus {
+  /** gRPC status code. */
+  code: number;
+  message: string;
+}
+
+export interface ProxyCall {
+  /** e.g. `temporal.api.workflowservice.v1.WorkflowService` */
+  service: string;
+  /** e.g. `StartWorkflowExecution` */
+  method: string;
+  headers: IncomingHttpHeaders;
+}
+
+export interface ProxyOptions {
+  /** `host:port` of Temporal. Default: that of the test run */
+  target?: string;
+  /** Certificates in PEM, for TLS, with client certificates that `ca` has signed unless `requestCert` is false. */
+  tls?: { ca: string; cert: string; key: string; requestCert?: boolean };
+}
+
+/** Decides about each call; undefined passes it on. */
+export type Decide = (call: ProxyCall) => GrpcStatus | undefined;
+
+export class TemporalProxy {
+  /** Calls by method, with those that were not passed on. */
+  readonly calls = new Map<string, number>();
+  /** Each call with its request, as the bytes that the client sent, from {@link record} on. */
+  recorded: { method: string; request: string }[] | undefined;
+  decide: Decide;
+  /** Number of calls that were not passed on. */
+  refusedCalls = 0;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #refused = new Set<string>();
+
+  private constructor(
+    private readonly server: Http2Server,
+    private readonly upstream: ReturnType<typeof connect>,
+    decide: Decide,
+  ) {
+    this.decide = decide;
+    server.on('session', (session: ServerHttp2Session) => {
+      session.on('error', () => undefined);
+      const subject = subjectOf(session);
+      if (subject !== undefined && this.#refused.has(subject)) return session.destroy();
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+    });
+    server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) =>
+      this.#serve(stream, headers),
+    );
+  }
+
+  /** Starts a proxy on a free port of loopback. */
+  static async start(decide: Decide, { target, tls }: ProxyOptions = {}): Promise<TemporalProxy> {
+    const upstream = connect(`http://${target ?? process.env['TEMPORAL_ADDRESS']}`);
+    upstream.on('error', () => undefined);
+    const server = tls
+      ? createSecureServer({ requestCert: true, rejectUnauthorized: true, ...tls })
+      : createServer();
+    const proxy = new TemporalProxy(server, upstream, decide);
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    return proxy;
+  }
+
+  /** `host:port` for clients. */
+  get address(): string {
+    return `127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  /** Common names of the clients' certificates on open connections. */
+  subjects(): Set<string> {
+    return new Set([...this.#sessions].map(subjectOf).filter((name) => name !== undefined));
+  }
+
+  /** Ends the connections of clients with this certificate, and all that they open later. */
+  refuse(subject: string): void {
+    this.#refused.add(subject);
+    for (const session of this.#sessions) if (subjectOf(session) === subject) session.destroy();
+  }
+
+  /** Keeps calls with their requests from now on. */
+  record(): void {
+    this.recorded = [];
+  }
+
+  /** Recorded calls whose request names this text, e.g. a workflow ID; by method. */
+  recordedCalls(text: string): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { method, request } of this.recorded ?? [])
+      if (request.includes(text)) counts[method] = (counts[method] ?? 0) + 1;
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#sessions) session.destroy();
+    this.upstream.destroy();
+    await new Promise((closed) => this.server.close(closed));
+  }
+
+  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    stream.on('error', () => undefined);
+    const [, service = '', method = ''] = String(headers[':path']).split('/');
+    this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (this.recorded) {
+      const call = { method, request: '' };
+      this.recorded.push(call);
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.once('end', () => (call.request = messageOf(Buffer.concat(chunks)).toString('latin1')));
+    }
+    const status = this.decide({ service, method, headers });
+    if (status) {
+      this.refusedCalls += 1;
+      stream.resume();
+      const message = encodeURIComponent(status.message);
+      stream.respond(
+        {
+          ':status': 200,
+          'content-type': 'application/grpc',
+          'grpc-status': String(status.code),
+          'grpc-message': message,
+        },
+        { endStream: true },
+      );
+      return;
+    }
+    this.#forward(stream, headers);
+  }
+
+  #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const request = this.upstream.request({ ...headers, ':scheme': 'http' });
+    let trailers = {};
+    request.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+    request.on('trailers', (received) => (trailers = received));
+    request.on('response', (answer, flags) => {
+      if (stream.destroyed) return;
+      const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+      stream.respond(answer, { endStream, waitForTrailers: !endStream });
+      stream.on('wantTrailers', () => stream.sendTrailers(trailers));
+      if (!endStream) request.pipe(stream);
+    });
+    stream.pipe(request);
+    stream.once('close', () => request.close(constants.NGHTTP2_CANCEL));
+  }
+}
+
+/** The message of a unary request, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+function messageOf(body: Buffer): Buffer {
+  const isCompressed = body[0] === 1;
+  const message = body.subarray(5);
+  return isCompressed ? gunzipSync(message) : message;
+}
+
+/** Common name of the client's certificate. */
+function subjectOf({ socket }: ServerHttp2Session): string | undefined {
+  const { getPeerCertificate } = socket as Partial<TLSSocket>;
+  return getPeerCertificate?.call(socket)?.subject?.CN?.toString();
+}
