@@ -20,7 +20,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   maxCachedWorkflows: ['<number>', 'open workflows that the worker keeps in memory (default: 300)'],
   heartbeatSeconds: [
     '<number>',
-    "interval of activities' heartbeats (default: 1, or 20 on a named Temporal)",
+    "interval of activities' heartbeats (default: 1, or 15 on a named Temporal)",
   ],
   hostAbsenceMinutes: [
     '<number>',

@@ -66,7 +66,7 @@ const fileSchema = z.strictObject({
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
-   * else 20.
+   * else 15.
    */
   heartbeatSeconds: z.coerce.number().min(1).max(60),
   /**
@@ -180,7 +180,7 @@ export async function loadSettings(
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
     maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
-    heartbeatSeconds: given.heartbeatSeconds ?? (usesExternalTemporal(environment) ? 20 : 1),
+    heartbeatSeconds: given.heartbeatSeconds ?? (usesExternalTemporal(environment) ? 15 : 1),
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],

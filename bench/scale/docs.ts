@@ -111,7 +111,7 @@ const sections: Record<string, string> = {
       ['share of a core that is planned for', String(ASSUMED.utilization)],
       [
         'heartbeats of a running activity',
-        `${ASSUMED.heartbeatsPerSecond} a second; 1 if it reports progress as often`,
+        `every ${ASSUMED.heartbeatSeconds} s (\`--heartbeat-seconds\` on a named Temporal)`,
       ],
       ['reads of a watched operation, for its progress', `every ${ASSUMED.watchSeconds} s`],
       [

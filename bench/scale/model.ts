@@ -107,12 +107,15 @@ export interface Load {
   retentionDays: number;
 }
 
+/** Interval between two heartbeats where costs are measured, on the embedded Temporal, of an activity that reports nothing, in seconds. */
+const MEASURED_HEARTBEAT_SECONDS = 2;
+
 /** Assumptions of the model, and Temporal's published limits. */
 export const ASSUMED = {
   /** Share of a core that is planned for. */
   utilization: 0.6,
-  /** Heartbeats per second of a running activity: Longhaul's interval is 2 s for one that reports nothing. */
-  heartbeatsPerSecond: 0.5,
+  /** Interval between two heartbeats of a running activity on a named Temporal, by default, in seconds. */
+  heartbeatSeconds: 15,
   /** Interval between two reads of a watched operation, for progress, in seconds. */
   watchSeconds: 5,
   /** Duration of one database transaction of a shard, in milliseconds. A shard runs one at a time. */
@@ -130,7 +133,7 @@ export const ASSUMED = {
   /** Time between two tasks of one poller under load, in milliseconds: poll, match, response. */
   pollMs: 20,
   /** Memory for a worker's cached workflows, in MB. */
-  workerCacheMb: 175,
+  workerCacheMb: 100,
   /** Activities that a worker runs at a time: the SDK's default. */
   activitySlots: 100,
 } as const;
@@ -206,7 +209,7 @@ export function sizeOf(costs: Costs, load: Load): Sizing {
   const startsPerSecond = open / lifetimeSeconds;
   const readsPerSecond = (open * (1 - watchedShare)) / pollSeconds;
   const watchReadsPerSecond = (open * watchedShare) / ASSUMED.watchSeconds;
-  const heartbeatsPerSecond = open * activeShare * ASSUMED.heartbeatsPerSecond;
+  const heartbeatsPerSecond = (open * activeShare) / ASSUMED.heartbeatSeconds;
   const transitionsPerSecond = startsPerSecond * costs.transitions + heartbeatsPerSecond;
   const requestsPerSecond =
     startsPerSecond * (2 + 2 * costs.workflowTasks) +
@@ -221,12 +224,15 @@ export function sizeOf(costs: Costs, load: Load): Sizing {
     longPolls / ASSUMED.frontendLongPolls,
     2,
   );
+  // Nearly all that a running activity costs are its heartbeats.
+  const heartbeatRatio = MEASURED_HEARTBEAT_SECONDS / ASSUMED.heartbeatSeconds;
   const cores = (milliseconds: number) => milliseconds / 1000 / ASSUMED.utilization;
   const ofPart = (part: Part) =>
     cores(
       startsPerSecond * (start[part] + answer[part]) +
         readsPerSecond * read[part] +
-        open * (watchedShare * costs.watchedCpuMs[part] + activeShare * costs.activeCpuMs[part]),
+        open *
+          (watchedShare * costs.watchedCpuMs[part] + activeShare * heartbeatRatio * costs.activeCpuMs[part]),
     );
   const cacheMb = (processes: number) => processes * ASSUMED.workerCacheMb;
   const unreplayed = Math.max(1, Math.ceil(ofPart('worker')));

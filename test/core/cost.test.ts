@@ -216,16 +216,18 @@ describe('a minute', () => {
     const measured = [...tokens].map(([path, token]) => ({
       path,
       calls: perMinute(callsAbout(token).server),
-      heartbeats: worker.recordedCalls(token)['RecordActivityTaskHeartbeat'] ?? 0,
+      heartbeats: Math.floor(
+        ((worker.recordedCalls(token)['RecordActivityTaskHeartbeat'] ?? 0) * MINUTE_MS) / WATCHED_MS,
+      ),
     }));
     for (const end of ends) end();
     for (const token of tokens.values()) await stack.client.request('tasks/cancel', { taskId: token });
     for (const { path, calls, heartbeats } of measured)
       expectRow(path, {
         events: 0,
-        actions: perMinute(heartbeats),
+        actions: heartbeats,
         server: calls,
-        worker: perMinute(heartbeats),
+        worker: heartbeats,
         visibility,
       });
   }
