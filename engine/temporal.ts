@@ -6,22 +6,15 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
-import {
-  GRPC,
-  isDenied,
-  isGrpcError,
-  isThrottled,
-  isUnreachable,
-  temporalMessage,
-} from '../platform/grpc-errors.js';
+import { isDenied, isThrottled, isUnreachable, temporalMessage } from '../platform/grpc-errors.js';
 import type { Logger } from '../platform/log.js';
-import { programCommand } from '../platform/program.js';
-import { addSearchAttributes, unusableSearchAttributes } from '../platform/search-attributes.js';
+import type { OperatorService } from '../platform/search-attributes.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { withTimeout } from '../platform/with-timeout.js';
+import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
 export const CALL_DEADLINE_MS = 2_000;
@@ -29,25 +22,6 @@ export const CALL_DEADLINE_MS = 2_000;
 /** How long after its deadline a call is abandoned, in milliseconds: the SDK's core may retry past the deadline. */
 const DEADLINE_SLACK_MS = 100;
 const OVERDUE = new Error('a call took longer than its deadline');
-
-/** Age from which {@link TemporalFacts} are refreshed, and the deadline for reading them, in milliseconds. */
-const FACTS_FRESH_MS = 60_000;
-const FACTS_DEADLINE_MS = 5_000;
-/** Retention that is assumed where the credentials don't allow reading it, in seconds. */
-const ASSUMED_RETENTION_SECONDS = 72 * 3_600;
-/** How long new search attributes may take until Temporal knows them, and the pause between looks, in milliseconds. */
-const NEW_ATTRIBUTES_LIMIT_MS = 10_000;
-const NEW_ATTRIBUTES_POLL_MS = 500;
-
-const WITHOUT_ATTRIBUTES = "lists by them don't work, everything else does";
-
-/** Properties of the namespace and the server. */
-export interface TemporalFacts {
-  /** How long the namespace keeps closed workflows, in seconds. */
-  retentionSeconds: number;
-  /** Whether Longhaul's search attributes can be used. Without them everything works except the lists by them. */
-  searchAttributes: boolean;
-}
 
 /** The disk is full: the embedded Temporal's database can't grow, or a large value can't be stored. */
 export class DiskFullError extends LonghaulError {
@@ -65,11 +39,7 @@ export class TemporalClient {
   readonly dataConverter: LoadedDataConverter;
   #client: Client | undefined;
   #connection: TemporalConnection | undefined;
-  #facts: TemporalFacts | undefined;
-  readonly #warnings = new Set<string>();
-  /** Monotonic clock, in milliseconds. */
-  #factsReadAtMs = 0;
-  #reading: Promise<TemporalFacts> | undefined;
+  readonly #facts: NamespaceFacts;
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -89,6 +59,7 @@ export class TemporalClient {
     firstConnectionLimitMs = 0,
   ) {
     this.dataConverter = loadDataConverter(dataConverterOf(storage));
+    this.#facts = new NamespaceFacts(this, settings.searchAttributes ?? 'auto', logger);
     const limit = delay(firstConnectionLimitMs, undefined, {
       signal: this.#stoppedWaiting.signal,
       ref: false,
@@ -124,8 +95,7 @@ export class TemporalClient {
 
   /** @throws LonghaulError `unavailable` while there is no connection yet */
   get client(): Client {
-    if (!this.#client)
-      throw new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
+    if (!this.#client) throw notConnected();
     return this.#client;
   }
 
@@ -145,6 +115,12 @@ export class TemporalClient {
 
   get namespace(): string {
     return this.client.options.namespace;
+  }
+
+  /** @throws LonghaulError `unavailable` while there is no connection yet */
+  get operatorService(): OperatorService {
+    if (!this.#connection) throw notConnected();
+    return this.#connection.current.operatorService;
   }
 
   /**
@@ -207,110 +183,14 @@ export class TemporalClient {
     return address !== undefined && address === readStackState(this.settings.home).temporalAddress;
   }
 
-  /** Properties of this Temporal. Only the first callers wait for them; they are refreshed in the background. */
-  async facts(): Promise<TemporalFacts> {
-    if (!this.#facts) return this.#refreshFacts();
-    if (performance.now() - this.#factsReadAtMs > FACTS_FRESH_MS)
-      this.#refreshFacts().catch((error: unknown) =>
-        this.logger.debug({ err: error }, "the properties of Temporal can't be read"),
-      );
-    return this.#facts;
+  /** Properties of the namespace. Only the first callers wait for them; they are refreshed in the background. */
+  facts(): Promise<TemporalFacts> {
+    return this.#facts.read();
   }
 
   /** Does without search attributes, since Temporal has refused a start for them; until they can be used. */
   withoutSearchAttributes(refusal: unknown): void {
-    this.#warnOnce(`${temporalMessage(refusal)}; ${WITHOUT_ATTRIBUTES}`);
-    if (this.#facts) this.#facts = { ...this.#facts, searchAttributes: false };
-  }
-
-  /** Concurrent callers share a read. */
-  #refreshFacts(): Promise<TemporalFacts> {
-    this.#reading ??= this.#readFacts().finally(() => (this.#reading = undefined));
-    return this.#reading;
-  }
-
-  async #readFacts(): Promise<TemporalFacts> {
-    const [retentionSeconds, searchAttributes] = await Promise.all([
-      this.#readRetention(),
-      this.#facts?.searchAttributes || this.#canUseSearchAttributes(),
-    ]);
-    this.#facts = { retentionSeconds, searchAttributes };
-    this.#factsReadAtMs = performance.now();
-    return this.#facts;
-  }
-
-  async #readRetention(): Promise<number> {
-    try {
-      const { config } = await this.call(
-        (client) => client.workflowService.describeNamespace({ namespace: this.namespace }),
-        FACTS_DEADLINE_MS,
-      );
-      return Number(config?.workflowExecutionRetentionTtl?.seconds ?? ASSUMED_RETENTION_SECONDS);
-    } catch (error) {
-      if (isGrpcError(error, GRPC.notFound)) throw this.#noNamespace(error);
-      if (!isDenied(error)) throw error;
-      const hours = ASSUMED_RETENTION_SECONDS / 3_600;
-      this.#warnOnce(`the credentials may not read the namespace's retention; ${hours} hours are assumed`);
-      return this.#facts?.retentionSeconds ?? ASSUMED_RETENTION_SECONDS;
-    }
-  }
-
-  /** Looks at visibility, and creates missing search attributes first if the settings ask for that. */
-  async #canUseSearchAttributes(): Promise<boolean> {
-    if (this.settings.searchAttributes === 'off') return false;
-    const areNew = this.settings.searchAttributes === 'create' && (await this.#createSearchAttributes());
-    const limitMs = performance.now() + (areNew ? NEW_ATTRIBUTES_LIMIT_MS : 0);
-    for (;;) {
-      try {
-        const unusable = await this.call(
-          ({ workflowService }) => unusableSearchAttributes(workflowService, this.namespace),
-          FACTS_DEADLINE_MS,
-        );
-        if (unusable.length === 0) return true;
-        if (performance.now() > limitMs) {
-          this.#warnOnce(
-            `search attributes can't be used: ${unusable.map(({ name, reason }) => `${name} (${reason})`).join(', ')}; ` +
-              `${WITHOUT_ATTRIBUTES}; \`${programCommand()} doctor --fix\` creates missing ones`,
-          );
-          return false;
-        }
-      } catch (error) {
-        // Nobody knows whether they can be used: a start that is refused for them is repeated without them.
-        if (isDenied(error))
-          this.#warnOnce(
-            `the credentials may not read visibility (${temporalMessage(error)}): lists don't work`,
-          );
-        return !isGrpcError(error, GRPC.unimplemented);
-      }
-      await delay(NEW_ATTRIBUTES_POLL_MS);
-    }
-  }
-
-  /** @returns whether some were created */
-  async #createSearchAttributes(): Promise<boolean> {
-    try {
-      return await this.call(
-        () => addSearchAttributes(this.#connection!.current.operatorService, this.namespace),
-        FACTS_DEADLINE_MS,
-      );
-    } catch (error) {
-      this.#warnOnce(`search attributes can't be created: ${temporalMessage(error)}`);
-      return false;
-    }
-  }
-
-  #noNamespace(cause: unknown): LonghaulError {
-    return new LonghaulError(
-      'unavailable',
-      `Temporal has no namespace "${this.namespace}"; create it, or set TEMPORAL_NAMESPACE to one that exists`,
-      { cause },
-    );
-  }
-
-  #warnOnce(warning: string): void {
-    if (this.#warnings.has(warning)) return;
-    this.#warnings.add(warning);
-    this.logger.warn(warning);
+    this.#facts.withoutSearchAttributes(refusal);
   }
 
   /** Readiness problems, one line each; empty if calls would work. */
@@ -338,6 +218,10 @@ export class TemporalClient {
     this.#closing.abort(new Error('closing'));
     await this.#connection?.close();
   }
+}
+
+function notConnected(): LonghaulError {
+  return new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
 }
 
 /** Age from which a poller counts as gone, in seconds: a poll lasts 60 s at most. */

@@ -223,7 +223,7 @@ class Watch {
         if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
           continue;
       } catch (error) {
-        // A limit is no news of this workflow, and would only meet the reads of its watchers.
+        // A limit doesn't change the workflow, and reads of its watchers would only meet it too.
         if (isThrottled(error)) retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
         else {
           nextPageToken = undefined;

@@ -16,7 +16,7 @@ interface WorkflowService {
 }
 
 /** The methods used of Temporal's operator service, from any kind of connection. */
-interface OperatorService {
+export interface OperatorService {
   listSearchAttributes(request: {
     namespace: string;
   }): Promise<{ customAttributes?: Record<string, unknown> | null }>;
