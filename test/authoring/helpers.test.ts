@@ -179,6 +179,14 @@ describe('the maximum duration', () => {
     expect(textOf(task)).toContain('"answered": true');
   });
 
+  test('ends work that continues as new in the same moment, as timed out', async () => {
+    const { client } = parts;
+    const taskIds = await Promise.all(Array.from({ length: 10 }, () => client.start('punctual')));
+    const tasks = await Promise.all(taskIds.map((taskId) => closed(taskId)));
+    const kinds = tasks.map(({ result }) => result._meta?.['longhaul/error']?.kind);
+    expect(new Set(kinds)).toEqual(new Set(['timed_out']));
+  });
+
   test('is counted over all runs when the workflow continues as new', async () => {
     const task = await closed(await parts.client.start('restless'));
     expect(task.result._meta?.['longhaul/error']?.kind).toBe('timed_out');

@@ -88,8 +88,9 @@ type Internals = NonNullable<WorkflowInterceptors['internals']>[number];
 const execute: Inbound = async (input, next) => {
   const root = CancellationScope.current();
   let hasExpired = false;
+  // Called twice if the work continues as new in the activation of the deadline's timer.
   const expire = () => {
-    hasExpired = !root.consideredCancelled;
+    hasExpired ||= !root.consideredCancelled;
     root.cancel();
   };
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
