@@ -3,14 +3,13 @@
  * no worker takes the update in time, a signal follows with the same answer ID, which the workflow counts once.
  */
 import { randomUUID } from 'node:crypto';
-import { WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { LonghaulError } from '../operations/errors.js';
+import { LonghaulError, type ErrorKind } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
-import { isThrottled, isUnreachable } from '../platform/grpc-errors.js';
-import { CALL_DEADLINE_MS, type TemporalClient } from './temporal.js';
+import type { TemporalClient } from './temporal.js';
 
 /**
  * Answers an input request.
@@ -30,17 +29,16 @@ export async function answerOperation(
   if (isTerminal(record.status)) throw closedError(record);
   const input: ProvidedInput = { key, answerId: randomUUID(), answer };
   try {
-    await temporal.client.connection.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-      temporal.client.workflow
+    await temporal.call((client) =>
+      client.workflow
         .getHandle(workflowId)
         .executeUpdate(PROVIDE_INPUT_UPDATE, { args: [input], updateId: input.answerId }),
     );
     return 'accepted';
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError) throw rejectionError(error);
-    const isUnsent = isUnreachable(error) || isThrottled(error);
-    if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) && !isUnsent) {
-      // It closed in the meantime: another answer was first, or the work ended.
+    if (isKind(error, 'not_found')) return afterClose(temporal, workflowId, read, input);
+    if (!isKind(error, 'unavailable')) {
       const now = await read();
       throw isTerminal(now.status) ? closedError(now) : error;
     }
@@ -49,8 +47,48 @@ export async function answerOperation(
   if (!asked) throw new LonghaulError('wrong_state', `there is no open input request "${key}"`);
   const problems = answer.action === 'accept' ? check(asked.schema, answer.content, 'content') : [];
   if (problems.length) throw new LonghaulError('invalid_answer', problems.join('\n'));
-  await temporal.call((client) => client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input));
-  return 'queued';
+  try {
+    await temporal.call((client) =>
+      client.workflow.getHandle(workflowId).signal(PROVIDE_INPUT_SIGNAL, input),
+    );
+    return 'queued';
+  } catch (error) {
+    if (!isKind(error, 'not_found')) throw error;
+    return afterClose(temporal, workflowId, read, input);
+  }
+}
+
+/**
+ * The outcome of an answer to a workflow that has closed: perhaps by this answer, if its update was taken and only the response
+ * was lost; otherwise another answer was first, or the work ended.
+ */
+async function afterClose(
+  temporal: TemporalClient,
+  workflowId: string,
+  read: () => Promise<OperationRecord>,
+  input: ProvidedInput,
+): Promise<'accepted'> {
+  if (await isAccepted(temporal, workflowId, input)) return 'accepted';
+  throw closedError(await read());
+}
+
+/** Whether a workflow has accepted an answer before it closed. */
+async function isAccepted(
+  temporal: TemporalClient,
+  workflowId: string,
+  { answerId }: ProvidedInput,
+): Promise<boolean> {
+  try {
+    await temporal.call((client) => client.workflow.getHandle(workflowId).getUpdateHandle(answerId).result());
+    return true;
+  } catch (error) {
+    if (isKind(error, 'unavailable')) throw error;
+    return false;
+  }
+}
+
+function isKind(error: unknown, kind: ErrorKind): boolean {
+  return error instanceof LonghaulError && error.kind === kind;
 }
 
 function closedError({ status }: OperationRecord): LonghaulError {

@@ -1,5 +1,6 @@
 /** A Temporal that limits requests: every third call is refused, or more than 50 in a second. */
 import { afterEach, expect, test } from '@jest/globals';
+import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
@@ -39,15 +40,16 @@ test.each([
     ends.push(() => stack.stop());
     const { client } = stack;
     proxy.decide = decide();
+    /** Data of the errors. */
     const errors: any[] = [];
     /** Repeats a request while its error says that it may succeed later. */
     const request = async (method: string, params: object): Promise<any> => {
       for (let attempt = 0; attempt < 100; attempt += 1) {
         const { result, error } = await client.request(method, params);
         if (!error && !result?.isError) return result;
-        errors.push(error ?? result);
-        const { retryable } = error?.data ?? result?._meta?.['longhaul/error'] ?? {};
-        if (!retryable) throw new Error(JSON.stringify(error ?? result));
+        const data = error?.data ?? result?._meta?.['longhaul/error'];
+        errors.push(data);
+        if (!data?.retryable) throw new Error(JSON.stringify(error ?? result));
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
       throw new Error('no attempt succeeded');
@@ -75,8 +77,32 @@ test.each([
     expect(results.map(({ deleted }) => deleted)).toEqual(
       Array.from({ length: OPERATIONS }, (_, index) => [`${index}.txt`]),
     );
-    for (const { data } of errors) expect(data).toMatchObject({ kind: 'unavailable', retryable: true });
+    for (const data of errors) expect(data).toMatchObject({ kind: 'unavailable', retryable: true });
     expect(proxy.refusedCalls).toBeGreaterThan(0);
   },
   PROCESSES_MS * 2,
+);
+
+test(
+  'an answer that Temporal took counts as accepted, though its response was lost and the operation has ended by it',
+  async () => {
+    const proxy = await TemporalProxy.start(() => undefined);
+    ends.push(() => proxy.close());
+    const stack = await TestStack.start({ TEMPORAL_ADDRESS: proxy.address });
+    ends.push(() => stack.stop());
+    const { client } = stack;
+    const call = { name: 'confirm_delete', arguments: { filename: 'a.txt' } };
+    const { taskId } = (await client.request('tools/call', call)).result;
+    const read = async (): Promise<any> => (await client.request('tasks/get', { taskId })).result;
+    await eventually('the question is open', async () => (await read()).status === 'input_required');
+    const [key] = Object.keys((await read()).inputRequests);
+    proxy.decide = ({ method }) =>
+      method === 'UpdateWorkflowExecution' ? { ...REFUSAL, isPassedOn: true } : undefined;
+    const inputResponses = { [key!]: { action: 'accept', content: { confirm: true } } };
+    expect(await client.request('tasks/update', { taskId, inputResponses })).not.toHaveProperty('error');
+    await eventually('it has completed', async () => (await read()).status === 'completed');
+    expect((await read()).result.structuredContent).toMatchObject({ deleted: ['a.txt'] });
+    expect(proxy.refusedCalls).toBeGreaterThan(0);
+  },
+  PROCESSES_MS,
 );

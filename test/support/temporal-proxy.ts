@@ -3,7 +3,12 @@
  * cluster would answer. Optionally with TLS and client certificates.
  */
 import { connect, createSecureServer, createServer, constants, type Http2Server } from 'node:http2';
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type {
+  ClientHttp2Stream,
+  IncomingHttpHeaders,
+  ServerHttp2Session,
+  ServerHttp2Stream,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
@@ -13,6 +18,8 @@ export interface GrpcStatus {
   /** gRPC status code. */
   code: number;
   message: string;
+  /** Whether Temporal gets the call all the same, so that only its answer is lost. Default: false */
+  isPassedOn?: boolean;
 }
 
 export interface ProxyCall {
@@ -123,7 +130,8 @@ export class TemporalProxy {
     const status = this.decide({ service, method, headers });
     if (status) {
       this.refusedCalls += 1;
-      stream.resume();
+      if (status.isPassedOn) this.#send(stream, headers).resume();
+      else stream.resume();
       const message = encodeURIComponent(status.message);
       stream.respond(
         {
@@ -140,7 +148,7 @@ export class TemporalProxy {
   }
 
   #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    const request = this.upstream.request({ ...headers, ':scheme': 'http' });
+    const request = this.#send(stream, headers);
     let trailers = {};
     request.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     request.on('trailers', (received) => (trailers = received));
@@ -151,8 +159,13 @@ export class TemporalProxy {
       stream.on('wantTrailers', () => stream.sendTrailers(trailers));
       if (!endStream) request.pipe(stream);
     });
-    stream.pipe(request);
     stream.once('close', () => request.close(constants.NGHTTP2_CANCEL));
+  }
+
+  #send(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): ClientHttp2Stream {
+    const request = this.upstream.request({ ...headers, ':scheme': 'http' });
+    request.on('error', () => undefined);
+    return stream.pipe(request);
   }
 }
 
