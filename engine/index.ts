@@ -4,7 +4,7 @@
  */
 import { LonghaulError } from '../operations/errors.js';
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../operations/log-page.js';
-import type { Answer, OperationRecord } from '../operations/record.js';
+import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
@@ -19,6 +19,7 @@ import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
 import { LiveQueries } from './live.js';
+import { readPage, withPageOf } from './pages.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
@@ -137,6 +138,21 @@ export class Engine {
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
     return this.#live.complete(await this.read(principal, token), this.#workflowIdOf(principal, token));
+  }
+
+  /**
+   * Reads the children of a page: a range of a pipeline's items, which is one of the operation's children.
+   *
+   * @param page its name: `test[0-249]`
+   * @throws LonghaulError `invalid_arguments` if there is no such page, `not_found`, `unavailable`
+   */
+  async readPage(
+    principal: string,
+    token: string,
+    page: string,
+  ): Promise<{ record: OperationRecord; children: ChildRecord[] }> {
+    const record = await this.readLive(principal, token);
+    return { record, children: await readPage(this.#live, record, page) };
   }
 
   /** Yields the operation now and at each change, until it is closed or the signal fires. */
@@ -309,7 +325,9 @@ export class Engine {
     if (isOwn)
       return { record, readPage: (next) => readOperationLog(this.storage, workflowId, record, next) };
     const live = await this.readLive(principal, token);
-    return { record: live, readPage: (next) => readStepLog(this.storage, workflowId, live, next) };
+    const children = live.children && (await withPageOf(this.#live, live.children, wanted));
+    const whole = { ...live, ...(children ? { children } : {}) };
+    return { record: live, readPage: (next) => readStepLog(this.storage, workflowId, whole, next) };
   }
 
   /** Checks that an operation with an empty log was not deleted in the meantime. @throws LonghaulError `not_found` */

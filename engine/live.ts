@@ -1,5 +1,5 @@
 /** Data that only an operation's workflow holds: large partial results, children. Reading it needs a worker. */
-import { isTerminal, type OperationRecord } from '../operations/record.js';
+import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
 import { mergeParts } from './parts.js';
 import type { TemporalClient } from './temporal.js';
@@ -26,6 +26,14 @@ export class LiveQueries {
     } catch {
       return record;
     }
+  }
+
+  /** The children of a workflow that is a part; undefined if no worker answers. */
+  async children(workflowId: string): Promise<ChildRecord[] | undefined> {
+    return this.#query(workflowId).then(
+      ({ children = [] }) => children,
+      () => undefined,
+    );
   }
 
   /** Concurrent callers share an answer, since Temporal buffers one query per workflow. */

@@ -92,6 +92,18 @@ export interface ChildRecord {
   approval?: Record<string, unknown>;
   /** Host that it runs on. */
   host?: string;
+  /** Set for a page: a range of a job's items, whose records its own workflow has. */
+  page?: PageRange;
+}
+
+/** A range of the items of a job that runs for each item of a list. */
+export interface PageRange {
+  /** Its workflow's ID; missing while it hasn't started. */
+  workflowId?: string;
+  job: string;
+  /** Position of the first item, from 0. */
+  from: number;
+  count: number;
 }
 
 export interface StepRecord {

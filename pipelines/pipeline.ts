@@ -79,8 +79,10 @@ export interface Approval {
   fields?: JsonSchema;
 }
 
-/** Maximum number of step runs in one operation, without retries: Temporal's history is limited. */
-export const MAX_STEP_RUNS = 5_000;
+/** Maximum number of steps in all jobs of a file. */
+export const MAX_STEPS = 5_000;
 
 /** Name of the workflow that runs every pipeline. */
 export const PIPELINE_WORKFLOW = 'pipeline';
+/** Name of the workflow that runs a page: a range of a `for-each` job's items. */
+export const PAGE_WORKFLOW = 'pipeline_page';

@@ -2,7 +2,7 @@
  * Arguments and results between the pipelines' workflow and its activities. They are part of histories: fields may be
  * added, never renamed.
  */
-import { defineSignal } from '../operations/definitions.js';
+import { defineQuery, defineSignal } from '../operations/definitions.js';
 import type { ChildRecord } from '../operations/record.js';
 import type { Pipeline } from './pipeline.js';
 
@@ -18,8 +18,66 @@ export interface PipelineResume {
   /** Workflow ID of the earlier operation. */
   workflowId: string;
   children: ChildRecord[];
+  /** Results of its completed pages, by their names. */
+  pages?: Record<string, PageResult>;
   /** First step to run. Default: after the last finished step of each job. */
-  from?: { child: string; step: number };
+  from?: StepPosition;
+}
+
+export interface StepPosition {
+  /** Name of the child. */
+  child: string;
+  /** Position in its job, from 1. */
+  step: number;
+}
+
+/** Argument of the workflow of a page: a range of a `for-each` job's items, with a history of its own. */
+export interface PageRun {
+  /** The pipeline with the page's job only, and without the schema of its inputs. */
+  pipeline: Pipeline;
+  job: string;
+  /** Position of the first item in the list, from 0. */
+  from: number;
+  items: unknown[];
+  /** The operation's inputs if they are small; missing: activities query {@link INPUTS_QUERY}. */
+  inputs?: Record<string, unknown>;
+  /** When the operation was created, ISO 8601. */
+  createdAt?: string;
+  /** Artifacts of needed jobs. */
+  artifacts: ArtifactReference[];
+  /** Number of items that may run side by side at first; {@link GRANT_SLOTS_SIGNAL} adds to it. */
+  slots: number;
+  resume?: PageResume;
+}
+
+export interface PageResume {
+  /** Workflow ID of the earlier operation. */
+  workflowId: string;
+  /** Workflow ID of its page. */
+  pageId: string;
+  /** First step to run, if it belongs to this page. */
+  from?: StepPosition;
+}
+
+export interface PageResult {
+  /** Failed items, at most {@link NAMED_FAILURES}. */
+  failures: ChildFailure[];
+  failureCount: number;
+  /** Outputs that the pipeline declares: key -> value of each item, null where its steps wrote none. */
+  outputs: Record<string, (string | null)[]>;
+  artifacts: ArtifactReference[];
+}
+
+/** Maximum number of failed children that an error names. */
+export const NAMED_FAILURES = 20;
+
+/** Why a child failed. */
+export interface ChildFailure {
+  /** Name of the child. */
+  name: string;
+  /** For people: the step, how it failed, and the last lines of its log. */
+  message: string;
+  type: string;
 }
 
 /** ID of a child, which has its own workspace: a job, or one item of a `for-each` job. */
@@ -34,11 +92,17 @@ export function childName({ job, index }: ChildId): string {
   return index === undefined ? job : `${job}[${index}]`;
 }
 
+/** `test[0-249]`: the page's items, by their positions. */
+export function pageName(job: string, from: number, count: number): string {
+  return `${job}[${from}-${from + count - 1}]`;
+}
+
 export interface OpenWorkspace {
   child: ChildId;
   /** When the operation was created; distinguishes it from a deleted one with the same workflow ID. */
   createdAt?: string;
-  inputs: Record<string, unknown>;
+  /** The operation's inputs; missing: see {@link INPUTS_QUERY}. */
+  inputs?: Record<string, unknown>;
   item?: unknown;
   /** Secrets that the job's steps will need: checked before the first one runs. */
   secrets: string[];
@@ -139,6 +203,16 @@ export interface HostPresence {
 
 /** Signal to a pipeline's workflow that drops a host. Its argument is the host's ID. */
 export const DROP_HOST_SIGNAL = defineSignal<[host: string]>('longhaul_drop_host');
+
+/** Query of a pipeline's workflow for its inputs: large ones aren't repeated in the history for each child. */
+export const INPUTS_QUERY = defineQuery<Record<string, unknown>>('inputs');
+
+/** Signal to a page: more of its items may run side by side. Argument: how many more. */
+export const GRANT_SLOTS_SIGNAL = defineSignal<[count: number]>('longhaul_grant_slots');
+
+/** Signal of a page to its pipeline: it needs fewer slots, since all of its items have started. */
+export const RETURN_SLOTS_SIGNAL =
+  defineSignal<[{ workflowId: string; count: number }]>('longhaul_return_slots');
 
 /** Task queue for access to one host's files: workspaces and artifacts. */
 export function hostTaskQueue(taskQueue: string, host: string): string {

@@ -130,7 +130,13 @@ async function childrenOf(client: Client, workflowId: string): Promise<ChildReco
     const state = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
       client.workflow.getHandle(workflowId).query(OPERATION_QUERY),
     );
-    return state.children ?? [];
+    const children = state.children ?? [];
+    const pages = await Promise.all(
+      children.map(async ({ status, page }) =>
+        page?.workflowId !== undefined && OPEN.includes(status) ? childrenOf(client, page.workflowId) : [],
+      ),
+    );
+    return pages.includes(undefined) ? undefined : [...children, ...pages.flatMap((page) => page ?? [])];
   } catch {
     return undefined;
   }

@@ -23,7 +23,7 @@ import {
   OPERATION_ID_HEADER,
   type LogContext,
 } from '../operations/wire.js';
-import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
+import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
 
 /** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
@@ -53,7 +53,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
           operation = operationIn(input.headers, context.info);
           if (!operation) return next(input);
           // The SDK offers no other way to receive an activity's log lines. Steps of pipelines have logs of their own.
-          if (workflowType !== PIPELINE_WORKFLOW)
+          if (workflowType !== PIPELINE_WORKFLOW && workflowType !== PAGE_WORKFLOW)
             context.log = options.loggers.ofActivity(operation, activityType, context.log);
           return execute(() => next(input), context, operation, options);
         },

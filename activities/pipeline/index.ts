@@ -1,6 +1,9 @@
 /** Activities of pipelines: a workspace on one host, the steps that run in it, and their artifacts. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import type { ChildRecord } from '../../operations/record.js';
+import { OPERATION_QUERY } from '../../operations/wire.js';
+import { INPUTS_QUERY } from '../../pipelines/run.js';
 import type {
   ArtifactReference,
   AwaitHost,
@@ -27,16 +30,17 @@ import { cancellationSignal, report } from '../runtime/index.js';
 
 /** Opens a child's workspace, and checks that its secrets are set. */
 export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<OpenedWorkspace> {
-  const { settings, storage } = currentContext();
-  const { workflowExecution, namespace } = Context.current().info;
+  const { settings, storage, operationId } = currentContext();
+  const { client, info } = Context.current();
   const host = hostId(settings.home);
   secretsOf(opening.secrets, host);
   try {
     const workspace = {
       home: settings.home,
       storage,
-      workflowId: workflowExecution!.workflowId,
-      namespace,
+      workflowId: operationId,
+      namespace: info.namespace,
+      queryInputs: () => client.workflow.getHandle(operationId).query(INPUTS_QUERY),
       signal: cancellationSignal(),
     };
     const isTakenOver = await retryWhileDiskIsFull(() => openWorkspace(opening, workspace), waiting());
@@ -52,7 +56,7 @@ export async function openPipelineWorkspace(opening: OpenWorkspace): Promise<Ope
 
 /** Runs one step, or returns its recorded outcome if it has run already. */
 export async function runPipelineStep(step: RunStep): Promise<StepDone> {
-  const { settings, storage, token, contact, afterReport } = currentContext();
+  const { settings, storage, token, operationId, contact, afterReport } = currentContext();
   const { workflowExecution, namespace, attempt, base64TaskToken } = Context.current().info;
   const cancelled = cancellationSignal();
   const { lost, release } = contact.watch();
@@ -66,6 +70,7 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
     return await runStep(step, {
       settings,
       storage,
+      operationId,
       workflowId: workflowExecution!.workflowId,
       runId: workflowExecution!.runId,
       namespace,
@@ -85,15 +90,21 @@ export async function runPipelineStep(step: RunStep): Promise<StepDone> {
 
 /** Stores files of a workspace as the operation's artifacts. */
 export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<ArtifactReference[]> {
-  const { settings, storage } = currentContext();
+  const { settings, storage, operationId } = currentContext();
   const context = {
     home: settings.home,
     storage,
-    workflowId: Context.current().info.workflowExecution!.workflowId,
+    workflowId: operationId,
     masking: masking(Object.values(secretsOf(saving.secrets, hostId(settings.home)))),
     signal: cancellationSignal(),
   };
   return retryWhileDiskIsFull(() => saveArtifacts(saving, context), waiting());
+}
+
+/** Reads the children of an earlier operation's page, which its workflow has. */
+export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
+  const { children = [] } = await Context.current().client.workflow.getHandle(pageId).query(OPERATION_QUERY);
+  return children;
 }
 
 /** Waits until a host is back, or has been absent for this worker's `hostAbsenceMinutes`. Runs on any host. */

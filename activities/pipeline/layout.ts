@@ -2,6 +2,7 @@
  * Layout of a host's disk, under LONGHAUL_HOME:
  *
  *     workspaces/<workflow ID>/operation.json           the operation that owns the folder
+ *     workspaces/<workflow ID>/inputs.<time>.json       its inputs if they are large, shared by its children
  *     workspaces/<workflow ID>/<child>/
  *       workspace/                                      the steps' working directory
  *       inputs.json, item.json, artifacts/, tmp/
@@ -42,6 +43,15 @@ export function operationFolder(home: string, workflowId: string): string {
 
 export function operationFile(folder: string): string {
   return join(folder, 'operation.json');
+}
+
+/**
+ * The file of an operation's inputs.
+ *
+ * @param createdAt ISO 8601: a deleted operation with the same workflow ID had other inputs
+ */
+export function sharedInputsFile(folder: string, createdAt: string | undefined): string {
+  return join(folder, `inputs.${createdAt === undefined ? 0 : Date.parse(createdAt)}.json`);
 }
 
 export function childPaths(home: string, workflowId: string, child: ChildId): ChildPaths {

@@ -79,7 +79,8 @@ async function maskedOutputs(
 /** The Temporal attempt that reads the journal. */
 export interface CurrentAttempt {
   storage: Storage;
-  workflowId: string;
+  /** The operation's workflow ID. */
+  operationId: string;
   runId: string;
   attempt: number;
   masking: Masking;
@@ -112,10 +113,10 @@ export async function earlierResult(
 export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
-  { storage, workflowId, masking }: CurrentAttempt,
+  { storage, operationId, masking }: CurrentAttempt,
 ): Promise<StepEnd> {
   const exit = await awaitEnd(attempt);
-  const key = logKey(workflowId, childName(step.child), step.step);
+  const key = logKey(operationId, childName(step.child), step.step);
   return {
     folder: attempt.folder,
     exit,

@@ -47,6 +47,9 @@ const ROOM_LIMIT_MS = 5 * 60_000;
 export interface StepContext {
   settings: Pick<Settings, 'home' | 'stepEnvironment'>;
   storage: Storage;
+  /** The operation's workflow ID: workspaces and logs are stored under it. */
+  operationId: string;
+  /** The activity's workflow, which is a child workflow of the operation for an item in a page. */
   workflowId: string;
   runId: string;
   namespace: string;
@@ -81,10 +84,10 @@ export interface StepContext {
  * @throws CancelledFailure when it was cancelled; its processes have ended by then
  */
 export async function runStep(step: RunStep, context: StepContext): Promise<StepDone> {
-  const { settings, workflowId, environment } = context;
+  const { settings, operationId, environment } = context;
   const secrets = secretsOf(step.secrets, hostId(settings.home), environment);
   const hidden = masking(Object.values(secrets));
-  const paths = childPaths(settings.home, workflowId, step.child);
+  const paths = childPaths(settings.home, operationId, step.child);
   const attempts = await findAttempts(paths, step.step);
   const earlier = await earlierResult(step, attempts, { ...context, masking: hidden });
   if (earlier) return earlier;
@@ -138,7 +141,7 @@ interface Preparing {
 
 /** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error about a full disk; nothing has been started then */
 async function prepare(step: RunStep, context: StepContext, preparing: Preparing): Promise<PreparedRun> {
-  const { settings, workflowId, runId, namespace, attempt, taskToken, token, storage } = context;
+  const { settings, operationId, workflowId, runId, namespace, attempt, taskToken, token, storage } = context;
   const { paths, attempts, secrets, hidden } = preparing;
   await stat(paths.workspace).catch(() => {
     throw workspaceMissing(step, hostId(settings.home));
@@ -163,14 +166,23 @@ async function prepare(step: RunStep, context: StepContext, preparing: Preparing
     await prepareRun(folder, step.run);
     const log = new StepLog({
       storage,
-      key: logKey(workflowId, childName(step.child), step.step),
+      key: logKey(operationId, childName(step.child), step.step),
       masking: hidden,
       stop: context.stop,
       ...(context.onLine ? { onLine: context.onLine } : {}),
       ...(context.logLimitBytes ? { limitBytes: context.logLimitBytes } : {}),
     });
     const startedAt = new Date();
-    await recordRunning(settings.home, { stepId, workflowId, runId, namespace, attempt, taskToken, step });
+    await recordRunning(settings.home, {
+      stepId,
+      operationId,
+      workflowId,
+      runId,
+      namespace,
+      attempt,
+      taskToken,
+      step,
+    });
     const start = { stepId, workflowId, runId, attempt, startedAt: startedAt.toISOString() };
     await recordStart(folder, start);
     // Last, so that a repeated call doesn't repeat the heading.

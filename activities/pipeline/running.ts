@@ -8,6 +8,9 @@ import { runningStepsFolder } from './layout.js';
 
 export interface RunningStep {
   stepId: string;
+  /** The operation's workflow ID. */
+  operationId: string;
+  /** The activity's workflow. */
   workflowId: string;
   runId: string;
   namespace: string;

@@ -1,18 +1,28 @@
 /** Opens a child's workspace: new, or taken over from an earlier operation, with inputs and artifacts. */
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { undefinedIfMissing } from '../../platform/atomic-files.js';
 import type { OpenWorkspace } from '../../pipelines/run.js';
 import type { Storage } from '../../platform/storage.js';
 import { readJson, writeJson } from './files.js';
 import { fetchArtifacts } from './fetch-artifacts.js';
 import { awaitEnd, findAttempts } from './journal.js';
-import { childPaths, operationFile, operationFolder, type ChildPaths, type OperationFile } from './layout.js';
+import {
+  childPaths,
+  operationFile,
+  operationFolder,
+  sharedInputsFile,
+  type ChildPaths,
+  type OperationFile,
+} from './layout.js';
 
 export interface WorkspaceContext {
   home: string;
   storage: Storage;
   workflowId: string;
   namespace: string;
+  /** Asks the operation for its inputs, if they aren't given. */
+  queryInputs: () => Promise<Record<string, unknown>>;
   signal?: AbortSignal;
 }
 
@@ -24,7 +34,7 @@ export interface WorkspaceContext {
  */
 export async function openWorkspace(
   { child, createdAt, inputs, item, artifacts, takeOverFrom }: OpenWorkspace,
-  { home, storage, workflowId, namespace, signal }: WorkspaceContext,
+  { home, storage, workflowId, namespace, queryInputs, signal }: WorkspaceContext,
 ): Promise<boolean> {
   const paths = childPaths(home, workflowId, child);
   const operation = operationFolder(home, workflowId);
@@ -37,10 +47,23 @@ export async function openWorkspace(
     : false;
   for (const folder of [paths.workspace, paths.tmp, paths.steps]) await mkdir(folder, { recursive: true });
   await writeJson(paths.owner, owner);
-  await writeJson(paths.inputs, inputs);
+  if (inputs) await writeJson(paths.inputs, inputs);
+  else await shareInputs(sharedInputsFile(operation, createdAt), paths.inputs, queryInputs);
   if (item !== undefined) await writeJson(paths.item, item);
   await fetchArtifacts(artifacts, paths.artifacts, storage, signal);
   return isTakenOver;
+}
+
+/** Gives a child the operation's inputs, of which a host keeps one file for all children. */
+async function shareInputs(
+  shared: string,
+  path: string,
+  query: () => Promise<Record<string, unknown>>,
+): Promise<void> {
+  if (!(await stat(shared).catch(undefinedIfMissing))) await writeJson(shared, await query());
+  await rm(path, { force: true });
+  // File systems limit the number of links to a file.
+  await link(shared, path).catch(() => copyFile(shared, path));
 }
 
 /** Removes the folder of a deleted operation that had the same workflow ID, with its journal of finished steps. */

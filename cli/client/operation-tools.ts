@@ -84,13 +84,18 @@ export async function callBuiltinTool(
   throw new ToolRefusal(text, exitCodeOfKind(errorKindOf(result)), retryable === true);
 }
 
-/** Reads the state of an operation and its parts. @throws ToolRefusal, Unreachable, RpcError */
+/**
+ * Reads the state of an operation and its parts.
+ *
+ * @param options `page`: the items of this page instead
+ * @throws ToolRefusal, Unreachable, RpcError
+ */
 export async function readSteps(
   session: Session,
   token: string,
-  options: RequestOptions = {},
+  { page, ...options }: RequestOptions & { page?: string | undefined } = {},
 ): Promise<OperationSteps> {
-  const args = { token, view: 'steps' };
+  const args = { token, view: 'steps', ...(page === undefined ? {} : { step: page }) };
   const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
   return toOperationSteps(
     output,

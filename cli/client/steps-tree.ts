@@ -21,7 +21,9 @@ export function stepsTree(children: Child[], nowMs: number = Date.now()): string
 
 function jobRow({ name, status, statusMessage, steps }: Child): string[] {
   const done = steps.filter((step) => step.status === 'completed').length;
-  const words = statusMessage ?? (QUIET.has(status) ? '' : `${done} of ${steps.length} steps`);
+  // A page of items has its steps in a list of its own.
+  const words =
+    statusMessage ?? (QUIET.has(status) || steps.length === 0 ? '' : `${done} of ${steps.length} steps`);
   return [`  ${name}`, status, oneLine(words)];
 }
 

@@ -5,10 +5,18 @@ import { print } from '../console.js';
 
 /** `longhaul status`. */
 export function registerStatus(program: Command): void {
-  const command = clientCommand(program, 'status', "show an operation's status").argument('<token>');
+  const command = clientCommand(program, 'status', "show an operation's status")
+    .argument('<token>')
+    .option('--page <name>', 'the items of a page of a job with many, e.g. test[0-249]');
   runAgainstServer(command, async (session, token: string) => {
-    const { readChildren } = await import('../client/operation-tools.js');
-    const [task, children] = await Promise.all([session.task(token), readChildren(session, token)]);
+    const { readChildren, readSteps } = await import('../client/operation-tools.js');
+    const { page } = command.opts<{ page?: string }>();
+    const [task, children] = await Promise.all([
+      session.task(token),
+      page === undefined
+        ? readChildren(session, token)
+        : readSteps(session, token, { page }).then((steps) => steps.children ?? []),
+    ]);
     if (isJson(command)) printJson(children ? { ...task, children } : task);
     else {
       const { describeTask } = await import('../client/describe.js');

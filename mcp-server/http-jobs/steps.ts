@@ -13,6 +13,8 @@ import { jobParams, json, responses } from './schemas.js';
 export const stepStatus = z.enum([...JOB_STATUSES, 'skipped']).openapi('StepStatus');
 type StepStatus = z.output<typeof stepStatus>;
 
+const pageName = z.string().optional().describe('Name of a page: only the steps of its items.');
+
 const step = z
   .object({
     step: z.string().describe('Reference: job/position, e.g. build/2.'),
@@ -36,11 +38,15 @@ export function registerSteps(context: JobsContext): void {
       summary: 'List the logs of a job and of its steps',
       description: 'Only pipelines have steps with logs.',
       middleware: [rates.limit('status')],
-      request: { params: jobParams },
+      request: { params: jobParams, query: z.object({ page: pageName }) },
       responses: responses(
         {
           200: json(
             z.object({
+              pages: z
+                .array(z.object({ name: z.string(), status: stepStatus, steps_url: z.string() }))
+                .optional()
+                .describe('Ranges of the items of a job with many; each has its own list.'),
               log_url: z.string().describe("The job's own log, written by its workflows and activities."),
               steps: z.array(step),
               is_live: z.boolean().describe('False: no worker was available, so steps may be missing.'),
@@ -48,18 +54,38 @@ export function registerSteps(context: JobsContext): void {
             'The logs.',
           ),
         },
-        ['job-not-found', 'job-expired', 'rate-limited'],
+        ['job-not-found', 'job-expired', 'rate-limited', 'invalid-arguments'],
       ),
     }),
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
+      const { page } = c.req.valid('query');
+      const principal = principalOf(c);
+      const record = assertNotExpired(await engine.readLive(principal, id));
+      const children =
+        page === undefined ? record.children : (await engine.readPage(principal, id, page)).children;
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
-      const logs = { log_url: logPath(record.token, OPERATION_LOG), steps: stepsIn(record), is_live: isLive };
+      const logs = {
+        log_url: logPath(record.token, OPERATION_LOG),
+        steps: stepsIn({ ...record, children: children ?? [] }),
+        ...defined({ pages: page === undefined ? pagesIn(record) : undefined }),
+        is_live: isLive,
+      };
       return c.json(logs, 200, { 'Cache-Control': 'no-cache' });
     },
   );
+}
+
+/** The operation's pages; undefined if it has none. */
+function pagesIn(record: OperationRecord) {
+  const pages = (record.children ?? []).filter(({ page }) => page);
+  if (pages.length === 0) return undefined;
+  return pages.map(({ name, status }) => ({
+    name,
+    status: stepStatusOf(status, record),
+    steps_url: `${jobPath(record.token)}/logs?page=${encodeURIComponent(name)}`,
+  }));
 }
 
 function stepsIn(record: OperationRecord): z.output<typeof step>[] {

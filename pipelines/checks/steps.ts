@@ -1,6 +1,6 @@
 /** Checks of steps. */
 import { posix } from 'node:path';
-import { MAX_STEP_RUNS } from '../pipeline.js';
+import { MAX_STEPS } from '../pipeline.js';
 import type { KeyPath, Report } from '../problems.js';
 import { at, entriesOf, isMap, itemsOf } from '../values.js';
 import { checkFields } from './schemas.js';
@@ -21,8 +21,8 @@ export function checkSteps(file: unknown, report: Report): void {
       checkName(step, index, names, path, report);
     }
   }
-  if (total > MAX_STEP_RUNS)
-    report(['jobs'], `expected at most ${MAX_STEP_RUNS} steps in all jobs; got ${total}`, 'key');
+  if (total > MAX_STEPS)
+    report(['jobs'], `expected at most ${MAX_STEPS} steps in all jobs; got ${total}`, 'key');
 }
 
 function checkStep(step: Record<string, unknown>, index: number, path: KeyPath, report: Report): void {

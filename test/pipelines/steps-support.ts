@@ -38,7 +38,13 @@ export class StepHome {
   openWorkspace(opening: Partial<OpenWorkspace> = {}, workflowId = this.workflowId): Promise<boolean> {
     return openWorkspace(
       { child: CHILD, inputs: {}, secrets: [], artifacts: [], ...opening },
-      { home: this.home, storage: this.storage, workflowId, namespace: 'default' },
+      {
+        home: this.home,
+        storage: this.storage,
+        workflowId,
+        namespace: 'default',
+        queryInputs: () => Promise.reject(new Error('the inputs are given')),
+      },
     );
   }
 
@@ -50,6 +56,7 @@ export class StepHome {
     return {
       settings: { home: this.home, stepEnvironment: [] },
       storage: this.storage,
+      operationId: around.workflowId ?? this.workflowId,
       workflowId: this.workflowId,
       runId: 'run-1',
       namespace: 'default',

@@ -9,17 +9,20 @@ import {
   log,
   TimeoutFailure,
 } from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import { needsWorkspace } from '../../pipelines/history-size.js';
 import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
 import {
   childName,
   STEP_TIMED_OUT,
   type ArtifactReference,
+  type ChildFailure,
   type ChildId,
-  type PipelineRun,
   type StepDone,
 } from '../../pipelines/run.js';
 import { stage } from '../runtime/index.js';
+import { pendingSteps, type JobPart, type SharedInputs } from './job-part.js';
 import { clearHostDrop, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';
@@ -30,16 +33,9 @@ import { openWorkspace, saveArtifacts, type EarlierWorkspace } from './workspace
 /** Default time-out of a step that runs after a cancel, in minutes. */
 const LAST_STEPS_MINUTES = 5;
 
-/** Why a step, and with it its job, failed. */
-export interface Failure {
-  /** For people: the step, how it failed, and the last lines of its log. */
-  message: string;
-  type: string;
-}
-
-export class Child implements StepOwner {
+export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
-  failure: Failure | undefined;
+  failure: Omit<ChildFailure, 'name'> | undefined;
   /** Workspace of the earlier operation that this child resumes; undefined if it starts in a new one. */
   earlier: EarlierWorkspace | undefined;
   isEnding = false;
@@ -50,14 +46,14 @@ export class Child implements StepOwner {
   constructor(
     readonly pipeline: Pipeline,
     readonly id: ChildId,
-    private readonly inputs: Record<string, unknown>,
+    private readonly shared: SharedInputs,
     item: unknown,
   ) {
     this.record = {
       name: childName(id),
       status: 'pending',
       ...(item === undefined ? {} : { item }),
-      steps: this.job.steps.map(({ name }) => ({ name, status: 'pending' })),
+      steps: pendingSteps(this.job),
     };
   }
 
@@ -67,6 +63,22 @@ export class Child implements StepOwner {
 
   get host(): string {
     return this.record.host!;
+  }
+
+  failures(): ChildFailure[] {
+    return this.failure ? [{ name: this.record.name, ...this.failure }] : [];
+  }
+
+  get failureCount(): number {
+    return this.failure ? 1 : 0;
+  }
+
+  artifacts(): ArtifactReference[] {
+    return (this.record.artifacts ?? []).map((artifact) => ({ ...artifact, child: this.id }));
+  }
+
+  outputs(key: string): (string | null)[] {
+    return [this.record.outputs?.[key] ?? null];
   }
 
   unrepeatable(untaken: StepRecord | undefined): string[] {
@@ -130,7 +142,7 @@ export class Child implements StepOwner {
   }
 
   async #prepare(artifacts: ArtifactReference[]): Promise<void> {
-    if (!this.job.steps.some((step) => step.run) && this.job.artifacts.length === 0) return;
+    if (!needsWorkspace(this.job)) return;
     if (this.earlier && (await this.#open(artifacts, this.earlier))) return;
     if (this.earlier) this.#startAgain('the workspace of the earlier operation is gone');
     await this.#open(artifacts);
@@ -141,7 +153,7 @@ export class Child implements StepOwner {
     const { item, name } = this.record;
     const workspace = {
       child: this.id,
-      inputs: this.inputs,
+      ...defined(this.shared),
       ...(item === undefined ? {} : { item }),
       secrets: this.pipeline.secrets,
       artifacts,
@@ -292,15 +304,4 @@ export class Child implements StepOwner {
     }
     this.record.status = how;
   }
-}
-
-/** All children of a run, with their steps pending. */
-export function plannedChildren({ pipeline, inputs }: PipelineRun): Child[] {
-  return Object.entries(pipeline.jobs).flatMap(([job, { forEach }]) => {
-    if (forEach === undefined) return [new Child(pipeline, { job }, inputs, undefined)];
-    const items = inputs[forEach];
-    return (Array.isArray(items) ? (items as unknown[]) : []).map(
-      (item, index) => new Child(pipeline, { job, index }, inputs, item),
-    );
-  });
 }

@@ -76,11 +76,20 @@ export class StartJobAgain extends Error {
   override name = 'StartJobAgain';
 }
 
-/** Handles the signal that drops a host. */
-export function handleDropHost(): void {
-  setHandler(DROP_HOST_SIGNAL, (host) => void dropped.add(host), {
-    description: 'Drops a host, by its ID: its jobs start again on another host, or ask first.',
-  });
+/**
+ * Handles the signal that drops a host.
+ *
+ * @param onDrop gets the host too
+ */
+export function handleDropHost(onDrop?: (host: string) => void): void {
+  setHandler(
+    DROP_HOST_SIGNAL,
+    (host) => {
+      dropped.add(host);
+      onDrop?.(host);
+    },
+    { description: 'Drops a host, by its ID: its jobs start again on another host, or ask first.' },
+  );
 }
 
 /**

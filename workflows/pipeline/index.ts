@@ -1,61 +1,138 @@
 /**
  * Workflow of every pipeline. Its argument is the parsed file with the inputs, so that an edit of the file doesn't affect
- * operations that have started. Jobs and steps are in one history, not in child workflows: one place to look, and to
- * replay.
+ * operations that have started. Jobs and steps are in one history: one place to look, and to replay. Only the items of a job
+ * that would make it too long are in child workflows, its pages.
  */
-import { ApplicationFailure, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import { RESUME_QUERY } from '../../operations/wire.js';
-import { MAX_STEP_RUNS } from '../../pipelines/pipeline.js';
-import type { PipelineRun } from '../../pipelines/run.js';
-import type { Child } from './child.js';
-import { plannedChildren } from './child.js';
+import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
+import {
+  INPUTS_QUERY,
+  NAMED_FAILURES,
+  type ChildFailure,
+  type PageResult,
+  type PipelineResume,
+  type PipelineRun,
+} from '../../pipelines/run.js';
+import { Child } from './child.js';
+import type { JobPart, SharedInputs } from './job-part.js';
 import { handleDropHost } from './hosts.js';
 import { runJobs } from './jobs.js';
 import { partialResult, pipelineResult } from './outputs.js';
+import { dropHostOfPages, handleReturnedSlots, Page, pagesOf } from './pages.js';
 import { countStepsOf, showProgress } from './progress.js';
-import { planResume, applyResume } from './resume.js';
+import { applyResume, applyResumeToPages, planResume } from './resume.js';
+import { Slots } from './slots.js';
 import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
+import { startMemo } from '../runtime/state.js';
+
+export { pipeline_page } from './page.js';
+
+/** Maximum size of inputs that are repeated in the history for each child, in characters of JSON. */
+const REPEATED_INPUTS = 4_096;
 
 export async function pipeline(run: PipelineRun): Promise<Record<string, unknown>> {
-  const children = plannedChildren(run);
-  const records = children.map((child) => child.record);
+  const slots = new Slots(run.pipeline.concurrency);
+  const jobs = plannedParts(run, slots);
+  const parts = [...jobs.values()].flat();
+  const children = parts.filter((part) => part instanceof Child);
+  const pages = parts.filter((part) => part instanceof Page);
+  const records = parts.map((part) => part.record);
   showChildren(records);
   countStepsOf(records);
-  setHandler(RESUME_QUERY, (request) => planResume(run, records, request), {
+  setHandler(RESUME_QUERY, (request) => planResume(run, records, resultsOf(pages), request), {
     description: 'Input of a new operation that resumes this one.',
   });
-  handleDropHost();
-  if (run.resume) applyResume(run.pipeline, children, run.resume);
-  const total = records.reduce((sum, { steps }) => sum + steps.length, 0);
-  if (total > MAX_STEP_RUNS) {
-    throw ApplicationFailure.nonRetryable(
-      `${total} runs of steps: expected at most ${MAX_STEP_RUNS} in one operation; give it shorter lists`,
-      'TooManySteps',
-    );
+  setHandler(INPUTS_QUERY, () => run.inputs, { description: 'The inputs.' });
+  handleDropHost(dropHostOfPages);
+  handleReturnedSlots();
+  if (run.resume) {
+    applyResume(run.pipeline, children, run.resume);
+    applyResumeToPages(run.pipeline, pages, run.resume);
   }
-  progress({ total });
+  progress({ total: parts.reduce((sum, part) => sum + stepsOf(part), 0) });
   showProgress();
   cleanup(async (reason) => {
-    for (const child of children) await child.endUnfinished(reason);
+    for (const part of parts) await part.endUnfinished(reason);
   });
-  await runJobs(run, children);
-  const failed = children.filter((child) => child.failure);
-  if (failed.length > 0) {
-    const outputs = partialResult(run.pipeline, records);
+  await runJobs(run, jobs, slots);
+  const failureCount = parts.reduce((sum, part) => sum + part.failureCount, 0);
+  if (failureCount > 0) {
+    const outputs = partialResult(run.pipeline, jobs);
     if (Object.keys(outputs).length > 0) partial(outputs);
-    throw failureOf(failed);
+    throw failureOf(
+      parts.flatMap((part) => part.failures()),
+      failureCount,
+    );
   }
-  return pipelineResult(run.pipeline, records);
+  return pipelineResult(run.pipeline, jobs);
 }
 
-function failureOf(failed: Child[]): ApplicationFailure {
-  const [first, ...others] = failed;
-  const more = others.length
-    ? `\n\nAlso failed: ${others
-        .map(({ record }) => record.name)
-        .slice(0, 20)
-        .join(', ')}`
+/**
+ * The parts of each job, with their steps pending.
+ *
+ * @throws ApplicationFailure `TooManySteps` if the history would be too long
+ */
+function plannedParts({ pipeline, inputs, resume }: PipelineRun, slots: Slots): Map<string, JobPart[]> {
+  const lists = new Map<string, unknown[]>();
+  for (const [job, { forEach }] of Object.entries(pipeline.jobs))
+    if (forEach !== undefined) lists.set(job, Array.isArray(inputs[forEach]) ? inputs[forEach] : []);
+  const counts = new Map([...lists].map(([job, items]) => [job, items.length]));
+  const { paged, events } = planHistory(pipeline.jobs, counts);
+  if (events > MAX_RUN_EVENTS) throw tooManySteps(counts, events);
+  const shared: SharedInputs = {
+    inputs: JSON.stringify(inputs).length > REPEATED_INPUTS ? undefined : inputs,
+    createdAt: startMemo()?.createdAt ?? workflowInfo().startTime.toISOString(),
+  };
+  return new Map(
+    Object.entries(pipeline.jobs).map(([job, definition]): [string, JobPart[]] => {
+      const items = lists.get(job);
+      if (!items) return [job, [new Child(pipeline, { job }, shared, undefined)]];
+      const earlier = earlierSizes(job, resume);
+      if (earlier || (paged.has(job) && !resume)) {
+        const sizes = earlier ?? pageSizes(items.length, itemsPerPage(definition));
+        return [job, pagesOf({ pipeline, job, items, shared }, sizes, slots)];
+      }
+      return [job, items.map((item, index) => new Child(pipeline, { job, index }, shared, item))];
+    }),
+  );
+}
+
+function pageSizes(count: number, perPage: number): number[] {
+  return Array.from({ length: Math.ceil(count / perPage) }, (_, page) =>
+    Math.min(perPage, count - page * perPage),
+  );
+}
+
+/** Sizes of the job's pages in the operation that this one resumes; undefined if it has none. */
+function earlierSizes(job: string, resume: PipelineResume | undefined): number[] | undefined {
+  const sizes = (resume?.children ?? []).flatMap(({ page }) => (page?.job === job ? [page.count] : []));
+  return sizes.length > 0 ? sizes : undefined;
+}
+
+function tooManySteps(counts: ReadonlyMap<string, number>, events: number): ApplicationFailure {
+  const lists = [...counts].map(([job, count]) => `${job} has ${count} items`).join(', ');
+  return ApplicationFailure.nonRetryable(
+    `${lists || 'its jobs'}: about ${events} events in the history of one operation; expected at most ${MAX_RUN_EVENTS}. Give it shorter lists; items that run in pages and ask nobody need fewest`,
+    'TooManySteps',
+  );
+}
+
+function resultsOf(pages: Page[]): Record<string, PageResult> {
+  return Object.fromEntries(pages.flatMap(({ name, result }) => (result ? [[name, result]] : [])));
+}
+
+function stepsOf(part: JobPart): number {
+  return part instanceof Page ? part.count * part.job.steps.length : part.record.steps.length;
+}
+
+function failureOf(failures: ChildFailure[], count: number): ApplicationFailure {
+  const [first, ...others] = failures;
+  const { message, type } = first!;
+  const named = others.slice(0, NAMED_FAILURES).map(({ name }) => name);
+  const more = count - 1 - named.length;
+  const also = named.length
+    ? `\n\nAlso failed: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
     : '';
-  const { message, type } = first!.failure!;
-  return ApplicationFailure.nonRetryable(message + more, type);
+  return ApplicationFailure.nonRetryable(message + also, type);
 }

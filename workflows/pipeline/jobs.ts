@@ -1,8 +1,10 @@
 /** Scheduling of jobs: each starts once those in its `needs` have ended, within the pipeline's `concurrency`. */
-import { condition } from '@temporalio/workflow';
 import type { Job, Pipeline } from '../../pipelines/pipeline.js';
 import type { ArtifactReference, PipelineRun } from '../../pipelines/run.js';
-import type { Child } from './child.js';
+import { Child } from './child.js';
+import type { JobPart } from './job-part.js';
+import { Page, runPages } from './pages.js';
+import type { Slots } from './slots.js';
 
 interface JobOutcome {
   isCompleted: boolean;
@@ -10,20 +12,19 @@ interface JobOutcome {
   hasFailed: boolean;
 }
 
-/** Runs all jobs to their end. If one fails, only the jobs that need its success are skipped. */
-export async function runJobs({ pipeline }: PipelineRun, children: Child[]): Promise<void> {
-  const byJob = new Map<string, Child[]>();
-  for (const child of children) {
-    const { job } = child.id;
-    byJob.set(job, [...(byJob.get(job) ?? []), child]);
-  }
-  const limit = limiter(pipeline.concurrency);
+/**
+ * Runs all jobs to their end. If one fails, only the jobs that need its success are skipped. */
+export async function runJobs(
+  { pipeline }: PipelineRun,
+  byJob: ReadonlyMap<string, JobPart[]>,
+  slots: Slots,
+): Promise<void> {
   const outcomes = new Map<string, Promise<JobOutcome>>();
   for (const name of inOrder(pipeline)) {
     const job = pipeline.jobs[name]!;
     const needed = Promise.all(job.needs.map((need) => outcomes.get(need)!));
     const outcome = needed.then((outcomesOfNeeds) =>
-      runJob(job, outcomesOfNeeds, byJob.get(name) ?? [], artifactsOf(job, byJob), limit),
+      runJob(job, outcomesOfNeeds, byJob.get(name) ?? [], artifactsOf(job, byJob), slots),
     );
     // Awaited below: no unhandled rejection until then.
     outcome.catch(() => undefined);
@@ -37,31 +38,31 @@ export async function runJobs({ pipeline }: PipelineRun, children: Child[]): Pro
 async function runJob(
   job: Job,
   needed: JobOutcome[],
-  children: Child[],
+  parts: JobPart[],
   artifacts: () => ArtifactReference[],
-  limit: Limiter,
+  slots: Slots,
 ): Promise<JobOutcome> {
   const hasFailedBefore = needed.some(({ hasFailed }) => hasFailed);
   const isDue =
     job.if === 'always' ||
     (job.if === 'failure' ? hasFailedBefore : needed.every(({ isCompleted }) => isCompleted));
   if (!isDue) {
-    for (const child of children) child.skip();
+    for (const part of parts) part.skip();
     return { isCompleted: false, hasFailed: hasFailedBefore };
   }
-  await Promise.all(children.map((child) => limit(() => child.run(artifacts()))));
-  const hasFailed = children.some((child) => child.failure);
+  const pages = parts.filter((part) => part instanceof Page);
+  const children = parts.filter((part) => part instanceof Child);
+  await Promise.all([
+    runPages(pages, artifacts),
+    ...children.map((child) => slots.run(() => child.run(artifacts()))),
+  ]);
+  const hasFailed = parts.some(({ failureCount }) => failureCount > 0);
   return { isCompleted: !hasFailed, hasFailed };
 }
 
 /** Getter of the artifacts of all jobs in `needs`; complete once those have ended. */
-function artifactsOf(job: Job, byJob: Map<string, Child[]>): () => ArtifactReference[] {
-  return () =>
-    job.needs.flatMap((need) =>
-      (byJob.get(need) ?? []).flatMap(({ id, record }) =>
-        (record.artifacts ?? []).map((artifact) => ({ ...artifact, child: id })),
-      ),
-    );
+function artifactsOf(job: Job, byJob: ReadonlyMap<string, JobPart[]>): () => ArtifactReference[] {
+  return () => job.needs.flatMap((need) => (byJob.get(need) ?? []).flatMap((part) => part.artifacts()));
 }
 
 /** Names of the jobs in topological order of `needs`; the file has been checked for cycles. */
@@ -75,20 +76,4 @@ function inOrder({ jobs }: Pipeline): string[] {
     waiting = waiting.filter((name) => !ordered.has(name));
   }
   return [...ordered];
-}
-
-type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
-
-/** Limits how many run at once; waiting ones end with the workflow's cancel. */
-function limiter(limit: number): Limiter {
-  let running = 0;
-  return async (work) => {
-    while (running >= limit) await condition(() => running < limit);
-    running += 1;
-    try {
-      return await work();
-    } finally {
-      running -= 1;
-    }
-  };
 }

@@ -1,12 +1,15 @@
 /** Outputs of a pipeline: values that steps wrote, under the names and types that the file declares. */
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { ChildRecord } from '../../operations/record.js';
 import { declaredType, readOutput } from '../../pipelines/output-value.js';
 import type { Pipeline, PipelineOutput } from '../../pipelines/pipeline.js';
 import { childName, type ChildId } from '../../pipelines/run.js';
+import type { JobPart } from './job-part.js';
+
+/** The parts of each job, by its name. */
+type PartsByJob = ReadonlyMap<string, JobPart[]>;
 
 /** Partial result of a pipeline that failed: values that don't fit their type stay text. */
-export function partialResult(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
+export function partialResult(pipeline: Pipeline, parts: PartsByJob): Record<string, unknown> {
   const lenient = (name: string, text: string | null) => {
     try {
       return text === null ? null : typed(name, pipeline.outputs[name]!, text);
@@ -15,7 +18,7 @@ export function partialResult(pipeline: Pipeline, records: ChildRecord[]): Recor
     }
   };
   return Object.fromEntries(
-    Object.entries(outputsOf(pipeline, records))
+    Object.entries(outputsOf(pipeline, parts))
       .filter(([, value]) => !Array.isArray(value) || value.some((one) => one !== null))
       .map(([name, value]) => [
         name,
@@ -25,15 +28,12 @@ export function partialResult(pipeline: Pipeline, records: ChildRecord[]): Recor
 }
 
 /** Outputs as text, by name; a list for a `for-each` job. Outputs that no step wrote are missing. */
-function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, string | (string | null)[]> {
+function outputsOf(pipeline: Pipeline, parts: PartsByJob): Record<string, string | (string | null)[]> {
   const outputs: Record<string, string | (string | null)[]> = {};
   for (const [name, { job, key }] of Object.entries(pipeline.outputs)) {
-    const isList = pipeline.jobs[job]?.forEach !== undefined;
-    const values = records
-      .filter((record) => record.name === job || (isList && record.name.startsWith(`${job}[`)))
-      .map(({ outputs: written }) => written?.[key]);
-    if (isList) outputs[name] = values.map((value) => value ?? null);
-    else if (values[0] !== undefined) outputs[name] = values[0];
+    const values = (parts.get(job) ?? []).flatMap((part) => part.outputs(key));
+    if (pipeline.jobs[job]?.forEach !== undefined) outputs[name] = values;
+    else if (typeof values[0] === 'string') outputs[name] = values[0];
   }
   return outputs;
 }
@@ -43,9 +43,9 @@ function outputsOf(pipeline: Pipeline, records: ChildRecord[]): Record<string, s
  *
  * @throws ApplicationFailure `BadOutput` for a value that doesn't fit its schema
  */
-export function pipelineResult(pipeline: Pipeline, records: ChildRecord[]): Record<string, unknown> {
+export function pipelineResult(pipeline: Pipeline, parts: PartsByJob): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(outputsOf(pipeline, records)).map(([name, value]) => {
+    Object.entries(outputsOf(pipeline, parts)).map(([name, value]) => {
       const output = pipeline.outputs[name]!;
       if (!Array.isArray(value)) return [name, typed(name, output, value)];
       return [name, value.map((one, at) => (one === null ? null : typed(`${name}[${at}]`, output, one)))];

@@ -8,6 +8,14 @@ let children: ChildRecord[] = [];
 /** How the step that ended last ended, for people: `build / compile: completed`. */
 let lastStep: string | undefined;
 
+/** Number of steps of pages that have ended. */
+let closedSteps = 0;
+
+/** Counts the steps of a page that has ended: its records aren't here. */
+export function countClosedSteps(count: number): void {
+  closedSteps += count;
+}
+
 /** @param records of all children; call it before {@link showProgress} */
 export function countStepsOf(records: ChildRecord[]): void {
   children = records;
@@ -21,7 +29,7 @@ export function showProgress(step?: string): void {
   lastStep = step ?? lastStep;
   const steps = children.flatMap((record) => record.steps);
   const isLeft = ({ status }: StepRecord) => ['pending', 'working', 'input_required'].includes(status);
-  const finished = steps.filter((one) => !isLeft(one)).length;
+  const finished = closedSteps + steps.filter((one) => !isLeft(one)).length;
   const skipped = steps.filter(({ status }) => status === 'skipped').length;
   const message = [skipped > 0 ? `${skipped} skipped` : undefined, lastStep].filter(Boolean).join('; ');
   progress({ progress: finished, ...(message === '' ? {} : { message }) });

@@ -5,17 +5,28 @@ import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { check } from '../../operations/schema.js';
 import type { ResumePlan, ResumeRequest } from '../../operations/wire.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { PipelineResume, PipelineRun } from '../../pipelines/run.js';
+import type { PageResult, PipelineResume, PipelineRun, StepPosition } from '../../pipelines/run.js';
 import type { Child } from './child.js';
+import { pendingSteps } from './job-part.js';
+import type { Page } from './pages.js';
 
 /** Input of the new operation's workflow, or why the request is refused. */
-export function planResume(run: PipelineRun, records: ChildRecord[], request: ResumeRequest): ResumePlan {
-  const resume: PipelineResume = { workflowId: request.workflowId, children: records };
+export function planResume(
+  run: PipelineRun,
+  records: ChildRecord[],
+  pages: Record<string, PageResult>,
+  request: ResumeRequest,
+): ResumePlan {
+  const resume: PipelineResume = {
+    workflowId: request.workflowId,
+    children: records,
+    ...(Object.keys(pages).length > 0 ? { pages } : {}),
+  };
   const inputs = { ...run.inputs, ...request.changes };
   const problems = problemsOf(run.pipeline, inputs, request.changes ?? {});
   if (problems.length > 0) return { problem: problems.join('\n') };
   try {
-    if (request.from !== undefined) resume.from = startOf(records, request.from);
+    if (request.from !== undefined) resume.from = startOf(run.pipeline, records, request.from);
   } catch (error) {
     if (error instanceof LonghaulError) return { problem: error.message };
     throw error;
@@ -40,24 +51,33 @@ function problemsOf(
 }
 
 /** A job's name alone means its first step. @throws LonghaulError for an unknown step */
-function startOf(records: ChildRecord[], reference: string): { child: string; step: number } {
-  if (records.some(({ name }) => name === reference)) return { child: reference, step: 1 };
-  const { child, position } = chooseStep(records, reference);
-  return { child, step: position };
+function startOf(pipeline: Pipeline, records: ChildRecord[], reference: string): StepPosition {
+  const [child = '', step] = reference.split('/', 2);
+  const isPaged = records.some((record) => pageHas(record, child));
+  // The records of a page's items are in its own workflow.
+  const known: ChildRecord[] = isPaged
+    ? [...records, { name: child, status: 'pending', steps: pendingSteps(pipeline.jobs[jobOf(child)]!) }]
+    : records;
+  if (step === undefined && known.some(({ name, page }) => name === child && !page))
+    return { child, step: 1 };
+  const { child: name, position } = chooseStep(known, reference);
+  return { child: name, step: position };
 }
 
-/** Copies finished jobs and steps of an earlier operation into the children of this one. */
+/** Whether a page has an item, by its name. */
+function pageHas({ page }: ChildRecord, child: string): boolean {
+  const index = Number(/\[(\d+)\]$/.exec(child)?.[1] ?? -1);
+  return page?.job === jobOf(child) && index >= page.from && index < page.from + page.count;
+}
+
+/** Copies finished jobs and steps of an earlier operation into the children of this one that have no pages. */
 export function applyResume(
   pipeline: Pipeline,
   children: Child[],
   { workflowId, children: earlier, from }: PipelineResume,
 ): void {
   const byName = new Map(earlier.map((record) => [record.name, record]));
-  // Dependents of an unfinished job that ran did so because it failed: they are due again.
-  const unfinished = earlier.filter(
-    ({ name, status }) => !['completed', 'skipped'].includes(status) || name === from?.child,
-  );
-  const runAgain = dependents(pipeline, new Set(unfinished.map(({ name }) => jobOf(name))));
+  const runAgain = dueAgain(pipeline, earlier, from);
   for (const child of children) {
     const before = byName.get(child.record.name);
     if (!before || runAgain.has(child.id.job)) continue;
@@ -65,6 +85,36 @@ export function applyResume(
     if (before.status === 'completed' && !isStart) copyFinished(child, before, workflowId);
     else continueChild(child, before, workflowId, isStart ? from.step : undefined);
   }
+}
+
+/** Does the same for the pages of this operation. */
+export function applyResumeToPages(
+  pipeline: Pipeline,
+  pages: Page[],
+  { workflowId, children: earlier, pages: results = {}, from }: PipelineResume,
+): void {
+  const byName = new Map(earlier.map((record) => [record.name, record]));
+  const runAgain = dueAgain(pipeline, earlier, from);
+  for (const page of pages) {
+    const before = byName.get(page.name);
+    if (!before || runAgain.has(jobOf(page.name))) continue;
+    const hasStart = from !== undefined && pageHas(before, from.child);
+    const result = results[page.name];
+    if (before.status === 'completed' && result && !hasStart) page.complete(before, result);
+    else if (before.page?.workflowId)
+      page.earlier = { workflowId, pageId: before.page.workflowId, ...(hasStart ? { from } : {}) };
+  }
+}
+
+/** Jobs that run again from their start: dependents of an unfinished job that ran did so because it failed. */
+function dueAgain(pipeline: Pipeline, children: ChildRecord[], from: StepPosition | undefined): Set<string> {
+  const unfinished = children.filter(
+    (record) =>
+      !['completed', 'skipped'].includes(record.status) ||
+      record.name === from?.child ||
+      (from !== undefined && pageHas(record, from.child)),
+  );
+  return dependents(pipeline, new Set(unfinished.map(({ name }) => jobOf(name))));
 }
 
 function copyFinished(child: Child, before: ChildRecord, workflowId: string): void {
@@ -115,5 +165,5 @@ function dependents({ jobs }: Pipeline, needed: Set<string>): Set<string> {
 }
 
 function jobOf(child: string): string {
-  return child.replace(/\[\d+\]$/, '');
+  return child.replace(/\[\d+(-\d+)?\]$/, '');
 }

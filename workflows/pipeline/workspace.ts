@@ -7,7 +7,6 @@ import {
   type OpenedWorkspace,
   type OpenWorkspace,
 } from '../../pipelines/run.js';
-import { startMemo } from '../runtime/state.js';
 import { runOnHost } from './hosts.js';
 import type { StepOwner } from './step.js';
 
@@ -41,11 +40,9 @@ export function openWorkspace(
         }),
     summary: `${name}: workspace`,
   });
-  const createdAt = startMemo()?.createdAt;
   return openPipelineWorkspace({
     ...workspace,
     ...(earlier === undefined ? {} : { takeOverFrom: earlier.workflowId }),
-    ...(createdAt === undefined ? {} : { createdAt }),
   });
 }
 

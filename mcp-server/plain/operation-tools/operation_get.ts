@@ -76,7 +76,7 @@ export const operationGet = defineOperationTool({
   description: [
     'Returns the state of an operation, and changes nothing. Repeat it each next_action.check_after_seconds until next_action is missing; a wait that ends cancels nothing.',
     'Statuses: queued, running, input_required (operation_answer); final: completed, failed, cancelled, errored (timed out), expired.',
-    'Views: summary: status, message, and the question or the result. full: all fields: progress, parts, times, answers. steps: jobs and steps of a pipeline, outputs, files.',
+    'Views: summary: status, message, and the question or the result. full: all fields: progress, parts, times, answers. steps: jobs and steps of a pipeline, outputs, files; with step "test[0-249]", the items of that page.',
     `logs: log of a step, or of the operation, while it runs and after: at most ${PAGE_LINES} lines or 16 KiB a page; after a failure, tail 50. result: the result alone. partial: the partial result.`,
     'Clients that declare experimental.asyncTools or experimental.twoStage poll by methods instead.',
   ].join('\n'),
@@ -102,11 +102,26 @@ export const operationGet = defineOperationTool({
 function assertArgumentsOfView({ view, ...args }: Input): void {
   if (view === 'logs') return;
   for (const name of Object.keys(logArguments) as (keyof typeof logArguments)[]) {
-    if (args[name] !== undefined)
+    if (args[name] !== undefined && !(view === 'steps' && name === 'step'))
       refuse(
         `arguments.${name}: belongs to the view logs; expected view "logs" or no ${name}; got view "${view}"`,
       );
   }
+}
+
+/**
+ * @param page name of the page whose children are wanted instead of the operation's
+ * @throws LonghaulError `invalid_arguments` if there is no such page
+ */
+async function readParts(
+  engine: Engine,
+  principal: string,
+  token: string,
+  page: string | undefined,
+): Promise<OperationRecord> {
+  if (page === undefined) return engine.readLive(principal, token);
+  const { record, children } = await engine.readPage(principal, token, page);
+  return { ...record, children };
 }
 
 async function readOrWait(
@@ -149,8 +164,8 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     };
   },
 
-  async steps({ engine, caller, record, ...context }) {
-    const live = await engine.readLive(caller.principal, record.token);
+  async steps({ engine, caller, record, args, ...context }) {
+    const live = await readParts(engine, caller.principal, record.token, args.step);
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
     const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));

@@ -1,0 +1,81 @@
+/**
+ * Estimated size of a pipeline's histories. Temporal ends a workflow at 51,200 events, without cleanups, so jobs with many items
+ * run in pages: child workflows with histories of their own.
+ */
+import type { Job } from './pipeline.js';
+
+/** Maximum number of estimated events of a pipeline's own history; retries after questions and lost hosts add to it. */
+export const MAX_RUN_EVENTS = 45_000;
+/** Estimated events from which jobs with many items run in pages. */
+const PAGED_RUN_EVENTS = 8_000;
+/** Maximum number of estimated events of a page's history. */
+const MAX_PAGE_EVENTS = 4_000;
+/** Minimum number of items of a job that runs in pages. */
+const MIN_PAGED_ITEMS = 50;
+
+/** Events of an activity, with the workflow tasks that schedule it and take its result, and the progress that is written. */
+const ACTIVITY_EVENTS = 7;
+/** Events of an approval: the question and its answer, in memo, search attribute, update and workflow tasks. */
+const APPROVAL_EVENTS = 20;
+/** Events of a page in the history of its pipeline, with the signals about its slots. */
+const PAGE_EVENTS = 50;
+
+/** Events of one child without retries. */
+export function childEvents({ steps, artifacts }: Job): number {
+  const activities =
+    steps.filter(({ run }) => run !== undefined).length +
+    (artifacts.length > 0 ? 1 : 0) +
+    (needsWorkspace({ steps, artifacts }) ? 1 : 0);
+  return activities * ACTIVITY_EVENTS + approvalEvents({ steps });
+}
+
+/** Whether a job's children need a workspace: a job that only asks has none. */
+export function needsWorkspace({ steps, artifacts }: Pick<Job, 'steps' | 'artifacts'>): boolean {
+  return steps.some(({ run }) => run !== undefined) || artifacts.length > 0;
+}
+
+function approvalEvents({ steps }: Pick<Job, 'steps'>): number {
+  return steps.filter(({ approval }) => approval !== undefined).length * APPROVAL_EVENTS;
+}
+
+/** Number of items in a page of this job. */
+export function itemsPerPage(job: Job): number {
+  return Math.max(1, Math.floor(MAX_PAGE_EVENTS / Math.max(1, childEvents(job))));
+}
+
+/** Events in the pipeline's history of a job whose items run in pages: questions of their approvals are shown there too. */
+function pagedJobEvents(job: Job, items: number): number {
+  return Math.ceil(items / itemsPerPage(job)) * PAGE_EVENTS + items * approvalEvents(job);
+}
+
+export interface HistoryPlan {
+  /** Names of the jobs whose items run in pages. */
+  paged: Set<string>;
+  /** Estimated events of the pipeline's own history. */
+  events: number;
+}
+
+/**
+ * Plans which jobs run in pages: none while all children fit into one history, else those with many items.
+ *
+ * @param items number of items of each `for-each` job, by its name
+ */
+export function planHistory(jobs: Record<string, Job>, items: ReadonlyMap<string, number>): HistoryPlan {
+  const all = Object.entries(jobs).map(([name, job]) => ({ name, job, count: items.get(name) ?? 1 }));
+  const events = sum(all.map(({ job, count }) => count * childEvents(job)));
+  if (events <= PAGED_RUN_EVENTS) return { paged: new Set(), events };
+  const isPaged = ({ job, count }: (typeof all)[number]) =>
+    job.forEach !== undefined && count >= MIN_PAGED_ITEMS;
+  return {
+    paged: new Set(all.filter(isPaged).map(({ name }) => name)),
+    events: sum(
+      all.map((one) =>
+        isPaged(one) ? pagedJobEvents(one.job, one.count) : one.count * childEvents(one.job),
+      ),
+    ),
+  };
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,29 @@
+/** The parts of a job: one child, or one for each item, or pages of items. */
+import type { ChildRecord, StepRecord } from '../../operations/record.js';
+import type { Job } from '../../pipelines/pipeline.js';
+import type { ArtifactReference, ChildFailure } from '../../pipelines/run.js';
+
+/** Arguments that all children of an operation have in common. */
+export interface SharedInputs {
+  /** The operation's inputs; missing when they are large. */
+  inputs: Record<string, unknown> | undefined;
+  /** When the operation was created, ISO 8601. */
+  createdAt: string | undefined;
+}
+
+/** A child in the pipeline's own history, or a page of children. */
+export interface JobPart {
+  readonly record: ChildRecord;
+  skip(): void;
+  /** The failed children, in their order; a page names the first of its own. */
+  failures(): ChildFailure[];
+  readonly failureCount: number;
+  artifacts(): ArtifactReference[];
+  /** Values of an output, one for each child; null where its steps wrote none. */
+  outputs(key: string): (string | null)[];
+  endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void>;
+}
+
+export function pendingSteps({ steps }: Job): StepRecord[] {
+  return steps.map(({ name }) => ({ name, status: 'pending' }));
+}

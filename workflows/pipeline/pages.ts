@@ -1,0 +1,257 @@
+/** Pages of `for-each` jobs with many items, as the pipeline's workflow sees them: child workflows with histories of their own. */
+import {
+  condition,
+  isCancellation,
+  setHandler,
+  startChild,
+  TemporalFailure,
+  workflowInfo,
+  type ChildWorkflowHandle,
+} from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
+import type { ChildRecord } from '../../operations/record.js';
+import { PAGE_WORKFLOW, type Job } from '../../pipelines/pipeline.js';
+import {
+  DROP_HOST_SIGNAL,
+  GRANT_SLOTS_SIGNAL,
+  pageName,
+  RETURN_SLOTS_SIGNAL,
+  type ArtifactReference,
+  type ChildFailure,
+  type PageResult,
+  type PageResume,
+  type PageRun,
+} from '../../pipelines/run.js';
+import type { JobPart, SharedInputs } from './job-part.js';
+import { countClosedSteps, showProgress } from './progress.js';
+import type { Slots } from './slots.js';
+
+/** Workflow task time-out of a page, like that of an operation: a killed worker's tasks wait for it. */
+const WORKFLOW_TASK_TIMEOUT = '5s';
+/** Maximum number of failed items named in a page's status message. */
+const SHOWN_FAILURES = 5;
+
+type PageWorkflow = (run: PageRun) => Promise<PageResult>;
+
+/** Open pages by their workflow IDs. */
+const open = new Map<string, Page>();
+
+export class Page implements JobPart {
+  readonly record: ChildRecord;
+  result: PageResult | undefined;
+  /** Why it ended without a result. */
+  #failure: ChildFailure | undefined;
+  /** Page of an earlier operation that this one resumes. */
+  earlier: PageResume | undefined;
+  /** Settles once it has ended. */
+  ended: Promise<void> = Promise.resolve();
+  #handle: ChildWorkflowHandle<PageWorkflow> | undefined;
+  /** Slots that it holds. */
+  #held = 0;
+  /** Whether all of its items have started, so that it needs no more slots. */
+  #isStarted = false;
+
+  constructor(
+    private readonly run: Omit<PageRun, 'artifacts' | 'slots' | 'resume'>,
+    private readonly slots: Slots,
+  ) {
+    const { job, from, items } = run;
+    const name = pageName(job, from, items.length);
+    this.record = { name, status: 'pending', steps: [], page: { job, from, count: items.length } };
+  }
+
+  get name(): string {
+    return this.record.name;
+  }
+
+  get job(): Job {
+    return this.run.pipeline.jobs[this.run.job]!;
+  }
+
+  /** Number of its items. */
+  get count(): number {
+    return this.run.items.length;
+  }
+
+  failures(): ChildFailure[] {
+    return this.#failure ? [this.#failure] : (this.result?.failures ?? []);
+  }
+
+  get failureCount(): number {
+    return this.#failure ? 1 : (this.result?.failureCount ?? 0);
+  }
+
+  artifacts(): ArtifactReference[] {
+    return this.result?.artifacts ?? [];
+  }
+
+  outputs(key: string): (string | null)[] {
+    return this.result?.outputs[key] ?? this.run.items.map(() => null);
+  }
+
+  skip(): void {
+    this.record.status = 'skipped';
+    this.#countSteps();
+  }
+
+  #countSteps(): void {
+    countClosedSteps(this.count * this.job.steps.length);
+    showProgress();
+  }
+
+  /** Takes the result of an earlier operation's page. */
+  complete(record: ChildRecord, result: PageResult): void {
+    Object.assign(this.record, record);
+    this.result = result;
+    countClosedSteps(this.count * this.job.steps.length);
+  }
+
+  /**
+   * Starts the page with as many slots as are free, at least one. Its end is in {@link ended}.
+   *
+   * @throws CancelledFailure
+   */
+  async start(artifacts: ArtifactReference[]): Promise<void> {
+    if (this.result) return;
+    this.#held = await this.slots.take(this.#wanted);
+    const workflowId = `${workflowInfo().workflowId}/${this.name}`;
+    this.record.status = 'working';
+    this.record.page!.workflowId = workflowId;
+    open.set(workflowId, this);
+    this.ended = this.#follow(workflowId, artifacts);
+    // Awaited by the caller: no unhandled rejection until then.
+    this.ended.catch(() => undefined);
+  }
+
+  get #wanted(): number {
+    return Math.min(this.count, this.run.pipeline.concurrency);
+  }
+
+  /**
+   * Grants slots that become free, until all of the page's items have started.
+   *
+   * @throws CancelledFailure
+   */
+  async startItems(): Promise<void> {
+    const isComplete = () => this.#isStarted || this.result !== undefined;
+    while (!isComplete()) {
+      const missing = () => this.#wanted - this.#held;
+      await condition(
+        () => isComplete() || (this.#handle !== undefined && missing() > 0 && this.slots.free > 0),
+      );
+      const count = isComplete() ? 0 : this.slots.takeFree(missing());
+      if (count === 0) continue;
+      this.#held += count;
+      await this.#handle!.signal(GRANT_SLOTS_SIGNAL, count).catch(ignoreClosed);
+    }
+  }
+
+  async #follow(workflowId: string, artifacts: ArtifactReference[]): Promise<void> {
+    try {
+      this.#handle = await startChild<PageWorkflow>(PAGE_WORKFLOW, {
+        workflowId,
+        args: [
+          {
+            ...this.run,
+            artifacts,
+            slots: this.#held,
+            ...(this.earlier ? { resume: this.earlier } : {}),
+          },
+        ],
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        staticSummary: this.name,
+      });
+      this.#end(await this.#handle.result());
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof TemporalFailure)) throw error;
+      const message = `${this.name}: ${error.cause?.message ?? error.message}`;
+      this.#failure = { name: this.name, message, type: 'PageFailed' };
+      this.record.status = 'failed';
+      this.record.statusMessage = message.split('\n', 1)[0]!;
+      this.#countSteps();
+    } finally {
+      open.delete(workflowId);
+      this.#isStarted = true;
+      this.slots.giveBack(this.#held);
+      this.#held = 0;
+    }
+  }
+
+  #end(result: PageResult): void {
+    this.result = result;
+    const { failures, failureCount } = result;
+    this.record.status = failureCount > 0 ? 'failed' : 'completed';
+    if (failureCount > 0) {
+      const named = failures.slice(0, SHOWN_FAILURES).map(({ name }) => name);
+      const more = failureCount - named.length;
+      this.record.statusMessage = `${failureCount} of ${this.count} failed: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    }
+    this.#countSteps();
+  }
+
+  /** Takes slots back that the page no longer needs. */
+  takeBack(count: number): void {
+    this.#isStarted = true;
+    this.#held -= count;
+    this.slots.giveBack(count);
+  }
+
+  dropHost(host: string): void {
+    void this.#handle?.signal(DROP_HOST_SIGNAL, host).catch(ignoreClosed);
+  }
+
+  /** Its workflow is cancelled with the pipeline's, and ends its own children. */
+  endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void> {
+    if (!['completed', 'failed', 'skipped'].includes(this.record.status))
+      this.record.status = reason === 'timed_out' ? 'timed_out' : 'canceled';
+    return Promise.resolve();
+  }
+}
+
+function ignoreClosed(error: unknown): void {
+  if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+}
+
+/** Handles the slots that pages return. */
+export function handleReturnedSlots(): void {
+  setHandler(RETURN_SLOTS_SIGNAL, ({ workflowId, count }) => open.get(workflowId)?.takeBack(count), {
+    description: 'A page needs fewer slots, since all of its items have started.',
+  });
+}
+
+/** Drops a host for all open pages. */
+export function dropHostOfPages(host: string): void {
+  for (const page of open.values()) page.dropHost(host);
+}
+
+/** The pages of a job, in the order of its items. */
+export function pagesOf(
+  run: { pipeline: PageRun['pipeline']; job: string; items: unknown[]; shared: SharedInputs },
+  sizes: number[],
+  slots: Slots,
+): Page[] {
+  const { pipeline, job, items, shared } = run;
+  const own = { ...pipeline, inputs: {}, jobs: { [job]: pipeline.jobs[job]! } };
+  let from = 0;
+  return sizes.map((size) => {
+    const range = { job, from, items: items.slice(from, from + size) };
+    from += size;
+    return new Page({ pipeline: own, ...range, ...defined(shared) }, slots);
+  });
+}
+
+/** Runs pages in order: the next one starts once all items of the last one have started. */
+export async function runPages(pages: Page[], artifacts: () => ArtifactReference[]): Promise<void> {
+  const ends: Promise<void>[] = [];
+  const startAll = async () => {
+    for (const page of pages) {
+      await page.start(artifacts());
+      ends.push(page.ended);
+      await page.startItems();
+    }
+  };
+  // A cancel ends the job only after its pages have ended.
+  const started = await Promise.allSettled([startAll()]);
+  for (const outcome of [...started, ...(await Promise.allSettled(ends))])
+    if (outcome.status === 'rejected') throw outcome.reason;
+}
