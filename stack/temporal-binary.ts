@@ -4,6 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { buildWithGo, downloadTemporal } from './temporal-install.js';
 import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
@@ -17,8 +18,6 @@ const TEMPORAL_CLI = {
   version: TEMPORAL_CLI_VERSION,
   duration: '4 to 5 minutes',
 };
-/** Least version with the updates, start conflict policies and pending cancels that the engine uses. */
-const OLDEST_SERVER = '1.29.0';
 
 export interface TemporalBinary {
   path: string;

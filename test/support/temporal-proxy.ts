@@ -43,12 +43,16 @@ export interface ProxyOptions {
 /** Decides about each call; undefined passes it on. */
 export type Decide = (call: ProxyCall) => GrpcStatus | undefined;
 
+/** Changes Temporal's response, as the bytes of its message; undefined leaves the response as it is. */
+export type Rewrite = (call: ProxyCall) => ((message: Buffer) => Uint8Array) | undefined;
+
 export class TemporalProxy {
   /** Calls by method, with those that were not passed on. */
   readonly calls = new Map<string, number>();
   /** Each call with its request, as the bytes that the client sent, from {@link record} on. */
   recorded: { method: string; request: string }[] | undefined;
   decide: Decide;
+  rewrite: Rewrite = () => undefined;
   /** Number of calls that were not passed on. */
   refusedCalls = 0;
   readonly #sessions = new Set<ServerHttp2Session>();
@@ -147,10 +151,10 @@ export class TemporalProxy {
       );
       return;
     }
-    this.#forward(stream, headers);
+    this.#forward(stream, headers, this.rewrite({ service, method, headers }));
   }
 
-  #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rewrite: ReturnType<Rewrite>): void {
     const request = this.#send(stream, headers);
     let trailers = {};
     request.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
@@ -160,7 +164,14 @@ export class TemporalProxy {
       const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       stream.respond(answer, { endStream, waitForTrailers: !endStream });
       stream.on('wantTrailers', () => stream.sendTrailers(trailers));
-      if (!endStream) request.pipe(stream);
+      if (endStream) return;
+      if (!rewrite) return void request.pipe(stream);
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.once('end', () => {
+        const body = Buffer.concat(chunks);
+        stream.end(body.length > 0 ? bodyOf(rewrite(messageOf(body))) : body);
+      });
     });
     stream.once('close', () => request.close(constants.NGHTTP2_CANCEL));
   }
@@ -195,11 +206,18 @@ function connectToRun(): ClientHttp2Session {
   } as SecureClientSessionOptions);
 }
 
-/** The message of a unary request, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+/** The message of a unary request or response, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 function messageOf(body: Buffer): Buffer {
   const isCompressed = body[0] === 1;
   const message = body.subarray(5);
   return isCompressed ? gunzipSync(message) : message;
+}
+
+/** The body of a response with this message, uncompressed. */
+function bodyOf(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }
 
 /** Common name of the client's certificate. */
