@@ -39,9 +39,15 @@ export interface TemporalServer {
 async function findProgram(program: typeof SERVER): Promise<string> {
   const { binFolder } = await loadSettings();
   const target = join(binFolder, `temporal-${program.path.split('/').pop()}-${VERSION}`);
-  if (!existsSync(target))
+  if (existsSync(target)) return target;
+  try {
     await buildWithGo({ ...program, version: VERSION }, target, console.log, process.env);
-  return target;
+    return target;
+  } catch (error) {
+    throw new Error(`${program.name} ${VERSION} can't be built: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Builds the programs, unless they are in the binary folder. Fails where Go or its module proxy is missing. */
