@@ -1,9 +1,5 @@
 /** Deletion of a closed operation: a Temporal run hides it at once, then it is removed from storage and from Temporal. */
-import {
-  isGrpcServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowExecutionDescription,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { LonghaulError } from '../operations/errors.js';
 import { tokenOfResumed, workflowIdOf } from '../operations/token.js';
 import {
@@ -19,8 +15,6 @@ import type { TemporalClient } from './temporal.js';
 
 /** Limit for all calls of a deletion together, in milliseconds. Each call has a limit of its own. */
 const DELETE_LIMIT_MS = 60_000;
-/** gRPC status codes with which Temporal refuses to delete workflows: permission denied, unimplemented. */
-const REFUSALS: readonly number[] = [7, 12];
 
 /**
  * Deletes a closed operation.
@@ -75,16 +69,8 @@ export async function finishDeletion(
   temporal: TemporalClient,
   found: WorkflowExecutionDescription,
 ): Promise<void> {
-  try {
-    await temporal.call(
-      (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),
-      DELETE_LIMIT_MS,
-    );
-  } catch (error) {
-    if (!isGrpcServiceError(error) || !REFUSALS.includes(error.code)) throw error;
-    throw new LonghaulError('unavailable', `this Temporal refuses to delete workflows: ${error.message}`, {
-      retryable: false,
-      cause: error,
-    });
-  }
+  await temporal.call(
+    (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),
+    DELETE_LIMIT_MS,
+  );
 }

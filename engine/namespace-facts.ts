@@ -1,10 +1,10 @@
 /** Properties of the namespace: how long it keeps closed workflows, and whether search attributes can be used. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
 import { GRPC, isDenied, isGrpcError, temporalMessage } from '../platform/grpc-errors.js';
 import type { Logger } from '../platform/log.js';
+import { noNamespaceError } from '../platform/namespace.js';
 import { programCommand } from '../platform/program.js';
 import {
   addSearchAttributes,
@@ -90,7 +90,7 @@ export class NamespaceFacts {
       );
       return Number(config?.workflowExecutionRetentionTtl?.seconds ?? ASSUMED_RETENTION_SECONDS);
     } catch (error) {
-      if (isGrpcError(error, GRPC.notFound)) throw this.#noNamespace(error);
+      if (isGrpcError(error, GRPC.notFound)) throw noNamespaceError(this.temporal.namespace, error);
       if (!isDenied(error)) throw error;
       const hours = ASSUMED_RETENTION_SECONDS / 3_600;
       this.#warnOnce(`the credentials may not read the namespace's retention; ${hours} hours are assumed`);
@@ -140,14 +140,6 @@ export class NamespaceFacts {
       this.#warnOnce(`search attributes can't be created: ${temporalMessage(error)}`);
       return false;
     }
-  }
-
-  #noNamespace(cause: unknown): LonghaulError {
-    return new LonghaulError(
-      'unavailable',
-      `Temporal has no namespace "${this.temporal.namespace}"; create it, or set TEMPORAL_NAMESPACE to one that exists`,
-      { cause },
-    );
   }
 
   #warnOnce(warning: string): void {

@@ -6,9 +6,17 @@ import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/
 import { LonghaulError } from '../operations/errors.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
-import { isDenied, isThrottled, isUnreachable, temporalMessage } from '../platform/grpc-errors.js';
+import {
+  GRPC,
+  isDenied,
+  isGrpcError,
+  isThrottled,
+  isUnreachable,
+  temporalMessage,
+} from '../platform/grpc-errors.js';
 import type { Logger } from '../platform/log.js';
 import type { OperatorService } from '../platform/search-attributes.js';
+import { OLDEST_SERVER } from '../platform/oldest-server.js';
 import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
@@ -40,6 +48,8 @@ export class TemporalClient {
   #client: Client | undefined;
   #connection: TemporalConnection | undefined;
   readonly #facts: NamespaceFacts;
+  /** Features that Temporal turned out to lack, by the log line about each. */
+  readonly #lacking = new Set<string>();
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -127,8 +137,8 @@ export class TemporalClient {
    * Calls Temporal under a deadline.
    *
    * @param deadlineMs in milliseconds. Default: 2,000
-   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, limits or denies the call, `not_found` if it has no such
-   *   workflow
+   * @throws LonghaulError `unavailable` if Temporal doesn't answer in time, limits or denies the call, or is too old for it;
+   *   `not_found` if it has no such workflow
    */
   async call<T>(work: (client: Client) => Promise<T>, deadlineMs: number = CALL_DEADLINE_MS): Promise<T> {
     const client = await this.connectedClient();
@@ -153,6 +163,7 @@ export class TemporalClient {
           `the server's credentials for Temporal don't allow this: ${temporalMessage(error)}`,
           { cause: error, retryable: false },
         );
+      if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
       throw error;
     }
   }
@@ -175,6 +186,14 @@ export class TemporalClient {
       'Temporal did not answer in time; operations keep running, try again shortly',
       { cause },
     );
+  }
+
+  /** Temporal's message names the method. */
+  #tooOld(cause: unknown): LonghaulError {
+    const problem = `this Temporal is too old: ${temporalMessage(cause)}; Longhaul needs server ${OLDEST_SERVER} or newer`;
+    if (!this.#lacking.has(problem)) this.logger.warn(problem);
+    this.#lacking.add(problem);
+    return new LonghaulError('unavailable', problem, { cause, retryable: false });
   }
 
   /** Whether this is the home's embedded Temporal, with its database on the home's disk. */

@@ -4,15 +4,20 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { buildTemporal, downloadTemporal } from './temporal-install.js';
+import { OLDEST_SERVER } from '../platform/oldest-server.js';
+import { buildWithGo, downloadTemporal } from './temporal-install.js';
 import { readTemporalVersion, type TemporalVersion } from './temporal-version.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 
 /** Version of the Temporal CLI that Longhaul is tested with, and of the server in it. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
-/** Least version with the updates, start conflict policies and pending cancels that the engine uses. */
-const OLDEST_SERVER = '1.29.0';
+const TEMPORAL_CLI = {
+  name: 'Temporal CLI',
+  path: 'github.com/temporalio/cli/cmd/temporal',
+  version: TEMPORAL_CLI_VERSION,
+  duration: '4 to 5 minutes',
+};
 
 export interface TemporalBinary {
   path: string;
@@ -60,7 +65,7 @@ export async function findTemporalBinary(search: BinarySearch, say: Say): Promis
     [
       `a build of Temporal CLI ${TEMPORAL_CLI_VERSION} with Go`,
       async () => {
-        await buildTemporal(TEMPORAL_CLI_VERSION, cached, say, environment);
+        await buildWithGo(TEMPORAL_CLI, cached, say, environment);
         return requireServer(await readBinary(cached), database?.madeBy);
       },
     ],

@@ -1,7 +1,7 @@
-/** Installs the Temporal CLI by download or build. Both end in an atomic rename, so an incomplete binary is never run. */
+/** Installs Temporal's programs by download or build. Both end in an atomic rename, so an incomplete binary is never run. */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, type Say } from './stack-error.js';
@@ -44,7 +44,7 @@ export async function downloadTemporal(
     clearTimeout(limits[0]);
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
     const { body } = response;
-    await installAtomically(target, async (folder) => {
+    await installAtomically(target, 'temporal', async (folder) => {
       const tar = spawn('tar', ['-xzf', '-', '-C', folder, 'temporal'], {
         stdio: ['pipe', 'ignore', 'pipe'],
       });
@@ -59,31 +59,41 @@ export async function downloadTemporal(
   }
 }
 
+/** A Go program to build from a module proxy. */
+export interface GoProgram {
+  /** Name for messages. */
+  name: string;
+  /** Import path of the command. */
+  path: string;
+  version: string;
+  /** Usual duration of the build, for messages: `4 to 5 minutes`. */
+  duration: string;
+}
+
 /**
- * Builds the CLI with `go install`, for networks with access to a Go module proxy but not to the official download.
+ * Builds a program with `go install`, for networks with access to a Go module proxy but not to an official download.
  *
  * @param target path of the binary
+ * @throws Error when Go is not on PATH, with the last line that it prints when it fails, or after 20 minutes
  */
-export async function buildTemporal(
-  version: string,
+export async function buildWithGo(
+  { name, path, version, duration }: GoProgram,
   target: string,
   say: Say,
   environment: NodeJS.ProcessEnv,
 ): Promise<void> {
   const minutes = (sinceMs: number) => Math.round((Date.now() - sinceMs) / 60_000);
-  await installAtomically(target, async (folder) => {
-    const go = spawn('go', ['install', `github.com/temporalio/cli/cmd/temporal@v${version}`], {
+  await installAtomically(target, basename(path), async (folder) => {
+    const go = spawn('go', ['install', `${path}@v${version}`], {
       env: { ...environment, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const startedMs = Date.now();
-    go.once('spawn', () =>
-      say(`Building Temporal CLI ${version} with Go (4 to 5 minutes, the first time only)...`),
-    );
+    go.once('spawn', () => say(`Building ${name} ${version} with Go (${duration}, the first time only)...`));
     // spawn's own time limit would leave its timer running when the program doesn't exist.
     const limit = setTimeout(() => go.kill(), BUILD_LIMIT_MS);
     const report = setInterval(
-      () => say(`Still building Temporal (${minutes(startedMs)} min so far)...`),
+      () => say(`Still building ${name} (${minutes(startedMs)} min so far)...`),
       BUILD_REPORT_INTERVAL_MS,
     );
     try {
@@ -97,16 +107,20 @@ export async function buildTemporal(
   });
 }
 
-/** Has `make` create a file `temporal` in an empty folder, and renames it to `target`. */
-async function installAtomically(target: string, make: (folder: string) => Promise<void>): Promise<void> {
+/** Has `make` create the file `name` in an empty folder, and renames it to `target`. */
+async function installAtomically(
+  target: string,
+  name: string,
+  make: (folder: string) => Promise<void>,
+): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
   const folder = mkdtempSync(join(dirname(target), '.making-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
   try {
     await make(folder);
-    chmodSync(join(folder, 'temporal'), 0o755);
-    renameSync(join(folder, 'temporal'), target);
+    chmodSync(join(folder, name), 0o755);
+    renameSync(join(folder, name), target);
   } finally {
     process.off('exit', remove);
     remove();

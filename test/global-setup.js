@@ -1,4 +1,4 @@
-/** Starts one Temporal for the whole run, by the same built code that users get. */
+/** Starts one Temporal for the whole run, by the same built code that users get, unless test/temporal-postgres runs one. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,10 +7,12 @@ import { startEmbeddedTemporal } from '../dist/stack/temporal-server.js';
 
 export default async function setUp() {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-test-'));
-  const settings = await loadSettings({ home, logLevel: 'warn' });
-  globalThis.longhaulTestTemporal = await startEmbeddedTemporal(settings, (line) => console.log(line));
-  process.env.TEMPORAL_ADDRESS = globalThis.longhaulTestTemporal.address;
-  // It is embedded, though the tests' processes are given its address.
+  if (!process.env.LONGHAUL_TEST_OPERATOR_ADDRESS) {
+    const settings = await loadSettings({ home, logLevel: 'warn' });
+    globalThis.longhaulTestTemporal = await startEmbeddedTemporal(settings, (line) => console.log(line));
+    process.env.TEMPORAL_ADDRESS = globalThis.longhaulTestTemporal.address;
+  }
+  // The interval of the embedded Temporal, though the tests' processes are given an address.
   process.env.LONGHAUL_HEARTBEAT_SECONDS = '1';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;

@@ -6,6 +6,7 @@ import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
+import { requireNamespace } from '../platform/namespace.js';
 import { workerIdentity } from '../platform/host-presence.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
@@ -33,7 +34,8 @@ export interface RunningWorker {
 /**
  * Starts a worker; waits for Temporal if it isn't up yet.
  *
- * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled
+ * @throws ProjectError when a file of activities can't be loaded, or no workflow of the project can be bundled; LonghaulError
+ *   `unavailable` when Temporal doesn't have the namespace, or its credentials don't allow describing it
  */
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
@@ -46,6 +48,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
+  await requireNamespace(temporal);
   const { namespace } = temporal;
   const storage = storageOf(settings);
   const contact = temporalContact(temporal);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
+import { connectToTemporal } from '../support/run-temporal.js';
 import { filesOnThePage, run } from './packed.js';
 import { Reader } from './reader.js';
 
@@ -124,8 +125,8 @@ describe('the tool of the page', () => {
 
 /** The workflow's memo, as Temporal's UI shows it. */
 async function memoOf(taskId: string): Promise<unknown> {
-  const { Client, Connection } = await import('@temporalio/client');
-  const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });
+  const { Client } = await import('@temporalio/client');
+  const connection = await connectToTemporal();
   try {
     const { memo } = await new Client({ connection }).workflow.getHandle(taskId).describe();
     return memo?.['operation'];

@@ -10,6 +10,7 @@ import { JobsClient } from '../support/jobs.js';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { namedTemporal, namedTemporalPid } from '../support/run-temporal.js';
 import { Ledger } from './ledger.js';
 import { runOperation, type Outcome } from './operations.js';
 import type { Clients } from './polls.js';
@@ -54,6 +55,7 @@ export async function chaos({
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
     LONGHAUL_LOG_LEVEL: 'warn',
     LONGHAUL_MAX_STEPS: '16',
+    ...namedTemporal(),
   };
   try {
     let supervisor = (await home.up(environment)).pid;
@@ -75,7 +77,7 @@ export async function chaos({
       if (victim === 'supervisor') {
         kill(supervisor);
         supervisor = (await home.up(environment)).pid;
-      } else kill(home.parts()[victim]);
+      } else kill(victim === 'temporal' && namedTemporal() ? namedTemporalPid() : home.parts()[victim]);
       await isBack(victim, home, clients, `${victim}-${number}`);
       const tookMs = performance.now() - from;
       backMs[victim].push(tookMs);

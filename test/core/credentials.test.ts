@@ -1,10 +1,10 @@
 /** TLS with client certificates, and API keys, that change while a server and a worker run. */
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { CertificateAuthority } from '../support/certificates.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy, type ProxyOptions } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
@@ -13,53 +13,16 @@ import { TestStack } from '../support/test-stack.js';
 const RENEWAL_LIMIT_MS = 90_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-credentials-'));
-const path = (name: string) => join(folder, name);
-const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-
-/** Makes `NAME.key` and `NAME.pem`, signed by `ca`. */
-function makeCertificate(name: string): void {
-  writeFileSync(path('san.cnf'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
-  openssl(
-    'req',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.csr`,
-    '-subj',
-    `/CN=${name}`,
-  );
-  openssl(
-    ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],
-    ...['-days', '2', '-extfile', 'san.cnf', '-out', `${name}.pem`],
-  );
-}
+const authority = new CertificateAuthority(folder);
+const path = (name: string) => authority.path(name);
 
 /** The proxy's TLS, with the server's certificate. */
 function tlsOptions(more: { requestCert?: boolean } = {}): ProxyOptions {
-  const read = (name: string) => readFileSync(path(name), 'utf8');
-  return { tls: { ca: read('ca.pem'), cert: read('server.pem'), key: read('server.key'), ...more } };
+  return { tls: { ...authority.serverTls('server'), ...more } };
 }
 
 beforeAll(() => {
-  openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-keyout',
-    'ca.key',
-    '-out',
-    'ca.pem',
-    '-subj',
-    '/CN=ca',
-  );
-  for (const name of ['server', 'first', 'second']) makeCertificate(name);
+  for (const name of ['server', 'first', 'second']) authority.issue(name);
 }, PROCESSES_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -74,9 +37,7 @@ test(
     useCertificate('first');
     const stack = await TestStack.start({
       TEMPORAL_ADDRESS: proxy.address,
-      TEMPORAL_TLS_CLIENT_CERT_PATH: path('client.pem'),
-      TEMPORAL_TLS_CLIENT_KEY_PATH: path('client.key'),
-      TEMPORAL_TLS_SERVER_CA_CERT_PATH: path('ca.pem'),
+      ...authority.clientVariables('client'),
     });
     try {
       const { client } = stack;

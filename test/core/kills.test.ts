@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { eventually, isRunning, kill, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
+import { namedTemporal, namedTemporalPid } from '../support/run-temporal.js';
 import { FIXTURES } from '../support/test-stack.js';
 
 jest.setTimeout(OUTAGE_MS);
@@ -13,9 +14,13 @@ let home: TestHome;
 let client: WireClient;
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-ledger-'));
 
+/** On the run's Temporal if that is a named one, else on an embedded Temporal of its own. */
+const up = () => home.up({ LONGHAUL_PROJECT: FIXTURES, ...namedTemporal() });
+const temporalPid = () => (namedTemporal() ? namedTemporalPid() : home.parts().temporal);
+
 beforeAll(async () => {
   home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
+  await up();
   client = new WireClient(`${home.url}/mcp`);
 }, STACK_MS);
 afterAll(async () => {
@@ -71,19 +76,20 @@ describe('kill -9 in the middle of a job', () => {
 
   test('of Temporal: the job continues where it was', async () => {
     const taskId = await startAndReachThird('temporal');
-    kill(home.parts().temporal);
+    kill(temporalPid());
     await expectGoesOn(taskId, 'temporal');
   });
 
   test('of everything at once: after the next start the job continues under its token', async () => {
     const taskId = await startAndReachThird('all');
-    const { temporal, worker, server } = home.parts();
+    const { worker, server } = home.parts();
+    const temporal = temporalPid();
     const supervisor = home.state().supervisorPid!;
     for (const pid of [supervisor, temporal, worker, server]) kill(pid);
     await eventually('all are gone', () =>
       [supervisor, temporal, worker, server].every((pid) => !isRunning(pid)),
     );
-    await home.up({ LONGHAUL_PROJECT: FIXTURES });
+    await up();
     await expectGoesOn(taskId, 'all');
   });
 });

@@ -6,6 +6,7 @@ import { loadSettings } from '../../platform/config.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
+import { operatorVariables } from '../support/run-temporal.js';
 import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -130,6 +131,7 @@ test(
     const stack = await startStack({
       TEMPORAL_NAMESPACE: await newNamespace('bare', { searchAttributes: false }),
       LONGHAUL_SEARCH_ATTRIBUTES: 'create',
+      ...operatorVariables(),
     });
     await complete(stack);
     await expectListed(stack);

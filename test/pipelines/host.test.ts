@@ -11,6 +11,7 @@ import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { connectToTemporal } from '../support/run-temporal.js';
 import { TestStack } from '../support/test-stack.js';
 import { StepHome } from './steps-support.js';
 
@@ -19,7 +20,7 @@ let client: Client;
 
 beforeAll(async () => {
   client = new Client({
-    connection: await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! }),
+    connection: await connectToTemporal(),
   });
 });
 afterAll(() => client.connection.close());

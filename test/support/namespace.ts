@@ -1,9 +1,9 @@
 /** A Temporal namespace of a test's own: lists of operations are by namespace. */
 import { randomUUID } from 'node:crypto';
-import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { addSearchAttributes, unusableSearchAttributes } from '../../platform/search-attributes.js';
 import { eventually } from '../stack/cli-process.js';
+import { connectAsOperator } from './run-temporal.js';
 
 /**
  * Registers a namespace and gives its name.
@@ -15,7 +15,7 @@ export async function newNamespace(
   { searchAttributes = true }: { searchAttributes?: boolean } = {},
 ): Promise<string> {
   const namespace = `${prefix}-${randomUUID()}`;
-  const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });
+  const connection = await connectAsOperator();
   try {
     const workflowExecutionRetentionPeriod = msToTs('72h');
     await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });

@@ -4,14 +4,17 @@
  */
 import { connect, createSecureServer, createServer, constants, type Http2Server } from 'node:http2';
 import type {
+  ClientHttp2Session,
   ClientHttp2Stream,
   IncomingHttpHeaders,
+  SecureClientSessionOptions,
   ServerHttp2Session,
   ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
+import { temporalConnectConfig } from '../../platform/temporal-address.js';
 
 /** Answer of the proxy instead of Temporal's. */
 export interface GrpcStatus {
@@ -31,7 +34,7 @@ export interface ProxyCall {
 }
 
 export interface ProxyOptions {
-  /** `host:port` of Temporal. Default: that of the test run */
+  /** `host:port` of a Temporal without TLS. Default: the Temporal of the test run, with its certificates */
   target?: string;
   /** Certificates in PEM, for TLS, with client certificates that `ca` has signed unless `requestCert` is false. */
   tls?: { ca: string; cert: string; key: string; requestCert?: boolean };
@@ -40,20 +43,25 @@ export interface ProxyOptions {
 /** Decides about each call; undefined passes it on. */
 export type Decide = (call: ProxyCall) => GrpcStatus | undefined;
 
+/** Changes Temporal's response, as the bytes of its message; undefined leaves the response as it is. */
+export type Rewrite = (call: ProxyCall) => ((message: Buffer) => Uint8Array) | undefined;
+
 export class TemporalProxy {
   /** Calls by method, with those that were not passed on. */
   readonly calls = new Map<string, number>();
   /** Each call with its request, as the bytes that the client sent, from {@link record} on. */
   recorded: { method: string; request: string }[] | undefined;
   decide: Decide;
+  rewrite: Rewrite = () => undefined;
   /** Number of calls that were not passed on. */
   refusedCalls = 0;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #refused = new Set<string>();
+  #upstream: ClientHttp2Session | undefined;
 
   private constructor(
     private readonly server: Http2Server,
-    private readonly upstream: ReturnType<typeof connect>,
+    private readonly connectUpstream: () => ClientHttp2Session,
     decide: Decide,
   ) {
     this.decide = decide;
@@ -71,12 +79,11 @@ export class TemporalProxy {
 
   /** Starts a proxy on a free port of loopback. */
   static async start(decide: Decide, { target, tls }: ProxyOptions = {}): Promise<TemporalProxy> {
-    const upstream = connect(`http://${target ?? process.env['TEMPORAL_ADDRESS']}`);
-    upstream.on('error', () => undefined);
+    const connectUpstream = target === undefined ? connectToRun : () => connect(`http://${target}`);
     const server = tls
       ? createSecureServer({ requestCert: true, rejectUnauthorized: true, ...tls })
       : createServer();
-    const proxy = new TemporalProxy(server, upstream, decide);
+    const proxy = new TemporalProxy(server, connectUpstream, decide);
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     return proxy;
   }
@@ -112,7 +119,7 @@ export class TemporalProxy {
 
   async close(): Promise<void> {
     for (const session of this.#sessions) session.destroy();
-    this.upstream.destroy();
+    this.#upstream?.destroy();
     await new Promise((closed) => this.server.close(closed));
   }
 
@@ -144,10 +151,10 @@ export class TemporalProxy {
       );
       return;
     }
-    this.#forward(stream, headers);
+    this.#forward(stream, headers, this.rewrite({ service, method, headers }));
   }
 
-  #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #forward(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, rewrite: ReturnType<Rewrite>): void {
     const request = this.#send(stream, headers);
     let trailers = {};
     request.on('error', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
@@ -157,23 +164,60 @@ export class TemporalProxy {
       const endStream = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
       stream.respond(answer, { endStream, waitForTrailers: !endStream });
       stream.on('wantTrailers', () => stream.sendTrailers(trailers));
-      if (!endStream) request.pipe(stream);
+      if (endStream) return;
+      if (!rewrite) return void request.pipe(stream);
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.once('end', () => {
+        const body = Buffer.concat(chunks);
+        stream.end(body.length > 0 ? bodyOf(rewrite(messageOf(body))) : body);
+      });
     });
     stream.once('close', () => request.close(constants.NGHTTP2_CANCEL));
   }
 
   #send(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): ClientHttp2Stream {
-    const request = this.upstream.request({ ...headers, ':scheme': 'http' });
+    const request = this.#upstreamSession().request({ ...headers, ':scheme': 'http' });
     request.on('error', () => undefined);
     return stream.pipe(request);
   }
+
+  /** Connects again when Temporal has been restarted, or ends the connection because of its age. */
+  #upstreamSession(): ClientHttp2Session {
+    if (this.#upstream && !this.#upstream.closed && !this.#upstream.destroyed) return this.#upstream;
+    const session = this.connectUpstream();
+    session.on('error', () => undefined);
+    session.once('goaway', () => {
+      if (this.#upstream === session) this.#upstream = undefined;
+    });
+    return (this.#upstream = session);
+  }
 }
 
-/** The message of a unary request, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */
+/** Connects to the Temporal of the test run, with its certificates if it has any. */
+function connectToRun(): ClientHttp2Session {
+  const { address, tls } = temporalConnectConfig('')!.connectionOptions;
+  if (!tls || tls === true) return connect(`http://${address}`);
+  const { crt: cert, key } = tls.clientCertPair ?? {};
+  return connect(`https://${address}`, {
+    ca: tls.serverRootCACertificate,
+    cert,
+    key,
+  } as SecureClientSessionOptions);
+}
+
+/** The message of a unary request or response, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */
 function messageOf(body: Buffer): Buffer {
   const isCompressed = body[0] === 1;
   const message = body.subarray(5);
   return isCompressed ? gunzipSync(message) : message;
+}
+
+/** The body of a response with this message, uncompressed. */
+function bodyOf(message: Uint8Array): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }
 
 /** Common name of the client's certificate. */

@@ -2,9 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { WireClient } from './mcp.js';
+import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/cli/main.js');
 export const FIXTURES = resolve('test/fixtures/project');
@@ -58,7 +59,7 @@ export class TestStack {
   run(command: string, environment: Record<string, string> = {}): Part {
     const child = spawn(process.execPath, [MAIN, command], {
       env: {
-        ...process.env,
+        ...inheritedEnvironment({ ...this.environment, ...environment }),
         NODE_OPTIONS: '',
         LONGHAUL_PROJECT: FIXTURES,
         LONGHAUL_PIPELINE_FOLDERS: join(FIXTURES, 'pipelines'),
@@ -113,7 +114,7 @@ export class TestStack {
   async temporal(namespace = 'default'): Promise<Client> {
     const known = this.#temporal.get(namespace);
     if (known) return known;
-    const connection = await Connection.connect({ address: process.env['TEMPORAL_ADDRESS']! });
+    const connection = await connectToTemporal();
     const client = new Client({ connection, namespace });
     this.#temporal.set(namespace, client);
     return client;

@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+import { TemporalProxy } from '../support/temporal-proxy.js';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+async function startParts(environment: Record<string, string>) {
+  const stack = await TestStack.serverAlone(environment);
+  ends.push(() => stack.stop());
+  return { stack, worker: stack.worker() };
+}
+
+/** Waits for the worker's end. @returns its lines on standard error that aren't log entries */
+async function lastWords(worker: Part): Promise<string[]> {
+  await eventually('the worker has ended', () => worker.process.exitCode !== null);
+  expect(worker.process.exitCode).toBe(1);
+  return worker
+    .output()
+    .trim()
+    .split('\n')
+    .filter((line) => !line.startsWith('{'));
+}
+
+test(
+  'a namespace that does not exist is named with the remedy, by the server while it waits and by the worker as it ends',
+  async () => {
+    const namespace = `missing-${randomUUID()}`;
+    const { stack, worker } = await startParts({ TEMPORAL_NAMESPACE: namespace });
+    const problem =
+      `Temporal has no namespace "${namespace}"; create it (temporal operator namespace create ` +
+      `--namespace ${namespace} --retention 72h), or set TEMPORAL_NAMESPACE to one that exists`;
+    expect(await lastWords(worker)).toEqual([`longhaul: ${problem}`]);
+    const missing = await eventually('the server reports it', async () => {
+      const response = await fetch(`${stack.base}/readyz`).catch(() => undefined);
+      const { missing } = ((await response?.json()) ?? {}) as { missing?: string[] };
+      return missing?.some((line) => line.includes(namespace)) && missing;
+    });
+    expect(missing).toEqual([problem]);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'credentials that may not describe the namespace end the worker with one line that names the call',
+  async () => {
+    const proxy = await TemporalProxy.start(({ method }) =>
+      method === 'DescribeNamespace' ? { code: 7, message: 'Request unauthorized.' } : undefined,
+    );
+    ends.push(() => proxy.close());
+    const { worker } = await startParts({ TEMPORAL_ADDRESS: proxy.address });
+    const lines = await lastWords(worker);
+    expect(lines).toEqual([
+      expect.stringMatching(/^longhaul: the credentials don't allow DescribeNamespace .* unauthorized\.$/),
+    ]);
+  },
+  PROCESSES_MS,
+);
