@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -69,17 +69,25 @@ test('slots bound how many activities and local activities a worker runs at once
   expect(await atOnce(stack)).toEqual({ activities: 1, localActivities: 2 });
 });
 
-test('with targets, slots beyond the first are handed out while CPU and memory are below them', async () => {
-  const full = await start({ LONGHAUL_TARGET_CPU_USAGE: '1', LONGHAUL_TARGET_MEMORY_USAGE: '0.01' });
-  expect(await atOnce(full)).toEqual({ activities: 1, localActivities: 1 });
-  await full.stop();
-  const free = await start({ LONGHAUL_TARGET_CPU_USAGE: '1', LONGHAUL_TARGET_MEMORY_USAGE: '1' });
-  // A machine that is busy for a moment is at its target.
-  await eventually('several run at once', async () => {
-    const { activities, localActivities } = await atOnce(free);
-    return activities > 1 && localActivities > 1;
-  });
-});
+test(
+  'with targets, slots beyond the first are handed out while CPU and memory are below them',
+  async () => {
+    const full = await start({ LONGHAUL_TARGET_CPU_USAGE: '1', LONGHAUL_TARGET_MEMORY_USAGE: '0.01' });
+    expect(await atOnce(full)).toEqual({ activities: 1, localActivities: 1 });
+    await full.stop();
+    const free = await start({ LONGHAUL_TARGET_CPU_USAGE: '1', LONGHAUL_TARGET_MEMORY_USAGE: '1' });
+    // A machine that is busy for a while is at its target.
+    await eventually(
+      'several run at once',
+      async () => {
+        const { activities, localActivities } = await atOnce(free);
+        return activities > 1 && localActivities > 1;
+      },
+      PROCESSES_MS,
+    );
+  },
+  OUTAGE_MS,
+);
 
 test.each(['LONGHAUL_MAX_ACTIVITIES_PER_SECOND', 'LONGHAUL_MAX_TASK_QUEUE_ACTIVITIES_PER_SECOND'])(
   '%s spaces the starts of activities',
@@ -137,14 +145,31 @@ test("a killed worker's workflow task is passed on after the sticky queue's time
   const { inputRequests } = await client.until(taskId, 'input_required');
   await killed.end('SIGKILL');
   stack.worker();
-  await client.answer(taskId, Object.keys(inputRequests)[0]!, {
-    action: 'accept',
-    content: { approve: true },
-  });
+  const answer = { action: 'accept', content: { approve: true } };
+  await client.answer(taskId, Object.keys(inputRequests)[0]!, answer);
   await client.until(taskId, 'completed');
   const [timedOut] = await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT);
   const scheduled = await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED);
   const before = scheduled.filter((time) => time < timedOut!).at(-1)!;
   expect(timedOut! - before).toBeGreaterThanOrEqual(3_900);
   expect(timedOut! - before).toBeLessThan(10_000);
+});
+
+test('workflow tasks of a worker that stops wait for no time-out', async () => {
+  const stack = await TestStack.serverAlone({
+    ...PROJECT,
+    LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS: '60',
+  });
+  ends.push(() => stack.stop());
+  const stopped = stack.worker();
+  await stack.ready();
+  const { client } = stack;
+  const taskId = await client.start('asked');
+  const { inputRequests } = await client.until(taskId, 'input_required');
+  await stopped.end();
+  stack.worker();
+  const answer = { action: 'accept', content: { approve: true } };
+  await client.answer(taskId, Object.keys(inputRequests)[0]!, answer);
+  await client.until(taskId, 'completed');
+  expect(await timesOf(stack, taskId, EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT)).toEqual([]);
 });
