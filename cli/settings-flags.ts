@@ -17,7 +17,29 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   dataFolders: ['<folders>', 'folders whose files tools may read, separated by the path separator'],
   pipelineFolders: ['<folders>', "folders with pipelines (default: the project's 'pipelines')"],
   maxSteps: ['<number>', 'steps of pipelines that the worker runs at once (default: its cores)'],
-  maxCachedWorkflows: ['<number>', 'open workflows that the worker keeps in memory (default: 300)'],
+  maxCachedWorkflows: [
+    '<number|memory>',
+    'open workflows that the worker keeps in memory, or memory for them such as 200MB (default: 300)',
+  ],
+  maxConcurrentWorkflowTaskExecutions: ['<number>', "worker's slots for workflow tasks (default: 40)"],
+  maxConcurrentActivityTaskExecutions: ['<number>', "worker's slots for activities of tools (default: 100)"],
+  maxConcurrentLocalActivityExecutions: ['<number>', "worker's slots for local activities (default: 100)"],
+  targetCpuUsage: [
+    '<0 to 1>',
+    'CPU usage above which the worker takes no further task; with a target of memory (default: none)',
+  ],
+  targetMemoryUsage: [
+    '<0 to 1>',
+    'memory usage above which the worker takes no further task; with a target of CPU (default: none)',
+  ],
+  workflowTaskPollerBehavior: ['<number|autoscaling>', "worker's polls for workflow tasks (default: 10)"],
+  activityTaskPollerBehavior: ['<number|autoscaling>', "worker's polls for activities (default: 10)"],
+  maxActivitiesPerSecond: ['<number>', 'rate of activities on each worker (default: none)'],
+  maxTaskQueueActivitiesPerSecond: ['<number>', 'rate of activities on all workers together (default: none)'],
+  stickyQueueScheduleToStartTimeoutSeconds: [
+    '<number>',
+    "wait of a killed worker's open workflows (default: 2, or 10 on a named Temporal)",
+  ],
   heartbeatSeconds: [
     '<number>',
     "interval of activities' heartbeats (default: 1, or 15 on a named Temporal)",

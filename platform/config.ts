@@ -7,6 +7,12 @@ import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { usesExternalTemporal } from './temporal-address.js';
+import {
+  resolveWorkerSettings,
+  workerSettingsConflict,
+  workerSettingsShape,
+  type WorkerSettings,
+} from './worker-settings.js';
 
 /** Separates origins in a flag or variable: the path separator may occur in an origin. */
 const ORIGIN_SEPARATOR = ',';
@@ -58,11 +64,7 @@ const fileSchema = z.strictObject({
   pipelineFolders: list,
   /** Maximum concurrent pipeline steps per worker. Default: its cores. */
   maxSteps: z.coerce.number().int().min(1).max(1000),
-  /**
-   * Maximum number of open workflows that a worker keeps in memory, of some 0.3 MB each. Others are replayed from their history
-   * for their next workflow task. Default: 300.
-   */
-  maxCachedWorkflows: z.coerce.number().int().min(2).max(100_000),
+  ...workerSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -113,7 +115,8 @@ export function settingFlag(name: SettingName): string {
 export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
 /** Every setting, resolved: paths are absolute. */
-export interface Settings extends Omit<z.infer<typeof fileSchema>, 'temporalPort'> {
+export interface Settings
+  extends Omit<z.infer<typeof fileSchema>, 'temporalPort' | keyof WorkerSettings>, WorkerSettings {
   temporalPort: number | undefined;
 }
 
@@ -129,7 +132,7 @@ export class SettingsError extends Error {
  * @param environment defaults to `process.env`
  * @param folder base of relative paths in flags and variables; defaults to the working folder. `longhaul.config.*` is looked
  *   for in the project that a flag or the environment names, then here.
- * @throws SettingsError when a value has the wrong form or a key isn't known
+ * @throws SettingsError when a value has the wrong form or contradicts another one, or a key isn't known
  */
 export async function loadSettings(
   flags: Partial<Record<SettingName, unknown>> = {},
@@ -140,6 +143,8 @@ export async function loadSettings(
   const file = path === undefined ? undefined : { path, config: await readConfigFile(path) };
   const values: Partial<Record<SettingName, unknown>> = {};
   const inFile = new Set<SettingName>();
+  /** Where each value is from, and the value as it was given. */
+  const sources: Partial<Record<SettingName, { source: string; raw: unknown }>> = {};
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
     const variable = SETTING_VARIABLES[name];
     const [source, raw] =
@@ -153,12 +158,22 @@ export async function loadSettings(
     const parsed = fileSchema.shape[name].safeParse(raw);
     if (!parsed.success) {
       const expected = parsed.error.issues.map((issue) => issue.message).join('; ');
-      throw new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
+      throw invalid(source, expected, raw);
     }
     values[name] = parsed.data;
+    sources[name] = { source, raw };
     if (isOfFile) inFile.add(name);
   }
   const given = values as Partial<z.infer<typeof fileSchema>>;
+  const isExternal = usesExternalTemporal(environment);
+  const workerSettings = resolveWorkerSettings(given, isExternal);
+  const conflict = workerSettingsConflict(workerSettings);
+  if (conflict) {
+    const { name, expected, other, otherValue } = conflict;
+    const { source, raw } = sources[name]!;
+    const beside = otherValue === undefined ? settingFlag(other) : `${otherValue}; ${settingFlag(other)}`;
+    throw invalid(source, `expected ${expected} (${beside})`, raw);
+  }
   const fileFolder = file ? dirname(file.path) : folder;
   const baseOf = (name: SettingName) => (inFile.has(name) ? fileFolder : folder);
   const project = given.project === undefined ? fileFolder : resolve(baseOf('project'), given.project);
@@ -179,8 +194,8 @@ export async function loadSettings(
       resolve(baseOf('pipelineFolders'), path),
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
-    maxCachedWorkflows: given.maxCachedWorkflows ?? 300,
-    heartbeatSeconds: given.heartbeatSeconds ?? (usesExternalTemporal(environment) ? 15 : 1),
+    ...workerSettings,
+    heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],
@@ -189,6 +204,10 @@ export async function loadSettings(
     statusPerMinute: given.statusPerMinute ?? 6000,
     logLevel: given.logLevel ?? 'info',
   };
+}
+
+function invalid(source: string, expected: string, raw: unknown): SettingsError {
+  return new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
 }
 
 function isOrigin(text: string): boolean {

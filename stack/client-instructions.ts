@@ -8,10 +8,17 @@ import { usesExternalTemporal } from '../platform/temporal-address.js';
 /**
  * Argument vector with which a client starts `longhaul stdio` for this stack from any folder: this Node.js, this installation,
  * the project, and a flag for each setting that the project's configuration file doesn't set.
+ *
+ * @param environment of this process; the client is to set the same TEMPORAL_ variables, by which some defaults differ
  */
-export async function stdioCommand(settings: Settings): Promise<string[]> {
+export async function stdioCommand(
+  settings: Settings,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<string[]> {
   const { project } = settings;
-  const byDefault = settingsToEnvironment(await loadSettings({ project }, {}, parse(project).root));
+  const temporal = Object.entries(environment).filter(([name]) => name.startsWith('TEMPORAL_'));
+  const passed = Object.fromEntries(temporal);
+  const byDefault = settingsToEnvironment(await loadSettings({ project }, passed, parse(project).root));
   const wanted = settingsToEnvironment(settings);
   const flags = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
     const value = wanted[SETTING_VARIABLES[name]];

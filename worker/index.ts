@@ -20,6 +20,7 @@ import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
+import { tuningOf } from './tuning.js';
 import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
 import { WorkflowHost } from './workflow-host.js';
@@ -74,13 +75,14 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     },
     sinks: loggers.workflowSinks(),
   };
-  const workers = await createActivityWorkers(settings, shared);
+  const tuning = tuningOf(settings);
+  const workers = await createActivityWorkers(settings, tuning, shared);
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
   });
   const host = new WorkflowHost(
     () => connectTemporal(settings.home, logger, stopping.signal),
-    (codePath, own) => createWorkflowWorker(settings, codePath, { ...shared, connection: own }),
+    (codePath, own) => createWorkflowWorker(settings, tuning, codePath, { ...shared, connection: own }),
   );
   await host.run(bundle.codePath);
   const shutdown = () => {

@@ -7,6 +7,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
 import { hostTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
+import type { Tuning } from './tuning.js';
 
 /** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
 const SHUTDOWN_GRACE_MS = 5_000;
@@ -19,12 +20,8 @@ export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle'>;
 
 /** The Workers that run activities. */
 export async function createActivityWorkers(
-  {
-    home,
-    taskQueue,
-    maxSteps,
-    heartbeatSeconds,
-  }: Pick<Settings, 'home' | 'taskQueue' | 'maxSteps' | 'heartbeatSeconds'>,
+  { home, taskQueue, maxSteps, heartbeatSeconds }: Settings,
+  { activities }: Tuning,
   shared: SharedOptions,
 ): Promise<Worker[]> {
   const common: SharedOptions = {
@@ -36,7 +33,7 @@ export async function createActivityWorkers(
   };
   const host = hostId(home);
   return Promise.all([
-    Worker.create({ ...common, taskQueue }),
+    Worker.create({ ...common, ...activities, taskQueue }),
     Worker.create({ ...common, taskQueue: hostTaskQueue(taskQueue, host) }),
     Worker.create({
       ...common,
@@ -49,18 +46,17 @@ export async function createActivityWorkers(
 
 /** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
 export function createWorkflowWorker(
-  { taskQueue, maxCachedWorkflows }: Pick<Settings, 'taskQueue' | 'maxCachedWorkflows'>,
+  { taskQueue }: Settings,
+  { workflows }: Tuning,
   codePath: string,
   shared: SharedOptions,
 ): Promise<Worker> {
   return Worker.create({
     ...shared,
+    ...workflows,
     taskQueue,
     workflowBundle: { codePath },
     enableNonLocalActivities: false,
-    maxCachedWorkflows,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // After a worker was killed, its sticky queue delays the next worker by this time.
-    stickyQueueScheduleToStartTimeout: '2s',
   });
 }

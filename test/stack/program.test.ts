@@ -161,7 +161,7 @@ describe('the configuration file of a named project', () => {
 
   test('a client starts stdio with the project, and with flags for what its file does not set', async () => {
     const settings = await loadSettings({ home: '/srv/home', mailbox: 'true' }, {}, resolve('.'));
-    expect((await stdioCommand(settings)).slice(2)).toEqual([
+    expect((await stdioCommand(settings, {})).slice(2)).toEqual([
       'stdio',
       '--home',
       '/srv/home',

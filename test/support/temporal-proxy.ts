@@ -49,8 +49,8 @@ export type Rewrite = (call: ProxyCall) => ((message: Buffer) => Uint8Array) | u
 export class TemporalProxy {
   /** Calls by method, with those that were not passed on. */
   readonly calls = new Map<string, number>();
-  /** Each call with its request, as the bytes that the client sent, from {@link record} on. */
-  recorded: { method: string; request: string }[] | undefined;
+  /** Each call with its request, as the bytes that the client sent, and whether it has no answer yet, from {@link record} on. */
+  recorded: { method: string; request: string; isOpen: boolean }[] | undefined;
   decide: Decide;
   rewrite: Rewrite = () => undefined;
   /** Number of calls that were not passed on. */
@@ -117,6 +117,15 @@ export class TemporalProxy {
     return counts;
   }
 
+  /** Number of recorded polls of this method that have no answer yet: of one task queue, or of all. */
+  openPolls(method: string, taskQueue?: string): number {
+    // Field 1 of TaskQueue, with its length: longer names that begin with this one don't count.
+    const name = taskQueue === undefined ? '' : `\n${String.fromCharCode(taskQueue.length)}${taskQueue}`;
+    return (this.recorded ?? []).filter(
+      (call) => call.isOpen && call.method === method && call.request.includes(name),
+    ).length;
+  }
+
   async close(): Promise<void> {
     for (const session of this.#sessions) session.destroy();
     this.#upstream?.destroy();
@@ -128,10 +137,11 @@ export class TemporalProxy {
     const [, service = '', method = ''] = String(headers[':path']).split('/');
     this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     if (this.recorded) {
-      const call = { method, request: '' };
+      const call = { method, request: '', isOpen: true };
       this.recorded.push(call);
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.once('close', () => (call.isOpen = false));
       stream.once('end', () => (call.request = messageOf(Buffer.concat(chunks)).toString('latin1')));
     }
     const status = this.decide({ service, method, headers });
