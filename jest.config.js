@@ -4,7 +4,7 @@
 export const FAST = [
   'authoring/{definitions,watch-files}',
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
-  'core/{progress-digits,shared-reads,storage-keys,unfinished-files,worker-settings-values}',
+  'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
   'estimates/fit',
   'foreign-clients/passed',
   'http-jobs/event-positions',

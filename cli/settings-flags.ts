@@ -44,6 +44,11 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<number>',
     "interval of activities' heartbeats (default: 1, or 15 on a named Temporal)",
   ],
+  visibilityCallsPerSecond: [
+    '<number>',
+    "server's calls to visibility in a second (default: 1000, or 10 on a named Temporal)",
+  ],
+  maxHistoryPolls: ['<number>', 'histories that the server long-polls at a time (default: 500)'],
   hostAbsenceMinutes: [
     '<number>',
     'absence of a host after which its jobs move or ask, in minutes (default: 5)',

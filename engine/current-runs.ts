@@ -6,6 +6,7 @@ import proto from '@temporalio/proto';
 import { undefinedIf } from '../operations/errors.js';
 import { quote } from '../platform/visibility-query.js';
 import type { TemporalClient } from './temporal.js';
+import type { VisibilityUse } from './visibility-budget.js';
 import { NOT_CONTINUED } from './visibility-query.js';
 
 const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
@@ -65,7 +66,7 @@ async function listedRuns(
   const query = `WorkflowId IN (${workflowIds.map(quote).join(', ')}) AND ${NOT_CONTINUED}`;
   let next: Uint8Array | undefined;
   do {
-    const page = await listRuns(temporal, query, RUNS_PAGE_SIZE, next);
+    const page = await listRuns(temporal, 'rest of a list', query, RUNS_PAGE_SIZE, next);
     for (const info of page.infos) runs.get(workflowIdOf(info))?.add(runIdOf(info));
     next = page.next;
   } while (next);
@@ -75,11 +76,12 @@ async function listedRuns(
 /** A page of the runs that match a visibility query. @throws LonghaulError `unavailable` */
 export async function listRuns(
   temporal: TemporalClient,
+  use: VisibilityUse,
   query: string,
   pageSize: number,
   from?: Uint8Array,
 ): Promise<{ infos: RunInfo[]; next: Uint8Array | undefined }> {
-  const { executions, nextPageToken } = await temporal.call((client) =>
+  const { executions, nextPageToken } = await temporal.callVisibility(use, (client) =>
     client.workflowService.listWorkflowExecutions({
       namespace: temporal.namespace,
       query,

@@ -69,7 +69,9 @@ export async function finishDeletion(
   temporal: TemporalClient,
   found: WorkflowExecutionDescription,
 ): Promise<void> {
-  await temporal.call(
+  // It lists the operation's runs.
+  await temporal.callVisibility(
+    'list',
     (client) => completeDeletion(client, temporal.storage, found, deletionIn(found) as Deletion),
     DELETE_LIMIT_MS,
   );

@@ -25,6 +25,7 @@ import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
 import { Records } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
+import { findSessionOperations, type SessionQuery } from './session-operations.js';
 import { startOperation, type StartOptions } from './start.js';
 import type { TemporalClient } from './temporal.js';
 import type { ListFilter } from './visibility-query.js';
@@ -34,6 +35,7 @@ export type { StoredFile } from './artifacts.js';
 export type { EventPosition, OperationEvent } from './events/index.js';
 export type { OperationPage } from './list.js';
 export type { ListFilter } from './visibility-query.js';
+export type { SessionPeriod } from './session-operations.js';
 export type { StartOptions } from './start.js';
 export { TemporalClient } from './temporal.js';
 export type { WatchedRecord } from './watch.js';
@@ -285,6 +287,11 @@ export class Engine {
    */
   list(principal: string, filter: ListFilter = {}): Promise<OperationPage> {
     return listOperations(this.temporal, this.secret, principal, filter);
+  }
+
+  /** Finds operations of many sessions at once, as {@link findSessionOperations}. */
+  sessionOperations(...[scopes, period]: SessionQuery): ReturnType<typeof findSessionOperations> {
+    return findSessionOperations(this.temporal, scopes, period);
   }
 
   /**

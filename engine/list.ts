@@ -16,6 +16,7 @@ import { sealOf } from '../platform/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
 import type { TemporalClient } from './temporal.js';
+import type { VisibilityUse } from './visibility-budget.js';
 import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
 
 const DEFAULT_PAGE_SIZE = 50;
@@ -68,7 +69,7 @@ export async function listOperations(
   const query = cursor?.query ?? listQuery(principal, filter);
   const again = cursor?.again ?? filtersOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
-  const list = { temporal, principal, query, again };
+  const list: List = { temporal, principal, query, again, use: 'list' };
   let page = await readPage(list, limit, cursor && Buffer.from(cursor.next, 'base64'));
   const missing = cursor ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
   if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
@@ -90,6 +91,8 @@ interface List {
   principal: string;
   query: string;
   again: ListCursor['again'];
+  /** Use of its next call to visibility. */
+  use: VisibilityUse;
 }
 
 interface Page {
@@ -105,7 +108,8 @@ async function readPage(list: List, limit: number, from?: Uint8Array): Promise<P
   let next = from;
   let reads = 0;
   do {
-    const page = await listRuns(temporal, query, limit - operations.length, next);
+    const page = await listRuns(temporal, list.use, query, limit - operations.length, next);
+    list.use = 'rest of a list';
     operations.push(...(await listedOperations(list, page.infos)));
     next = page.next;
     reads += 1;
@@ -120,7 +124,12 @@ async function readPage(list: List, limit: number, from?: Uint8Array): Promise<P
 async function missingOperations(list: List, filter: ListFilter, page: Page): Promise<ListedOperation[]> {
   const { temporal, principal } = list;
   if (filter.status !== undefined && filter.status !== 'open' && isTerminal(filter.status)) return [];
-  const { infos } = await listRuns(temporal, justContinuedQuery(principal, filter), JUST_CONTINUED_RUNS);
+  const { infos } = await listRuns(
+    temporal,
+    'rest of a list',
+    justContinuedQuery(principal, filter),
+    JUST_CONTINUED_RUNS,
+  );
   const tokens = new Set(page.operations.map(({ token }) => token));
   const isMissing = ({ execution }: RunInfo) => !tokens.has(tokenOf(principal, execution?.workflowId ?? ''));
   return listedOperations(list, infos.filter(isMissing), page.next === undefined);

@@ -35,6 +35,7 @@ interface Temporal {
   readonly namespace: string;
   readonly operatorService: OperatorService;
   call<T>(work: (client: Client) => Promise<T>, deadlineMs?: number): Promise<T>;
+  callVisibility<T>(use: 'list', work: (client: Client) => Promise<T>, deadlineMs?: number): Promise<T>;
 }
 
 export class NamespaceFacts {
@@ -105,7 +106,8 @@ export class NamespaceFacts {
     const limitMs = performance.now() + (areNew ? NEW_ATTRIBUTES_LIMIT_MS : 0);
     for (;;) {
       try {
-        const unusable = await this.temporal.call(
+        const unusable = await this.temporal.callVisibility(
+          'list',
           ({ workflowService }) => unusableSearchAttributes(workflowService, this.temporal.namespace),
           DEADLINE_MS,
         );

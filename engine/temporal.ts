@@ -23,12 +23,15 @@ import { readStackState, temporalConnectConfig } from '../platform/temporal-addr
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
+import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
 export const CALL_DEADLINE_MS = 2_000;
 
 /** How long after its deadline a call is abandoned, in milliseconds: the SDK's core may retry past the deadline. */
 const DEADLINE_SLACK_MS = 100;
+/** Limit of calls to visibility a second where the settings have none. */
+const UNLIMITED_VISIBILITY_CALLS = 1_000;
 const OVERDUE = new Error('a call took longer than its deadline');
 
 /** The disk is full: the embedded Temporal's database can't grow, or a large value can't be stored. */
@@ -50,6 +53,7 @@ export class TemporalClient {
   readonly #facts: NamespaceFacts;
   /** Features that Temporal turned out to lack, by the log line about each. */
   readonly #lacking = new Set<string>();
+  readonly #visibility: VisibilityBudget;
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -63,12 +67,13 @@ export class TemporalClient {
    */
   constructor(
     private readonly settings: Pick<Settings, 'home' | 'taskQueue'> &
-      Partial<Pick<Settings, 'searchAttributes'>>,
+      Partial<Pick<Settings, 'searchAttributes' | 'visibilityCallsPerSecond' | 'maxHistoryPolls'>>,
     readonly storage: Storage,
     private readonly logger: Logger,
     firstConnectionLimitMs = 0,
   ) {
     this.dataConverter = loadDataConverter(dataConverterOf(storage));
+    this.#visibility = new VisibilityBudget(settings.visibilityCallsPerSecond ?? UNLIMITED_VISIBILITY_CALLS);
     this.#facts = new NamespaceFacts(this, settings.searchAttributes ?? 'auto', logger);
     const limit = delay(firstConnectionLimitMs, undefined, {
       signal: this.#stoppedWaiting.signal,
@@ -123,6 +128,11 @@ export class TemporalClient {
     return this.settings.taskQueue;
   }
 
+  /** Maximum number of history long polls at a time; undefined where the settings have none. */
+  get maxHistoryPolls(): number | undefined {
+    return this.settings.maxHistoryPolls;
+  }
+
   get namespace(): string {
     return this.client.options.namespace;
   }
@@ -166,6 +176,22 @@ export class TemporalClient {
       if (isGrpcError(error, GRPC.unimplemented)) throw this.#tooOld(error);
       throw error;
     }
+  }
+
+  /**
+   * Calls Temporal's visibility store, once the process's budget allows it. A list fails if that takes longer than the deadline.
+   *
+   * @param deadlineMs in milliseconds. Default: 2,000
+   * @throws LonghaulError `unavailable`, as {@link call}
+   */
+  async callVisibility<T>(
+    use: VisibilityUse,
+    work: (client: Client) => Promise<T>,
+    deadlineMs: number = CALL_DEADLINE_MS,
+  ): Promise<T> {
+    const isAwaited = use === 'list' || use === 'rest of a list';
+    await this.#visibility.take(use, isAwaited ? deadlineMs : undefined);
+    return this.call(work, deadlineMs);
   }
 
   /**

@@ -1,14 +1,16 @@
 /**
  * Watches of operations: one history long poll per watched workflow and process, shared by all its watchers, plus a read every
- * 2 s, growing to 5 s, while a watcher wants progress. Waiting writes no history and needs no worker.
+ * 2 s, growing to 5 s, while a watcher wants progress. Beyond a limit of long polls, workflows are described in turn. Waiting
+ * writes no history and needs no worker.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { CLOSING_EVENTS } from './history.js';
-import { isThrottled, isUnreachable } from '../platform/grpc-errors.js';
-import { withJitter } from '../platform/jitter.js';
+import { isThrottled, isUnreachable, retryDelayMs } from '../platform/grpc-errors.js';
+import { LEAST_JITTER, withJitter } from '../platform/jitter.js';
+import { PollLimit } from './poll-limit.js';
 import type { TemporalClient } from './temporal.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
@@ -21,6 +23,10 @@ const POLL_DEADLINE_MS = 70_000;
 /** First and longest pause after a failed long poll, and the pause after a failed read, in milliseconds. */
 const RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 15_000;
+/** Longest pause that is kept because the server asks for it, in milliseconds. */
+const LONGEST_ASKED_MS = 60_000;
+/** Longest pause between describes of a workflow without a long poll, in milliseconds; its turn comes later under load. */
+const DESCRIBE_INTERVAL_MS = 2_000;
 
 /** Events that change a record. Progress writes no events. */
 const CHANGING_EVENTS: ReadonlySet<number> = new Set([
@@ -61,8 +67,11 @@ interface Watcher {
 /** Watched workflows of one process. */
 export class Watches {
   readonly #watches = new Map<string, Watch>();
+  readonly #limit: PollLimit;
 
-  constructor(private readonly temporal: TemporalClient) {}
+  constructor(private readonly temporal: TemporalClient) {
+    this.#limit = new PollLimit(temporal.maxHistoryPolls);
+  }
 
   /**
    * Yields immediately, then after each possible change of the workflow, until the signal fires. Changes while the consumer is
@@ -139,7 +148,7 @@ export class Watches {
   #join(workflowId: string, watcher: Watcher): () => void {
     let watch = this.#watches.get(workflowId);
     if (!watch) {
-      watch = new Watch(this.temporal, workflowId, () => this.#watches.delete(workflowId));
+      watch = new Watch(this.temporal, this.#limit, workflowId, () => this.#watches.delete(workflowId));
       this.#watches.set(workflowId, watch);
     }
     watch.add(watcher);
@@ -161,16 +170,21 @@ async function retryUnavailable<T>(read: () => Promise<T>, signal: AbortSignal):
 }
 
 /**
- * Long poll of one workflow. Temporal's connection can't abandon a poll, so a watch without watchers stays until its poll
- * returns, and new watchers join it.
+ * Long poll of one workflow, or describes in turn until there is a long poll left for it. Temporal's connection can't abandon a
+ * poll, so a watch without watchers stays until its poll returns, and new watchers join it.
  */
 class Watch {
   readonly #watchers = new Set<Watcher>();
   #tick: NodeJS.Timeout | undefined;
   #tickMs = FIRST_TICK_MS;
+  #nextPageToken: Uint8Array | undefined;
+  #retryMs = RETRY_MS;
+  /** State of the workflow when it was last described. */
+  #described = '';
 
   constructor(
     private readonly temporal: TemporalClient,
+    private readonly limit: PollLimit,
     private readonly workflowId: string,
     private readonly onUnused: () => void,
   ) {
@@ -200,39 +214,72 @@ class Watch {
     }, this.#tickMs);
   }
 
-  /** Polls the history from its beginning, then for each new event; continues with the next run. */
   async #follow(): Promise<void> {
-    let nextPageToken: Uint8Array | undefined;
-    let retryMs = RETRY_MS;
+    let hasPoll = false;
     do {
-      try {
-        const { client } = this.temporal;
-        const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
-          client.workflowService.getWorkflowExecutionHistory({
-            namespace: this.temporal.namespace,
-            execution: { workflowId: this.workflowId },
-            waitNewEvent: true,
-            ...(nextPageToken ? { nextPageToken } : {}),
-          }),
-        );
-        const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
-        nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
-        retryMs = RETRY_MS;
-        if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
-        // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
-        if (nextPageToken || types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW))
-          continue;
-      } catch (error) {
-        // A limit doesn't change the workflow, and reads of its watchers would only meet it too.
-        if (isThrottled(error)) retryMs = Math.min(retryMs * 2, LONGEST_RETRY_MS);
-        else {
-          nextPageToken = undefined;
-          // Watchers get the error from their next read.
-          if (!isUnreachable(error)) this.#notify();
-        }
-      }
-      if (this.#watchers.size > 0) await delay(withJitter(retryMs));
+      hasPoll ||= this.limit.take();
+      const pauseMs = hasPoll ? await this.#poll() : await this.#describe();
+      if (pauseMs > 0 && this.#watchers.size > 0)
+        await delay(withJitter(pauseMs), undefined, { ref: hasPoll });
     } while (this.#watchers.size > 0);
+    if (hasPoll) this.limit.release();
     this.onUnused();
+  }
+
+  /** Polls the history from its beginning, then for new events; continues with the next run. @returns pause until the next poll, in milliseconds */
+  async #poll(): Promise<number> {
+    try {
+      const { client } = this.temporal;
+      const response = await client.connection.withDeadline(Date.now() + POLL_DEADLINE_MS, () =>
+        client.workflowService.getWorkflowExecutionHistory({
+          namespace: this.temporal.namespace,
+          execution: { workflowId: this.workflowId },
+          waitNewEvent: true,
+          ...(this.#nextPageToken ? { nextPageToken: this.#nextPageToken } : {}),
+        }),
+      );
+      const types = (response.history?.events ?? []).map(({ eventType }) => eventType as number);
+      this.#nextPageToken = response.nextPageToken?.length ? response.nextPageToken : undefined;
+      this.#retryMs = RETRY_MS;
+      if (types.some((type) => CHANGING_EVENTS.has(type))) this.#notify();
+      // Without a token this run has ended: the next poll, without a run ID, is for the run that follows.
+      const isContinued =
+        this.#nextPageToken !== undefined ||
+        types.includes(EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW);
+      return isContinued ? 0 : this.#retryMs;
+    } catch (error) {
+      // A limit doesn't change the workflow, and reads of its watchers would only meet it too.
+      if (isThrottled(error)) return this.#backoffMs(error);
+      this.#nextPageToken = undefined;
+      // Watchers get the error from their next read.
+      if (!isUnreachable(error)) this.#notify();
+      return this.#retryMs;
+    }
+  }
+
+  /** Describes the workflow, unless all watchers read it for its progress anyway. @returns pause in milliseconds */
+  async #describe(): Promise<number> {
+    if ([...this.#watchers].every(({ wantsProgress }) => wantsProgress)) return DESCRIBE_INTERVAL_MS;
+    try {
+      const { raw, runId, historyLength } = await this.limit.describeInTurn(() =>
+        this.temporal.describe(this.workflowId),
+      );
+      const described = [runId, historyLength, raw.workflowExecutionInfo?.status].join();
+      this.#retryMs = RETRY_MS;
+      if (described !== this.#described) this.#notify();
+      this.#described = described;
+      return DESCRIBE_INTERVAL_MS;
+    } catch (error) {
+      if (error instanceof LonghaulError && error.kind === 'unavailable') return this.#backoffMs(error);
+      this.#notify();
+      return DESCRIBE_INTERVAL_MS;
+    }
+  }
+
+  /** Longer each time, and with the jitter no shorter than the server asks for. */
+  #backoffMs(error: unknown): number {
+    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    const askedMs = Math.min(retryDelayMs(error) ?? 0, LONGEST_ASKED_MS);
+    return Math.max(this.#retryMs, askedMs / LEAST_JITTER);
   }
 }

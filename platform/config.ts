@@ -72,6 +72,16 @@ const fileSchema = z.strictObject({
    */
   heartbeatSeconds: z.coerce.number().min(1).max(60),
   /**
+   * Maximum number of calls that a server process makes to Temporal's visibility store in a second. Lists that callers ask for
+   * come first, then sessions that listen, then estimates. Default: 1000 with the embedded Temporal, else 10.
+   */
+  visibilityCallsPerSecond: z.coerce.number().int().min(1).max(1_000),
+  /**
+   * Maximum number of histories that a server process long-polls at a time. Further watched operations are described in turn.
+   * Default: 500.
+   */
+  maxHistoryPolls: z.coerce.number().int().min(1).max(100_000),
+  /**
    * Minutes without a poll from any worker of a host after which the pipeline jobs on it count as lost: idempotent jobs then
    * start again on another host, and people are asked about the others. Default: 5.
    */
@@ -196,6 +206,8 @@ export async function loadSettings(
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
+    visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
+    maxHistoryPolls: given.maxHistoryPolls ?? 500,
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     allowedHosts: given.allowedHosts ?? [],

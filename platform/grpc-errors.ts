@@ -1,5 +1,7 @@
 /** Errors of calls to Temporal, by gRPC status code. */
 import { isGrpcServiceError } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { Reader } from 'protobufjs/minimal.js';
 
 /** gRPC status codes. */
 export const GRPC = {
@@ -40,6 +42,32 @@ export function isUnreachable(error: unknown): boolean {
 export function isThrottled(error: unknown): boolean {
   // A message that is larger than gRPC allows has the same status code.
   return isGrpcError(error, GRPC.resourceExhausted) && !/larger than max/.test(temporalMessage(error));
+}
+
+/** Metadata of an error that holds a `google.rpc.Status`. */
+const STATUS_DETAILS = 'grpc-status-details-bin';
+const RETRY_INFO = 'google.rpc.RetryInfo';
+
+/**
+ * Pause before the next attempt that the server asks for (`google.rpc.RetryInfo`), in milliseconds; undefined if it asks for none.
+ * It is known only once Temporal's SDK has given up its own attempts, about 15 s after the call.
+ */
+export function retryDelayMs(error: unknown): number | undefined {
+  const cause = causesOf(error).find(isGrpcServiceError);
+  const [encoded] = cause?.metadata?.get(STATUS_DETAILS) ?? [];
+  if (!Buffer.isBuffer(encoded)) return undefined;
+  try {
+    const { details } = proto.google.rpc.Status.decode(encoded);
+    const info = details.find(({ type_url: type }) => type?.endsWith(`/${RETRY_INFO}`));
+    if (!info?.value) return undefined;
+    const reader = Reader.create(info.value);
+    // The message's only field: retry_delay = 1, length-delimited.
+    if (reader.uint32() !== ((1 << 3) | 2)) return undefined;
+    const { seconds, nanos } = proto.google.protobuf.Duration.decode(reader, reader.uint32());
+    return Number(seconds) * 1_000 + nanos / 1_000_000;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Temporal's words in an error: the message of the innermost cause. */

@@ -15,6 +15,7 @@ export default async function setUp() {
   // The interval of the embedded Temporal, though the tests' processes are given an address.
   process.env.LONGHAUL_HEARTBEAT_SECONDS = '1';
   process.env.LONGHAUL_STICKY_QUEUE_SCHEDULE_TO_START_TIMEOUT_SECONDS = '2';
+  process.env.LONGHAUL_VISIBILITY_CALLS_PER_SECOND = '1000';
   // One home for all servers and workers of the run: its secret, its storage, its bundle of the fixtures' workflows.
   process.env.LONGHAUL_HOME = home;
 }

@@ -1,16 +1,20 @@
 /**
  * Notifications about the operations of a session, on the stream on which it listens. Operations that this process started are
- * followed at once; those of other processes are found in Temporal's visibility store.
+ * followed at once; those of other processes are found in Temporal's visibility store, by one query for all sessions.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine, WatchedRecord } from '../../engine/index.js';
-import { isTerminal } from '../../operations/record.js';
+import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
+import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/log.js';
 import { forEachChange } from './for-each-change.js';
 
-/** Rate limits of lists, in milliseconds: per listener, and between two listeners. */
-const LIST_INTERVAL_MS = 3_000;
-const LIST_PAUSE_MS = 500;
+/** Interval between two looks for operations, and the longest one while looks fail, in milliseconds. */
+const LOOK_INTERVAL_MS = 3_000;
+const LONGEST_INTERVAL_MS = 60_000;
+/** Time after which a new listener is looked at, in milliseconds: listeners that come together share a look. */
+const TICK_MS = 500;
+/** How much later than its start an operation may appear in lists, with the difference between the clocks, in milliseconds. */
+const LAG_MS = 120_000;
 /** Maximum number of operations followed for one listener at a time. */
 const MAX_FOLLOWED = 100;
 
@@ -40,12 +44,16 @@ interface ActiveListener extends Listener {
   tokens: Set<string>;
   /** Number of operations being followed. */
   followedCount: number;
+  /** Found operations that are followed once there are fewer than {@link MAX_FOLLOWED}. */
+  waitingTokens: Set<string>;
+  /** Time before its latest successful look. */
+  lookedAt?: Date;
 }
 
 /** Notifies the sessions that listen to this process. */
 export class SessionNotifier {
   readonly #listeners = new Map<string, ActiveListener>();
-  #isListing = false;
+  #isLooking = false;
 
   constructor(
     private readonly engine: Engine,
@@ -54,7 +62,13 @@ export class SessionNotifier {
 
   /** Notifies a listener until its signal fires. Of a session's listeners, only the latest is notified. */
   listen(listener: Listener): void {
-    const active = { since: new Date(), ...listener, tokens: new Set<string>(), followedCount: 0 };
+    const active: ActiveListener = {
+      since: new Date(),
+      ...listener,
+      tokens: new Set(),
+      followedCount: 0,
+      waitingTokens: new Set(),
+    };
     this.#listeners.set(listener.session, active);
     listener.signal.addEventListener('abort', () => {
       if (this.#listeners.get(listener.session) === active) this.#listeners.delete(listener.session);
@@ -75,42 +89,69 @@ export class SessionNotifier {
 
   /** Finds operations started by other processes, while there are listeners. */
   async #findStarted(): Promise<void> {
-    if (this.#isListing) return;
-    this.#isListing = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    let intervalMs = LOOK_INTERVAL_MS;
+    let dueAtMs = 0;
     try {
-      while (this.#listeners.size > 0) {
-        for (const listener of [...this.#listeners.values()]) {
-          if (listener.signal.aborted) continue;
-          await this.#list(listener);
-          await delay(Math.max(LIST_PAUSE_MS, LIST_INTERVAL_MS / this.#listeners.size), undefined, {
-            ref: false,
-          });
-        }
+      for (; this.#listeners.size > 0; await delay(TICK_MS, undefined, { ref: false })) {
+        const isDue = performance.now() >= dueAtMs;
+        const isFailing = intervalMs > LOOK_INTERVAL_MS;
+        const listeners = [...this.#listeners.values()].filter(
+          ({ lookedAt }) => isDue || (lookedAt === undefined && !isFailing),
+        );
+        if (listeners.length === 0) continue;
+        const isSuccess = await this.#look(listeners);
+        if (isSuccess && !isDue) continue;
+        intervalMs = isSuccess ? LOOK_INTERVAL_MS : Math.min(LONGEST_INTERVAL_MS, intervalMs * 2);
+        dueAtMs = performance.now() + (isSuccess ? intervalMs : withJitter(intervalMs));
       }
     } finally {
-      this.#isListing = false;
+      this.#isLooking = false;
     }
   }
 
-  async #list(listener: ActiveListener): Promise<void> {
+  /** Looks for operations of these listeners. @returns whether that succeeded */
+  async #look(listeners: ActiveListener[]): Promise<boolean> {
+    const [known, unknown] = [true, false].map((isKnown) =>
+      listeners.filter(({ lookedAt }) => (lookedAt !== undefined) === isKnown),
+    ) as [ActiveListener[], ActiveListener[]];
     try {
-      const { operations } = await this.engine.list(listener.principal, {
-        session: listener.session,
-        limit: MAX_FOLLOWED,
-      });
-      for (const { token, status, closedAt } of operations) {
-        const isRelevant =
-          !isTerminal(status) || (closedAt !== undefined && new Date(closedAt) > listener.since);
-        if (isRelevant) void this.#follow(listener, token);
-      }
+      const earliest = (times: Date[]) => new Date(Math.min(...times.map(Number)));
+      // Clocks may differ, and lists lag.
+      const before = (time: Date) => new Date(Number(time) - LAG_MS);
+      if (unknown.length > 0)
+        await this.#followFound(unknown, { closedAfter: earliest(unknown.map(({ since }) => since)) });
+      if (known.length > 0)
+        await this.#followFound(known, {
+          startedAfter: before(earliest(known.map(({ lookedAt }) => lookedAt!))),
+        });
+      return true;
     } catch (error) {
-      this.logger.debug({ reason: (error as Error).message }, "a session's operations could not be listed");
+      this.logger.debug({ reason: (error as Error).message }, "sessions' operations could not be listed");
+      return false;
     }
+  }
+
+  async #followFound(listeners: ActiveListener[], period: SessionPeriod): Promise<void> {
+    const lookedAt = new Date();
+    const bySession = new Map(listeners.map((listener) => [listener.session, listener]));
+    for (const { session, token, closedAt } of await this.engine.sessionOperations(listeners, period)) {
+      const listener = bySession.get(session)!;
+      const isRelevant = closedAt === undefined || closedAt > listener.since;
+      if (isRelevant && !listener.signal.aborted) void this.#follow(listener, token);
+    }
+    for (const listener of listeners) listener.lookedAt = lookedAt;
   }
 
   /** Notifies the listener of each change until the operation has ended. Each operation is followed once. */
   async #follow(listener: ActiveListener, token: string): Promise<void> {
-    if (listener.tokens.has(token) || listener.followedCount >= MAX_FOLLOWED) return;
+    if (listener.tokens.has(token)) return;
+    if (listener.followedCount >= MAX_FOLLOWED) {
+      listener.waitingTokens.add(token);
+      return;
+    }
+    listener.waitingTokens.delete(token);
     listener.tokens.add(token);
     listener.followedCount += 1;
     const { principal, signal } = listener;
@@ -123,6 +164,8 @@ export class SessionNotifier {
     } finally {
       follower.close?.();
       listener.followedCount -= 1;
+      const [next] = listener.waitingTokens;
+      if (next !== undefined && !signal.aborted) void this.#follow(listener, next);
     }
   }
 }

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { INBOX_WORKFLOW } from '../../mailbox/wire.js';
+import { eventually } from '../stack/cli-process.js';
 import { historyCost } from '../support/history-cost.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
@@ -70,8 +72,10 @@ beforeAll(async () => {
     LONGHAUL_PROJECT: resolve('test/core/project'),
     LONGHAUL_PIPELINE_FOLDERS: resolve('test/core/project/pipelines'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
-    // The default of a named Temporal.
+    LONGHAUL_MAILBOX: 'true',
+    // The defaults of a named Temporal.
     LONGHAUL_HEARTBEAT_SECONDS: '',
+    LONGHAUL_VISIBILITY_CALLS_PER_SECOND: '',
   };
   stack = await TestStack.serverAlone({ ...environment, TEMPORAL_ADDRESS: server.address });
   stack.worker({ TEMPORAL_ADDRESS: worker.address });
@@ -203,6 +207,64 @@ describe('a call', () => {
       visibility: visibilityCalls(),
     });
   });
+
+  test('whose estimate needs newer runs, which are read for all tools', async () => {
+    const { client } = stack;
+    for (const tool of ['counted', 'asked', 'one_step']) await warmUp(tool);
+    record();
+    await eventually('newer runs are read', async () => {
+      await warmUp('counted');
+      return visibilityCalls() > 0;
+    });
+    for (const tool of ['counted', 'asked', 'one_step']) await client.start(tool);
+    await sleep(2_000);
+    expectRow('estimates of all tools', {
+      events: 0,
+      actions: 0,
+      server: 0,
+      worker: 0,
+      visibility: visibilityCalls(),
+    });
+  });
+});
+
+test('a message of the mailbox, from its send to the response, for an agent that waits', async () => {
+  const plain = stack.client.with({});
+  const call = async (name: string, args: object) => {
+    const { result } = await plain.request('tools/call', { name, arguments: args });
+    const text = result.content[0].text as string;
+    if (result.isError) throw new Error(text);
+    return JSON.parse(text);
+  };
+  const soon = { timeout_seconds: 0.2 };
+  const agent = { agent_name: 'counted', agent_type: 'test' };
+  const { agent_id } = await call('register_and_wait', { ...agent, ...soon });
+  const temporal = await stack.temporal(namespace);
+  const inbox = await eventually('the inbox is listed', async () => {
+    for await (const { workflowId } of temporal.workflow.list({
+      query: `WorkflowType = '${INBOX_WORKFLOW}'`,
+    }))
+      return workflowId;
+    return undefined;
+  });
+  const exchange = async () => {
+    const waiting = call('wait', { agent_id, timeout_seconds: 50 });
+    await call('send_message', { to: 'counted', content: 'do it', from: 'boss' });
+    const { id } = await waiting;
+    await call('respond_and_wait', { agent_id, response_to: id, response: 'done', ...soon });
+  };
+  // The first one begins the long poll of the inbox.
+  await exchange();
+  const before = await costOfHistory(inbox);
+  record();
+  await exchange();
+  const after = await costOfHistory(inbox);
+  expectRow('message of the mailbox, with its response', {
+    events: after.events - before.events,
+    actions: after.actions - before.actions,
+    ...callsAbout(inbox),
+    visibility: visibilityCalls(),
+  });
 });
 
 describe('a minute', () => {
@@ -246,6 +308,9 @@ describe('a minute', () => {
       };
       const end = new AbortController();
       await start('running activity, unwatched');
+      const asked = await client.start('asked');
+      await client.until(asked, 'input_required');
+      tokens.set('open question, unwatched', asked);
       const stream = await client.listen({ taskIds: [await start('subscription (2026-07-28)')] });
       const plain = client.with({});
       const token = await start('waiting call of a plain tool');

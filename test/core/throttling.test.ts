@@ -1,5 +1,7 @@
 /** A Temporal that limits requests: every third call is refused, or more than 50 in a second. */
 import { afterEach, expect, test } from '@jest/globals';
+import { NativeConnection } from '@temporalio/worker';
+import { isThrottled, retryDelayMs } from '../../platform/grpc-errors.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy, type Decide } from '../support/temporal-proxy.js';
@@ -106,3 +108,22 @@ test(
   },
   PROCESSES_MS,
 );
+
+test('the pause that Temporal asks for is read from the error of a long poll', async () => {
+  const proxy = await TemporalProxy.start(({ method }) =>
+    method === 'GetWorkflowExecutionHistory' ? { ...REFUSAL, retryAfterSeconds: 40 } : undefined,
+  );
+  ends.push(() => proxy.close());
+  const connection = await NativeConnection.connect({ address: proxy.address });
+  ends.push(() => connection.close());
+  const error = await connection.workflowService
+    .getWorkflowExecutionHistory({
+      namespace: 'default',
+      execution: { workflowId: 'any' },
+      waitNewEvent: true,
+    })
+    .catch((reason: unknown) => reason);
+  expect(isThrottled(error)).toBe(true);
+  expect(retryDelayMs(new Error('with a cause', { cause: error }))).toBe(40_000);
+  expect(retryDelayMs(new Error('another'))).toBeUndefined();
+});

@@ -14,6 +14,7 @@ import type {
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
+import proto from '@temporalio/proto';
 import { temporalConnectConfig } from '../../platform/temporal-address.js';
 
 /** Answer of the proxy instead of Temporal's. */
@@ -21,6 +22,8 @@ export interface GrpcStatus {
   /** gRPC status code. */
   code: number;
   message: string;
+  /** Pause before the next attempt that the answer asks for, in seconds, below 128. Default: no such request */
+  retryAfterSeconds?: number;
   /** Whether Temporal gets the call all the same, so that only its answer is lost. Default: false */
   isPassedOn?: boolean;
 }
@@ -156,6 +159,9 @@ export class TemporalProxy {
           'content-type': 'application/grpc',
           'grpc-status': String(status.code),
           'grpc-message': message,
+          ...(status.retryAfterSeconds === undefined
+            ? {}
+            : { 'grpc-status-details-bin': statusDetails(status.code, status.retryAfterSeconds) }),
         },
         { endStream: true },
       );
@@ -214,6 +220,14 @@ function connectToRun(): ClientHttp2Session {
     cert,
     key,
   } as SecureClientSessionOptions);
+}
+
+/** `google.rpc.Status` with a `google.rpc.RetryInfo`, in base64. */
+function statusDetails(code: number, retryAfterSeconds: number): string {
+  // RetryInfo { retry_delay: Duration { seconds } }
+  const value = Buffer.from([0x0a, 2, 0x08, retryAfterSeconds]);
+  const details = [{ type_url: 'type.googleapis.com/google.rpc.RetryInfo', value }];
+  return Buffer.from(proto.google.rpc.Status.encode({ code, details }).finish()).toString('base64');
 }
 
 /** The message of a unary request or response, which may be compressed (gRPC over HTTP/2, "Length-Prefixed-Message"). */

@@ -1,0 +1,41 @@
+/**
+ * Limit of a process for history long polls: Temporal refuses those beyond a number for each namespace and frontend. Watched
+ * workflows without a long poll are described in turn.
+ */
+import PQueue from 'p-queue';
+
+/** Maximum number of describes in any tenth of a second, and at a time: 500 workflows are described every 5 s. */
+const DESCRIBES_PER_TENTH = 10;
+const CONCURRENT_DESCRIBES = 20;
+
+/** Default maximum number of long polls. */
+const MAX_POLLS = 500;
+
+export class PollLimit {
+  #polls = 0;
+  readonly #turns = new PQueue({
+    intervalCap: DESCRIBES_PER_TENTH,
+    interval: 100,
+    strict: true,
+    concurrency: CONCURRENT_DESCRIBES,
+  });
+
+  /** @param maxPolls maximum number of long polls at a time. Default: 500 */
+  constructor(private readonly maxPolls = MAX_POLLS) {}
+
+  /** Takes one of the long polls, to be released later. @returns whether there was one left */
+  take(): boolean {
+    if (this.#polls >= this.maxPolls) return false;
+    this.#polls += 1;
+    return true;
+  }
+
+  release(): void {
+    this.#polls -= 1;
+  }
+
+  /** Describes a workflow when its turn has come; first come, first served. */
+  describeInTurn<T>(describe: () => Promise<T>): Promise<T> {
+    return this.#turns.add(describe);
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Budget of a process for calls to Temporal's visibility store, whose limit is low and shared by everyone in the namespace: lists
+ * that callers have asked for come first, then the sessions that listen, then estimates.
+ */
+import PQueue from 'p-queue';
+import { LonghaulError } from '../operations/errors.js';
+
+/** Uses of visibility; a call for a higher number is made first. */
+const PRIORITIES = {
+  /** A further call of a list: finished lists are worth more than begun ones. */
+  'rest of a list': 3,
+  list: 2,
+  sessions: 1,
+  estimates: 0,
+} as const;
+export type VisibilityUse = keyof typeof PRIORITIES;
+
+/** Window in which the calls are counted, in milliseconds. */
+const WINDOW_MS = 1_000;
+
+export class VisibilityBudget {
+  readonly #queue: PQueue;
+
+  /** @param callsPerSecond maximum number of calls in any second */
+  constructor(callsPerSecond: number) {
+    this.#queue = new PQueue({ intervalCap: callsPerSecond, interval: WINDOW_MS, strict: true });
+  }
+
+  /**
+   * Resolves once a call may be made.
+   *
+   * @param limitMs maximum wait, in milliseconds. Default: none
+   * @throws LonghaulError `unavailable`, retryable, after the maximum wait
+   */
+  async take(use: VisibilityUse, limitMs?: number): Promise<void> {
+    const signal = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
+    try {
+      await this.#queue.add(() => undefined, { priority: PRIORITIES[use], ...(signal ? { signal } : {}) });
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+      throw new LonghaulError(
+        'unavailable',
+        'this server has reached its limit of lists from Temporal; try again shortly',
+        { cause: error },
+      );
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/** Calls to visibility by a server with a low budget, which sessions and callers share. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { LegacyClient, type Stream } from '../revision-2025-11-25/wire.js';
+import { eventually, freePort } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
+import { TemporalProxy } from '../support/temporal-proxy.js';
+import { TestStack } from '../support/test-stack.js';
+
+const CALLS_PER_SECOND = 2;
+const SESSIONS = 8;
+const OBSERVED_MS = 12_000;
+
+/** One server without a limit; a second one with the budget, and its connection to Temporal. */
+let stack: TestStack;
+let proxy: TemporalProxy;
+let limited: string;
+beforeAll(async () => {
+  proxy = await TemporalProxy.start(() => undefined);
+  stack = await TestStack.start();
+  const port = await freePort();
+  limited = `http://127.0.0.1:${port}`;
+  stack.server({
+    LONGHAUL_PORT: String(port),
+    LONGHAUL_VISIBILITY_CALLS_PER_SECOND: String(CALLS_PER_SECOND),
+    TEMPORAL_ADDRESS: proxy.address,
+  });
+  await eventually('the second server is ready', async () =>
+    fetch(`${limited}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+}, PROCESSES_MS * 2);
+afterAll(async () => {
+  await stack?.stop();
+  await proxy?.close();
+});
+
+const lists = () => proxy.calls.get('ListWorkflowExecutions') ?? 0;
+
+test(
+  'the past runs of all tools are read by one query',
+  async () => {
+    await eventually('they are read', () => lists() > 0);
+    await sleep(3_000);
+    expect(lists()).toBe(1);
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'all sessions that listen share a query, and find what other servers start',
+  async () => {
+    const sessions = await Promise.all(
+      Array.from({ length: SESSIONS }, () => LegacyClient.open(`${stack.base}/mcp`, '2025-11-25')),
+    );
+    const streams = await Promise.all(sessions.map((session) => session.listen(undefined, `${limited}/mcp`)));
+    const notified = (stream: Stream, taskId: string) =>
+      stream.messages().some(({ params }) => params?.taskId === taskId);
+    const tasks = await Promise.all(
+      sessions.map((session) => session.task('confirm_delete', { filename: 'a.txt' })),
+    );
+    await eventually('each session is notified of its task', () =>
+      tasks.every(({ taskId }, index) => notified(streams[index]!, taskId)),
+    );
+    await sleep(OBSERVED_MS);
+    const before = lists();
+    await sleep(OBSERVED_MS);
+    // One query every 3 s.
+    expect(lists() - before).toBeLessThanOrEqual(OBSERVED_MS / 3_000 + 1);
+    const later = await Promise.all(
+      sessions.map((session) => session.task('confirm_delete', { filename: 'a.txt' })),
+    );
+    await eventually('each session is notified of its next task', () =>
+      later.every(({ taskId }, index) => notified(streams[index]!, taskId)),
+    );
+    for (const [index, stream] of streams.entries()) {
+      const own = [tasks[index]!.taskId, later[index]!.taskId];
+      for (const { params } of stream.messages()) if (params?.taskId) expect(own).toContain(params.taskId);
+      stream.close();
+    }
+    await Promise.all(
+      sessions.map((session, index) => session.request('tasks/cancel', { taskId: later[index]!.taskId })),
+    );
+  },
+  PROCESSES_MS,
+);
+
+test(
+  'lists beyond the budget are refused as unavailable, retryable; those within it succeed',
+  async () => {
+    const client = new WireClient(`${limited}/mcp`).with({});
+    const before = lists();
+    const startedAtMs = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => client.request('tools/call', { name: 'operation_list' })),
+    );
+    const seconds = (performance.now() - startedAtMs) / 1_000;
+    const refused = answers.filter(({ result }) => result.isError);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(answers.length);
+    for (const { result } of refused)
+      expect(result._meta['longhaul/error']).toMatchObject({ kind: 'unavailable', retryable: true });
+    expect(lists() - before).toBeLessThanOrEqual((Math.ceil(seconds) + 1) * CALLS_PER_SECOND);
+  },
+  PROCESSES_MS,
+);
