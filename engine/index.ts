@@ -23,6 +23,7 @@ import { readPage, withPageOf } from './pages.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
+import { sweepOverdue } from './overdue.js';
 import { Records } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { startOperation, type StartOptions } from './start.js';
@@ -275,6 +276,16 @@ export class Engine {
   async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
     await this.read(principal, token);
     return openArtifact(this.storage, this.#workflowIdOf(principal, token), name);
+  }
+
+  /**
+   * Ends operations of any principal whose time is up while no worker ends them; those that are read are ended by the read.
+   *
+   * @returns how many it has ended
+   * @throws LonghaulError `unavailable`
+   */
+  sweepOverdue(): Promise<number> {
+    return sweepOverdue(this.temporal, this.tools);
   }
 
   /**
