@@ -278,12 +278,7 @@ export class Engine {
     return openArtifact(this.storage, this.#workflowIdOf(principal, token), name);
   }
 
-  /**
-   * Ends operations of any principal whose time is up while no worker ends them; those that are read are ended by the read.
-   *
-   * @returns how many it has ended
-   * @throws LonghaulError `unavailable`
-   */
+  /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */
   sweepOverdue(): Promise<number> {
     return sweepOverdue(this.temporal, this.tools);
   }
