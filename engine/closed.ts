@@ -19,6 +19,7 @@ import {
   type StateMemo,
 } from '../operations/wire.js';
 import { cancelRequestOf } from './history.js';
+import { overdueMessage, overdueMessageIn } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
 
 interface Outcome {
@@ -46,7 +47,7 @@ export async function describeClosed(
   if (record.closedAt > record.updatedAt) record.updatedAt = record.closedAt;
   if (state.children) record.children = state.children;
   if (state.areChildrenLarge) record.areChildrenLarge = true;
-  const outcome = await readOutcome(temporal, workflowId, runId);
+  const outcome = await readOutcome(temporal, description);
   if (outcome.progress) record.progress = roundProgress(outcome.progress);
   if (isPastKeepAlive(record)) {
     record.status = 'expired';
@@ -78,7 +79,10 @@ export async function describeClosed(
 }
 
 /** Outcome of a closed workflow: its close event, decoded by the SDK. */
-async function readOutcome(temporal: TemporalClient, workflowId: string, runId: string): Promise<Outcome> {
+async function readOutcome(
+  temporal: TemporalClient,
+  { workflowId, runId, memo }: WorkflowExecutionDescription,
+): Promise<Outcome> {
   try {
     const handle = (client: TemporalClient['client']) =>
       client.workflow.getHandle<() => Promise<RawValue>>(workflowId, runId, {
@@ -101,11 +105,12 @@ async function readOutcome(temporal: TemporalClient, workflowId: string, runId: 
         : undefined;
     if (failure instanceof CancelledFailure) return {};
     if (failure instanceof TerminatedFailure) {
+      const overdue = overdueMessageIn(failure.message);
+      if (overdue !== undefined) return { error: finalError('timed_out', overdue) };
       const why = failure.message ? `: ${failure.message}` : '';
       return { error: finalError('terminated', `terminated by an operator${why}`) };
     }
-    if (failure instanceof TimeoutFailure)
-      return { error: finalError('timed_out', 'the work took longer than its maximum duration') };
+    if (failure instanceof TimeoutFailure) return { error: finalError('timed_out', overdueMessage(memo)) };
     return {
       error: closing?.error ?? finalError('failed', failure?.message ?? error.message),
       partial: closing?.partial,

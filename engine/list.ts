@@ -1,5 +1,6 @@
 /** Lists of operations, from Temporal's visibility store. */
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import { workedSeconds } from '../operations/estimate.js';
@@ -15,9 +16,12 @@ import {
 import { sealOf } from '../platform/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
+import { hasTimedOut } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
 import type { VisibilityUse } from './visibility-budget.js';
 import { justContinuedQuery, listQuery, statusOf, type ListFilter } from './visibility-query.js';
+
+const { WorkflowExecutionStatus } = proto.temporal.api.enums.v1;
 
 const DEFAULT_PAGE_SIZE = 50;
 /** Maximum reads of Temporal's list for one page: runs that are filtered out leave it short. */
@@ -158,14 +162,14 @@ async function listedOperation(
   const { stage, cancelRequestedAt } = state;
   const { estimateSeconds, requestId } = startMemo;
   const createdAt = startMemo.createdAt ?? toDate(info.startTime ?? {}).toISOString();
+  const isTerminated = info.status === WorkflowExecutionStatus.WORKFLOW_EXECUTION_STATUS_TERMINATED;
+  const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
   const closedAt = info.closeTime && toDate(info.closeTime);
   return {
     token: tokenOf(principal, info.execution?.workflowId ?? ''),
     tool: startMemo.tool,
-    status: statusOf(
-      info.status ?? 0,
-      info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data,
-    ),
+    status:
+      isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
     createdAt,
     keepAliveSeconds: startMemo.keepAliveSeconds,
     ...defined({ estimateSeconds, stage, cancelRequestedAt, requestId }),

@@ -5,7 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, type SearchAttributePair } from '@temporalio/common';
-import { boundKeepAlive } from '../operations/budgets.js';
+import {
+  boundKeepAlive,
+  DEFAULT_CLEANUP_SECONDS,
+  DEFAULT_INPUT_WAIT_SECONDS,
+} from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
@@ -18,10 +22,6 @@ import { finishDeletion } from './delete.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
-/** How long after the tool's own deadline Temporal ends the work, in seconds. */
-const BACKSTOP_SECONDS = 60;
-/** Time that waits for people may add before that backstop ends the work, in seconds: 30 days. */
-const INPUT_WAIT_SECONDS = 30 * 24 * 3600;
 /** Age from which an open deletion counts as interrupted, in milliseconds. */
 const STALE_DELETION_MS = 60_000;
 
@@ -93,6 +93,8 @@ export async function startOperation(
       principal,
       argumentsDigest,
       deadlineSeconds: tool.deadlineSeconds,
+      cleanupSeconds: tool.cleanupSeconds,
+      inputWaitSeconds: tool.inputWaitSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
       ...defined({ size, variant }),
@@ -209,7 +211,7 @@ async function callStart(
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
 ): Promise<void> {
   const { memo, idempotencyKey } = operation;
-  const { session, deadlineSeconds } = memo;
+  const { session } = memo;
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
     keyword(SEARCH_ATTRIBUTES.tool, memo.tool),
@@ -227,7 +229,7 @@ async function callStart(
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-        workflowExecutionTimeout: (deadlineSeconds + BACKSTOP_SECONDS + INPUT_WAIT_SECONDS) * 1000,
+        workflowExecutionTimeout: executionTimeoutMs(memo),
         staticSummary: operation.summary,
         ...(memo.searchAttributes ? { typedSearchAttributes: attributes } : {}),
       }),
@@ -248,6 +250,13 @@ async function callStart(
     if (!isUnavailable || error instanceof DiskFullError) throw error;
     await start(memo);
   }
+}
+
+/** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people are awaited. */
+function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds }: StartMemo): number {
+  const beyondSeconds =
+    (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) + (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS);
+  return (deadlineSeconds + beyondSeconds) * 1000;
 }
 
 /**

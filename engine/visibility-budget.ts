@@ -1,6 +1,7 @@
 /**
  * Budget of a process for calls to Temporal's visibility store, whose limit is low and shared by everyone in the namespace: lists
- * that callers have asked for come first, then the sessions that listen, then estimates.
+ * that callers have asked for come first, then the sessions that listen and the
+ * sweep of overdue operations, then estimates.
  */
 import PQueue from 'p-queue';
 import { LonghaulError } from '../operations/errors.js';
@@ -11,6 +12,8 @@ const PRIORITIES = {
   'rest of a list': 3,
   list: 2,
   sessions: 1,
+  /** The sweep of overdue operations. */
+  sweep: 1,
   estimates: 0,
 } as const;
 export type VisibilityUse = keyof typeof PRIORITIES;

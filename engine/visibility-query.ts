@@ -78,7 +78,8 @@ function statusQuery(status: ListFilter['status']): string {
     case 'failed':
       return `(ExecutionStatus = 'Terminated' OR (ExecutionStatus = 'Failed' AND ${attribute} != 'timed_out'))`;
     case 'timed_out':
-      return `(ExecutionStatus = 'TimedOut' OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
+      // The reason of a termination, which lists don't have, decides whether it counts.
+      return `(ExecutionStatus IN ('TimedOut', 'Terminated') OR (ExecutionStatus = 'Failed' AND ${attribute} = 'timed_out'))`;
     case 'input_required':
       return `ExecutionStatus = 'Running' AND ${attribute} = 'input_required'`;
     default:

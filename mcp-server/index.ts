@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { Engine, TemporalClient } from '../engine/index.js';
+import { every } from '../platform/every.js';
 import { SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
@@ -14,6 +15,9 @@ import { answerParseErrors } from './http-jobs/parse-errors.js';
 
 /** Time for requests in flight to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
+
+/** Interval of the sweep for overdue operations, in milliseconds: each costs one of the namespace's calls to visibility. */
+const OVERDUE_SWEEP_MS = 300_000;
 
 /**
  * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that they
@@ -55,9 +59,15 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
   const url = `http://${host}:${settings.port}/mcp`;
   logger.info({ url, tools: engine.tools.keys() }, 'server runs');
+  const endSweeps = every(OVERDUE_SWEEP_MS, logger, async () => {
+    await engine.temporal.whenConnected;
+    const count = await engine.sweepOverdue();
+    if (count) logger.info({ count }, 'ended operations whose time was up and that no worker had ended');
+  });
   return {
     url,
     async stop() {
+      endSweeps();
       // From here on new connections are refused.
       const closed = new Promise((resolve) => server.close(resolve));
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);

@@ -4,6 +4,24 @@ import type { OperationRecord } from './record.js';
 /** Default keepAlive: a day. */
 export const DEFAULT_KEEP_ALIVE_SECONDS = 24 * 3600;
 
+/** Default budget for the end of an operation, beyond its maximum duration: 5 minutes. */
+export const DEFAULT_CLEANUP_SECONDS = 300;
+
+/** Default time that people may take to answer all of an operation's questions: 30 days. */
+export const DEFAULT_INPUT_WAIT_SECONDS = 30 * 24 * 3600;
+
+/** Longest time for work to stop after a cancel, in seconds. */
+const STOP_SECONDS = 20;
+
+/**
+ * Divides the budget for the end of an operation, in milliseconds. After the deadline the work has `stopMs` to end; after
+ * `cleanupMs` more, cleanups are cancelled, and have `stopMs` too. The rest is for the tasks that close the workflow.
+ */
+export function divideCleanup(cleanupSeconds: number): { stopMs: number; cleanupMs: number } {
+  const stopMs = Math.min(STOP_SECONDS, cleanupSeconds / 8) * 1000;
+  return { stopMs, cleanupMs: cleanupSeconds * 1000 - 3 * stopMs };
+}
+
 /**
  * How long after closing a result can be read, in seconds: the requested time, else the tool's default, both bounded by
  * the namespace's retention. `null` (unlimited) becomes the retention.

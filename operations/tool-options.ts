@@ -28,6 +28,8 @@ export const TOOL_OPTIONS = {
   wait: 'boolean',
   timeoutSeconds: 'any',
   deadlineSeconds: 'any',
+  cleanupSeconds: 'any',
+  inputWaitSeconds: 'any',
   estimate: {
     keys: {
       seconds: 'any',

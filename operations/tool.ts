@@ -1,5 +1,9 @@
 /** Tool definitions: written by authors, validated when they are loaded. */
-import { DEFAULT_KEEP_ALIVE_SECONDS } from './budgets.js';
+import {
+  DEFAULT_CLEANUP_SECONDS,
+  DEFAULT_INPUT_WAIT_SECONDS,
+  DEFAULT_KEEP_ALIVE_SECONDS,
+} from './budgets.js';
 import { describe, summarize } from './documentation/describe.js';
 import { exampleOf } from './documentation/example.js';
 import { documentationGaps } from './documentation/gaps.js';
@@ -65,6 +69,15 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   timeoutSeconds?: number;
   /** Published maximum duration of the work, in seconds, without people's time to answer. Default: 24 hours. */
   deadlineSeconds?: number;
+  /**
+   * Budget for the end of an operation beyond its maximum duration, in seconds: for work to stop, and for cleanups. Default: 300.
+   */
+  cleanupSeconds?: number;
+  /**
+   * Maximum time that people may take to answer all questions of an operation, in seconds. Default: 30 days; none for a tool
+   * with `questions: {}`.
+   */
+  inputWaitSeconds?: number;
   /** Estimated duration of the work while there are no past runs, and the arguments that it depends on. */
   estimate: ToolEstimate;
   /** How long after closing the result can be read, in seconds. Default: 24 hours. Bounded by Temporal's retention. */
@@ -80,7 +93,10 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
    * asked.
    */
   askFor?: Record<string, string>;
-  /** Schemas of the workflow's input requests, validated when the tool is loaded: flat objects. */
+  /**
+   * Schemas of the workflow's input requests, validated when the tool is loaded: flat objects. `{}` declares that it asks nothing:
+   * then Temporal itself ends its operations once the maximum duration and the cleanup's budget have passed.
+   */
   questions?: Record<string, AnySchema>;
   /** MCP's hints about the tool's behaviour (specs: 2026-07-28 server/tools). */
   annotations?: {
@@ -116,6 +132,9 @@ export interface Tool {
   wait: boolean;
   timeoutSeconds: number;
   deadlineSeconds: number;
+  cleanupSeconds: number;
+  /** 0 if it asks nothing. */
+  inputWaitSeconds: number;
   estimate: ToolEstimate;
   /** Whether the estimate is the author's own. */
   isEstimated: boolean;
@@ -205,6 +224,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   for (const [field, value] of Object.entries({
     timeoutSeconds: options.timeoutSeconds,
     deadlineSeconds: options.deadlineSeconds,
+    cleanupSeconds: options.cleanupSeconds,
+    inputWaitSeconds: options.inputWaitSeconds,
     keepAliveSeconds: options.keepAliveSeconds,
     'estimate.seconds': options.estimate.seconds,
   })) {
@@ -226,6 +247,9 @@ export function defineTool<const Input extends AnySchema, const Output extends A
   for (const [name, schema] of Object.entries(options.questions ?? {})) {
     assertFlat(convert(`questions.${name}`, schema), `tool "${options.name}": questions.${name}`);
   }
+  const asksNothing = options.questions !== undefined && Object.keys(options.questions).length === 0;
+  if (asksNothing && options.inputWaitSeconds !== undefined)
+    fail('inputWaitSeconds: belongs to tools that ask; questions is {}');
   const given = options.example;
   for (const [field, schema, value] of [
     ['example.input', inputSchema, given?.input],
@@ -257,6 +281,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     wait: options.wait ?? options.taskSupport === 'forbidden',
     timeoutSeconds: options.timeoutSeconds ?? 600,
     deadlineSeconds,
+    cleanupSeconds: options.cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS,
+    inputWaitSeconds: asksNothing ? 0 : (options.inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS),
     estimate,
     isEstimated: true,
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,

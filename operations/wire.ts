@@ -62,6 +62,10 @@ export interface StartMemo {
   /** HMAC of tool and arguments: distinguishes a repeated start from another one under the same token. */
   argumentsDigest: string;
   deadlineSeconds: number;
+  /** Budget for the end of the operation beyond the deadline; missing in operations of earlier releases. */
+  cleanupSeconds?: number;
+  /** Time that people may take to answer; 0 if it asks nothing. Missing in operations of earlier releases. */
+  inputWaitSeconds?: number;
   keepAliveSeconds: number;
   estimateSeconds?: number;
   /** Size of the work in the tool's units, if it was known at the start. */
@@ -92,6 +96,9 @@ export interface PartMemo {
   token: string;
   /** The operation's tool; missing in parts that earlier releases started. */
   tool?: string;
+  /** Those of the operation; missing in parts that earlier releases started. */
+  cleanupSeconds?: number;
+  inputWaitSeconds?: number;
   /** Unique among the parts of its parent. */
   name: string;
 }
@@ -133,6 +140,8 @@ export interface StateMemo {
   partCount?: number;
   /** Time for which only people were awaited, in milliseconds. */
   awaitedMs?: number;
+  /** {@link awaitedMs} at the start of the current run, if it continues another one. */
+  awaitedBeforeMs?: number;
   /** Time for which all of its work waited for a worker, in milliseconds. */
   queuedMs?: number;
   /** Size of the work, once the workflow has reported it. */

@@ -79,6 +79,9 @@ export interface Approval {
   fields?: JsonSchema;
 }
 
+/** Default time-out of a step that runs after a cancel, in minutes. */
+export const LAST_STEPS_MINUTES = 5;
+
 /** Maximum number of steps in all jobs of a file. */
 export const MAX_STEPS = 5_000;
 

@@ -3,11 +3,13 @@ import { describe } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
 import { outputExample } from './documentation-gaps.js';
-import { PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
+import { LAST_STEPS_MINUTES, PIPELINE_WORKFLOW, type Pipeline } from './pipeline.js';
 import type { PipelineRun } from './run.js';
 
 /** Estimate for a pipeline without past runs whose file has no estimate. */
 const DEFAULT_ESTIMATE_SECONDS = 60;
+/** Time to end a pipeline besides its last steps, in seconds: for hosts that don't answer, and for artifacts. */
+const ENDING_SECONDS = 600;
 /** Maximum length of a value in the result's text, in characters. */
 const MAX_SHOWN = 2_000;
 
@@ -27,6 +29,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     toText: (output) => textOf(pipeline, output),
     taskSupport: 'optional',
     deadlineSeconds: pipeline.timeoutMinutes * 60,
+    cleanupSeconds: cleanupSecondsOf(pipeline),
     estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
     // A failed script has no failure type of its own; the operation can be resumed.
@@ -43,6 +46,17 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     toWorkflowInput: (inputs) => ({ pipeline, inputs }) satisfies PipelineRun,
     isPipeline: true,
   };
+}
+
+/** Budget for the end: the last steps of jobs side by side, after hosts that don't answer have been waited for. */
+function cleanupSecondsOf({ jobs }: Pipeline): number {
+  const lastStepsMinutes = Object.values(jobs).map(({ steps }) =>
+    steps
+      .filter((step) => step.if === 'always' && step.run)
+      .map(({ timeoutMinutes, retry }) => (timeoutMinutes ?? LAST_STEPS_MINUTES) * (retry?.attempts ?? 1))
+      .reduce((sum, minutes) => sum + minutes, 0),
+  );
+  return ENDING_SECONDS + Math.max(0, ...lastStepsMinutes) * 60;
 }
 
 /** No output is required: a job may have been skipped, or its steps may have written nothing. */

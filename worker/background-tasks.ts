@@ -7,6 +7,7 @@ import type { ReportOutcome } from '../activities/runtime/outcome.js';
 import type { Settings } from '../platform/config.js';
 import type { TemporalConnection } from '../platform/connect-temporal.js';
 import { dataConverterOf } from '../platform/data-converter.js';
+import { every } from '../platform/every.js';
 import type { Logger } from '../platform/log.js';
 import type { Storage } from '../platform/storage.js';
 import { removeTemporaryFiles } from '../platform/atomic-files.js';
@@ -55,19 +56,4 @@ export function startBackgroundTasks(
     }),
   ];
   return () => end.forEach((endOne) => endOne());
-}
-
-/** Runs a task at an interval; after a failure (Temporal can't be reached) it runs again at the next interval. */
-function every(intervalMs: number, logger: Logger, task: () => Promise<void>): () => void {
-  let isEnded = false;
-  let timer: NodeJS.Timeout | undefined;
-  const run = async () => {
-    await task().catch((error: unknown) => logger.debug({ err: error }, 'a background task failed'));
-    if (!isEnded) timer = setTimeout(() => void run(), intervalMs);
-  };
-  void run();
-  return () => {
-    isEnded = true;
-    clearTimeout(timer);
-  };
 }

@@ -40,6 +40,10 @@ export interface JobDocumentation extends Record<Item, unknown> {
   cancel: { endpoints: string[]; rules: string; cleanup: string | null };
   timeout: {
     max_duration_seconds: number;
+    /** Time beyond it for work to stop and for cleanups. */
+    max_cleanup_seconds: number;
+    /** Time that people may take to answer; 0 if the tool asks nothing. */
+    max_input_wait_seconds: number;
     /** Recommended time for a client to allow for the job. */
     client_budget_seconds: { from: number; to: number };
     rules: string;
@@ -104,9 +108,11 @@ export function documentationOf(tool: Tool, limits: Limits): JobDocumentation {
     },
     timeout: {
       max_duration_seconds: tool.deadlineSeconds,
+      max_cleanup_seconds: tool.cleanupSeconds,
+      max_input_wait_seconds: tool.inputWaitSeconds,
       client_budget_seconds: { from, to },
       rules:
-        'Time spent waiting for answers does not count. A job that exceeds it becomes timed_out; its results up to then stay in partial.',
+        'Time spent waiting for answers does not count, up to max_input_wait_seconds in all. A job that exceeds it becomes timed_out, within max_cleanup_seconds; its results up to then stay in partial.',
       cleanup,
     },
     idempotency: {

@@ -111,6 +111,16 @@ describe('a definition is refused, naming tool and field, when', () => {
       'deadlineSeconds: expected seconds above 0; got 0',
     ],
     [
+      'the budget for the end is not above 0',
+      { cleanupSeconds: 0 },
+      'cleanupSeconds: expected seconds above 0; got 0',
+    ],
+    [
+      'it asks nothing, and people have time to answer',
+      { questions: {}, inputWaitSeconds: 60 },
+      'tool "x": inputWaitSeconds: belongs to tools that ask; questions is {}',
+    ],
+    [
       'the estimate counts an unknown argument',
       { estimate: { seconds: 1, per: { argument: 'm', seconds: 1 } } },
       '"m" is not an argument; known are n',
@@ -201,6 +211,9 @@ describe('a definition', () => {
       wait: false,
       timeoutSeconds: 600,
       deadlineSeconds: 86_400,
+      cleanupSeconds: 300,
+      // It may ask: it doesn't declare that it asks nothing.
+      inputWaitSeconds: 30 * 86_400,
       keepAliveSeconds: 86_400,
       askFor: {},
     });

@@ -139,6 +139,8 @@ describe('the whole documentation', () => {
     ]);
     expect(documentation.timeout).toMatchObject({
       max_duration_seconds: 1800,
+      max_cleanup_seconds: 900,
+      max_input_wait_seconds: 30 * 24 * 3600,
       client_budget_seconds: { from: 2700, to: 3600 },
       cleanup: expect.stringContaining('running steps are ended'),
     });

@@ -12,7 +12,7 @@ import {
 import { defined } from '../../operations/defined.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { needsWorkspace } from '../../pipelines/history-size.js';
-import type { Job, Pipeline, Step } from '../../pipelines/pipeline.js';
+import { LAST_STEPS_MINUTES, type Job, type Pipeline, type Step } from '../../pipelines/pipeline.js';
 import {
   childName,
   STEP_TIMED_OUT,
@@ -29,9 +29,6 @@ import { showProgress } from './progress.js';
 import { awaitApproval } from './questions.js';
 import { rootFailure, runStep, failureDetails, type StepOwner } from './step.js';
 import { openWorkspace, saveArtifacts, type EarlierWorkspace } from './workspace.js';
-
-/** Default time-out of a step that runs after a cancel, in minutes. */
-const LAST_STEPS_MINUTES = 5;
 
 export class Child implements StepOwner, JobPart {
   readonly record: ChildRecord;
@@ -282,6 +279,16 @@ export class Child implements StepOwner, JobPart {
     if (['completed', 'failed', 'skipped'].includes(this.record.status)) return;
     const how = reason === 'timed_out' ? 'timed_out' : 'canceled';
     this.isEnding = true;
+    try {
+      await this.#runLastSteps(how);
+    } finally {
+      // The cleanup's budget may have ended before the last steps.
+      for (const record of this.record.steps) if (record.status === 'pending') record.status = how;
+      this.record.status = how;
+    }
+  }
+
+  async #runLastSteps(how: 'canceled' | 'timed_out'): Promise<void> {
     const { steps } = this.record;
     for (const record of steps)
       if (record.status === 'working' || record.status === 'input_required') record.status = how;
@@ -302,6 +309,5 @@ export class Child implements StepOwner, JobPart {
         this.record.statusMessage = `artifacts were not saved: ${rootFailure(error).message}`;
       }
     }
-    this.record.status = how;
   }
 }

@@ -17,6 +17,7 @@ import {
 import type * as activities from '../../activities/pipeline/index.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { DROP_HOST_SIGNAL, type AwaitHost, type HostPresence } from '../../pipelines/run.js';
+import { operation } from '../runtime/state.js';
 import { askAboutHost, withInputRequired } from './questions.js';
 
 /** Failure type of work that a lost host was to do. */
@@ -33,7 +34,10 @@ const WATCH_LIMIT_DAYS = 8;
  * doubles each time: each check adds to the history, and is useless while the host is only busy.
  */
 const QUEUE_WAIT_MS = { first: 90_000, longest: 3_600_000 };
-/** The same for work after a cancel, which fails instead of asking or moving to another host. */
+/**
+ * The same for work after a cancel, which fails instead of asking or moving to another host: a quarter of the cleanup's budget, at
+ * most this.
+ */
 const ENDING_WAIT_MS = 120_000;
 
 /** Pauses between presence checks while a question about the host is open, in milliseconds: doubled from first to longest. */
@@ -45,6 +49,8 @@ const LOOK_MS = 75_000;
 const dropped = new Set<string>();
 /** Hosts that did not take work after a cancel. */
 const unresponsive = new Set<string>();
+/** Presence checks after a cancel, by host: whether it is absent. All jobs share one. */
+const endingLooks = new Map<string, Promise<boolean>>();
 /** Open watches by host: all jobs share one. */
 const watches = new Map<string, Promise<LostHost | undefined>>();
 
@@ -187,14 +193,40 @@ function hostTimeout(error: unknown): 'SCHEDULE_TO_START' | 'HEARTBEAT' | undefi
 }
 
 async function lastWork<T>({ host }: HostedJob, work: (queueWaitMs: number) => Promise<T>): Promise<T> {
-  if (dropped.has(host) || unresponsive.has(host))
-    throw ApplicationFailure.nonRetryable(`host ${host} does not answer`, HOST_LOST);
-  try {
-    return await work(ENDING_WAIT_MS);
-  } catch (error) {
-    if (hostTimeout(error)) unresponsive.add(host);
-    throw error;
+  for (;;) {
+    if (dropped.has(host) || unresponsive.has(host))
+      throw ApplicationFailure.nonRetryable(`host ${host} does not answer`, HOST_LOST);
+    try {
+      return await work(endingWaitMs());
+    } catch (error) {
+      const timeout = hostTimeout(error);
+      const isQueued = timeout === 'SCHEDULE_TO_START' && !unresponsive.has(host);
+      if (isQueued && !(await isAbsent(host))) continue;
+      if (timeout) unresponsive.add(host);
+      throw error;
+    }
   }
+}
+
+function endingWaitMs(): number {
+  const { cleanupSeconds = Infinity } = operation();
+  return Math.min(ENDING_WAIT_MS, cleanupSeconds * 250);
+}
+
+/** Whether a host that has not taken work after a cancel is absent, and not only busy with the work of others. */
+function isAbsent(host: string): Promise<boolean> {
+  // Histories of earlier releases have no such check.
+  if (operation().cleanupSeconds === undefined) return Promise.resolve(true);
+  let look = endingLooks.get(host);
+  if (!look) {
+    // Answered at once: whether it has polled in that time.
+    const since = new Date(Date.now() - LOOK_MS).toISOString();
+    look = watchPresence({ host, since, limitMs: LOOK_MS })
+      .then(({ isBack }) => !isBack)
+      .finally(() => endingLooks.delete(host));
+    endingLooks.set(host, look);
+  }
+  return look;
 }
 
 async function awaited({ record, host }: HostedJob): Promise<LostHost | undefined> {

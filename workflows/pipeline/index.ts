@@ -16,6 +16,7 @@ import {
 } from '../../pipelines/run.js';
 import { Child } from './child.js';
 import type { JobPart, SharedInputs } from './job-part.js';
+import { endParts } from './end-parts.js';
 import { handleDropHost } from './hosts.js';
 import { runJobs } from './jobs.js';
 import { partialResult, pipelineResult } from './outputs.js';
@@ -52,9 +53,7 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   }
   progress({ total: parts.reduce((sum, part) => sum + stepsOf(part), 0) });
   showProgress();
-  cleanup(async (reason) => {
-    for (const part of parts) await part.endUnfinished(reason);
-  });
+  cleanup((reason) => endParts(parts, reason));
   await runJobs(run, jobs, slots);
   const failureCount = parts.reduce((sum, part) => sum + part.failureCount, 0);
   if (failureCount > 0) {

@@ -23,6 +23,7 @@ import {
 } from '../../pipelines/run.js';
 import { children as showChildren, cleanup, progress } from '../runtime/index.js';
 import { Child } from './child.js';
+import { endParts } from './end-parts.js';
 import { handleDropHost } from './hosts.js';
 import { countStepsOf, showProgress } from './progress.js';
 import { applyResume } from './resume.js';
@@ -46,9 +47,7 @@ export async function pipeline_page(run: PageRun): Promise<PageResult> {
     description: 'More items of this page may run side by side: how many more.',
   });
   progress({ total: records.reduce((sum, { steps }) => sum + steps.length, 0) });
-  cleanup(async (reason) => {
-    for (const child of children) await child.endUnfinished(reason);
-  });
+  cleanup((reason) => endParts(children, reason));
   if (run.resume) await takeOver(run, children, run.resume);
   showProgress();
   await runAll(run, children, slots);

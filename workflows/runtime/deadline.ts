@@ -1,5 +1,6 @@
 /** An operation's maximum duration. Time in which only people are awaited doesn't count. */
 import { condition, sleep } from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
 import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 
 /** End of the time that has been counted, in epoch milliseconds. */
@@ -28,7 +29,8 @@ export function countTime(): void {
 /** Saves the remaining time in the state, for the run that continues this one. */
 export function saveRemainingTime(): void {
   countTime();
-  state().deadlineRemainingMs = remainingMs;
+  const { awaitedMs } = state();
+  Object.assign(state(), { deadlineRemainingMs: remainingMs, ...defined({ awaitedBeforeMs: awaitedMs }) });
 }
 
 export function isTimeUp(): boolean {

@@ -15,6 +15,7 @@ import {
   changeState,
   cleanups,
   keepAnswer,
+  operation,
   questions,
   setProgress,
   state,
@@ -60,8 +61,9 @@ export function children(list: ChildRecord[]): void {
 }
 
 /**
- * Registers cleanup for when the operation is cancelled, times out or fails. Cleanups run in reverse order of
- * registration, in a non-cancellable scope.
+ * Registers cleanup for when the operation is cancelled, times out or fails. All start together, the
+ * last registered first, and run side by side: work that has to come after other work belongs in the same cleanup. They have the
+ * tool's `cleanupSeconds`, less some time for the work to stop; then they are cancelled.
  */
 export function cleanup(work: Cleanup): void {
   cleanups.push(work);
@@ -92,13 +94,18 @@ export type InputAnswer<T> =
  *   it is checked as the tool is defined
  * @param message the question
  * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that
- *   can't be matched in linear time
+ *   can't be matched in linear time; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
   message: string,
   options: RequestInputOptions<Infer<S>> = {},
 ): Promise<InputAnswer<Infer<S>>> {
+  if (operation().inputWaitSeconds === 0)
+    throw ApplicationFailure.nonRetryable(
+      'the tool declares with questions: {} that it asks nothing; declare the question, or leave questions out',
+      'UndeclaredQuestion',
+    );
   const json = toJsonSchema(schema);
   assertFlat(json, 'requestInput');
   try {

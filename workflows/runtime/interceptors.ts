@@ -14,6 +14,7 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import { RawValue } from '@temporalio/common';
+import { divideCleanup } from '../../operations/budgets.js';
 import { mergeProgress } from '../../operations/record.js';
 import {
   LOG_CONTEXT_HEADER,
@@ -35,12 +36,12 @@ import {
 import { canceledFailure, failureWithDetails, isFinalFailure, timedOutFailure } from './final-failures.js';
 import { countTime, isTimeUp, runDeadline, saveRemainingTime, startClock } from './deadline.js';
 import { registerHandlers } from './handlers.js';
+import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
 import {
   beginWork,
   changeState,
-  cleanups,
   commandsOfChanges,
   continuedState,
   endRun,
@@ -49,10 +50,9 @@ import {
   operation,
   partMemo,
   state,
-  type Cleanup,
 } from './state.js';
 
-/** Time for the work to stop after the deadline has cancelled it, in milliseconds. */
+/** The work's time to stop after the deadline has cancelled it, in operations of earlier releases, in milliseconds. */
 const STOP_GRACE_MS = 20_000;
 
 /** Default heartbeat time-out of activities of Longhaul's workers, in milliseconds: longer than a short outage of Temporal. */
@@ -102,7 +102,7 @@ const execute: Inbound = async (input, next) => {
     work.then(resolve, reject);
     // A part has no deadline of its own; it notifies its parent while it waits only for people.
     CancellationScope.nonCancellable(() =>
-      partMemo() ? notifyParent() : runDeadline(STOP_GRACE_MS, expire, () => resolve(undefined)),
+      partMemo() ? notifyParent() : runDeadline(graceMs(), expire, () => resolve(undefined)),
     ).catch(reject);
   });
 
@@ -130,7 +130,7 @@ const execute: Inbound = async (input, next) => {
     return partMemo() ? withProgress(result) : withFinalProgress(result);
   }
   const how = cause ?? 'failed';
-  await CancellationScope.nonCancellable(() => cleanUp(how));
+  await CancellationScope.nonCancellable(() => runCleanups(how));
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
   endRun(how);
   // The parent's code gets a part's failure unchanged.
@@ -148,15 +148,9 @@ const concludeActivation: NonNullable<Internals['concludeActivation']> = ({ comm
   return next({ commands: [...commandsOfChanges(), ...commands] });
 };
 
-async function cleanUp(reason: Parameters<Cleanup>[0]): Promise<void> {
-  for (const work of cleanups.reverse()) {
-    try {
-      await work(reason);
-    } catch (error) {
-      if (!isFinalFailure(error)) throw error;
-      // A failed cleanup must not prevent the others, or the end of the operation.
-    }
-  }
+function graceMs(): number {
+  const { cleanupSeconds } = operation();
+  return cleanupSeconds === undefined ? STOP_GRACE_MS : divideCleanup(cleanupSeconds).stopMs;
 }
 
 /** Wraps a part's result with its progress, as an activity's is. */
@@ -240,6 +234,7 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   if (parentClosePolicy === ParentClosePolicy.ABANDON) return next({ ...input, options });
   const name = partName(workflowId, input.workflowType);
   const memo: PartMemo = { version: 1, ...operation(), name };
+  options.workflowExecutionTimeout ??= remainingExecutionMs();
   const own = beginPart(workflowId, name);
   const [started, completed] = await next({
     ...input,
@@ -266,6 +261,12 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   taken.catch(() => undefined);
   return [started, taken];
 };
+
+/** Time until Temporal ends this workflow, in milliseconds: a part doesn't outlive its operation when no worker is there. */
+function remainingExecutionMs(): number | undefined {
+  const expiresAt = workflowInfo().executionExpirationTime;
+  return expiresAt && Math.max(1, expiresAt.getTime() - Date.now());
+}
 
 const continueAsNew: NonNullable<Outbound['continueAsNew']> = (input, next) => {
   saveRemainingTime();

@@ -5,6 +5,7 @@
 import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
+import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
@@ -48,10 +49,13 @@ export function partMemo(): PartMemo | undefined {
 }
 
 /** The operation that this workflow is, or belongs to. */
-export function operation(): Pick<PartMemo, 'operationId' | 'token' | 'tool'> {
+export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool } = startMemo() ?? {};
-  return partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool! };
+  const { principal, tool, cleanupSeconds, inputWaitSeconds } = startMemo() ?? {};
+  const times = defined({ cleanupSeconds, inputWaitSeconds });
+  return (
+    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...times }
+  );
 }
 
 type Command = ConcludeActivationInput['commands'][number];

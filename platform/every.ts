@@ -1,0 +1,21 @@
+/** Background tasks of a process. */
+import type { Logger } from './log.js';
+
+/**
+ * Runs a task now and then at an interval; after a failure (Temporal can't be reached) it runs again at the next interval.
+ *
+ * @returns function that ends it
+ */
+export function every(intervalMs: number, logger: Logger, task: () => Promise<void>): () => void {
+  let isEnded = false;
+  let timer: NodeJS.Timeout | undefined;
+  const run = async () => {
+    await task().catch((error: unknown) => logger.debug({ err: error }, 'a background task failed'));
+    if (!isEnded) timer = setTimeout(() => void run(), intervalMs);
+  };
+  void run();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
+}

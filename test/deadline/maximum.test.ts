@@ -1,0 +1,192 @@
+/** The published maximum duration holds without a worker, and with code that keeps failing. */
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Engine, TemporalClient } from '../../engine/index.js';
+import type { OperationRecord } from '../../operations/record.js';
+import { ANONYMOUS } from '../../operations/wire.js';
+import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { storageOf } from '../../platform/storage.js';
+import { Tools } from '../../platform/tools.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { TestStack } from '../support/test-stack.js';
+import asksNothing from './project/tools/asks_nothing.js';
+import timed from './project/tools/timed.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+/** Maximum and budget of the test's tools, and the tolerance of readers, in milliseconds. */
+const [MAXIMUM_MS, CLEANUP_MS, TOLERANCE_MS] = [10_000, 4_000, 10_000];
+
+const MESSAGE = 'the work took longer than its maximum of 10 s, and no worker ended it';
+
+let parts: TestStack;
+let engines: Engine[];
+const home = process.env['LONGHAUL_HOME']!;
+
+/** Operations by what they do. */
+const tokens: Record<string, string> = {};
+
+const read = (token: string) => engines[0]!.read(ANONYMOUS, token);
+const until = (token: string, what: string, isSo: (record: OperationRecord) => boolean) =>
+  eventually(what, async () => {
+    const record = await read(token);
+    return isSo(record) ? record : undefined;
+  });
+const ended = (token: string) => until(token, 'it has ended', ({ closedAt }) => closedAt !== undefined);
+const describeRun = async (token: string) => (await parts.temporal()).workflow.getHandle(token).describe();
+/** From the start of a run to its end, in milliseconds. */
+const durationMs = async (token: string) => {
+  const { startTime, closeTime } = await describeRun(token);
+  return closeTime!.getTime() - startTime.getTime();
+};
+
+beforeAll(async () => {
+  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/deadline/project') });
+  const tools = new Map([asksNothing, timed].map((tool) => [tool.name, tool]));
+  const logger = createLogger('test', 'warn');
+  const [secret, storage] = [loadSecret(home), storageOf({ home })];
+  engines = Array.from({ length: 3 }, () => {
+    const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, storage, logger);
+    return new Engine(temporal, new Tools(tools, [], logger), secret, storage);
+  });
+  for (const { temporal } of engines)
+    await eventually('an engine is connected', () => temporal.facts().catch(() => undefined));
+  const { client } = parts;
+  tokens['failing, asks nothing'] = await client.start('asks_nothing', { fails: true });
+  tokens['failing'] = await client.start('timed', { fails: true });
+  tokens['asked'] = await client.start('timed', { asks: true });
+  tokens['answered'] = await client.start('timed', { asks: true });
+  tokens['continued'] = await client.start('timed', { asks: true, continuesAfterMs: 500 });
+  for (const name of ['asked', 'answered', 'continued']) await client.until(tokens[name]!, 'input_required');
+}, STACK_MS);
+afterAll(async () => {
+  for (const { temporal } of engines ?? []) await temporal.close();
+  await parts?.stop();
+});
+
+test('code that keeps failing ends with the maximum and the budget for the end, though a worker is there', async () => {
+  const [strict, other] = [await ended(tokens['failing, asks nothing']!), await ended(tokens['failing']!)];
+  for (const { status, error } of [strict, other])
+    expect({ status, error }).toMatchObject({
+      status: 'timed_out',
+      error: { kind: 'timed_out', message: MESSAGE },
+    });
+  expect((await describeRun(strict.token)).status.name).toBe('TIMED_OUT');
+  expect((await describeRun(other.token)).status.name).toBe('TERMINATED');
+  for (const { token } of [strict, other])
+    expect(await durationMs(token)).toBeGreaterThanOrEqual(MAXIMUM_MS + CLEANUP_MS);
+  expect(await durationMs(strict.token)).toBeLessThan(MAXIMUM_MS + CLEANUP_MS + 5_000);
+});
+
+test('an operation of a tool that declares that it asks nothing fails with a question', async () => {
+  const { error } = await ended(await parts.client.start('asks_nothing', { asks: true }));
+  expect(error).toMatchObject({ kind: 'failed', type: 'UndeclaredQuestion' });
+});
+
+describe('with every worker down', () => {
+  beforeAll(async () => {
+    // The questions are open for longer than the maximum by now.
+    const { client } = parts;
+    for (const name of ['answered', 'continued'])
+      await engines[0]!.answer(ANONYMOUS, tokens[name]!, 'input-1', {
+        action: 'accept',
+        content: { sure: true },
+      });
+    await eventually('it has continued', async () => {
+      const { execution, firstRunId } = (await describeRun(tokens['continued']!)).raw.workflowExecutionInfo!;
+      return execution!.runId !== firstRunId;
+    });
+    tokens['asks nothing'] = await client.start('asks_nothing');
+    tokens['in a child'] = await client.start('timed', { inChild: true });
+    tokens['unread'] = await client.start('timed');
+    await eventually(
+      'a worker has taken it',
+      async () => (await describeRun(tokens['in a child']!)).raw.pendingChildren!.length === 1,
+    );
+    await parts.parts[1]!.end('SIGKILL');
+    tokens['not taken'] = await client.start('timed');
+  }, PROCESSES_MS);
+
+  test('an operation that asks nothing is ended by Temporal after the maximum and the budget for the end', async () => {
+    const { status, error, token } = await ended(tokens['asks nothing']!);
+    expect({ status, error }).toMatchObject({ status: 'timed_out', error: { message: MESSAGE } });
+    expect((await describeRun(token)).status.name).toBe('TIMED_OUT');
+    expect(await durationMs(token)).toBeLessThan(MAXIMUM_MS + CLEANUP_MS + 5_000);
+  });
+
+  test.each(['in a child', 'not taken'])(
+    'one that may ask and works %s is ended by its readers, once, with a reason for operators',
+    async (name) => {
+      const token = tokens[name]!;
+      const records = await eventually('each server reads that it has ended', async () => {
+        const read = await Promise.all(engines.map((engine) => engine.read(ANONYMOUS, token)));
+        return read.every(({ closedAt }) => closedAt) ? read : undefined;
+      });
+      for (const { status, error } of records)
+        expect({ status, error }).toMatchObject({ status: 'timed_out', error: { message: MESSAGE } });
+      const { events } = await (await parts.temporal()).workflow.getHandle(token).fetchHistory();
+      const terminated = events!.at(-1)!.workflowExecutionTerminatedEventAttributes!;
+      expect(terminated.reason).toBe(`longhaul.timed_out: ${MESSAGE}`);
+      expect(await durationMs(token)).toBeGreaterThan(MAXIMUM_MS + CLEANUP_MS + TOLERANCE_MS);
+    },
+  );
+
+  test("people's time doesn't count, in an operation and in the one that continues it", async () => {
+    for (const name of ['answered', 'continued']) {
+      const record = await ended(tokens[name]!);
+      expect(record).toMatchObject({ status: 'timed_out', error: { message: MESSAGE } });
+      const answeredAt = Date.parse(record.answers![0]!.at);
+      const afterMs = Date.parse(record.closedAt!) - answeredAt;
+      // Before the question and until the answer was taken, some of the maximum had passed.
+      expect(afterMs).toBeGreaterThan(CLEANUP_MS + TOLERANCE_MS + MAXIMUM_MS / 2);
+      expect(afterMs).toBeLessThan(CLEANUP_MS + TOLERANCE_MS + MAXIMUM_MS + 5_000);
+    }
+    expect(await read(tokens['asked']!)).toMatchObject({ status: 'input_required' });
+  });
+
+  test('the sweep ends what nobody reads, and leaves alone what waits for people', async () => {
+    const token = tokens['unread']!;
+    await eventually('the sweep has ended it', async () => {
+      await engines[1]!.sweepOverdue();
+      return (await describeRun(token)).status.name === 'TERMINATED';
+    });
+    expect(await engines[1]!.sweepOverdue()).toBe(0);
+    expect(await read(token)).toMatchObject({ status: 'timed_out' });
+    expect(await read(tokens['asked']!)).toMatchObject({ status: 'input_required' });
+  });
+
+  test('lists have them as timed out, and an operator’s termination as failed', async () => {
+    const terminated = await parts.client.start('timed');
+    await (await parts.temporal()).workflow.getHandle(terminated).terminate('disk is full');
+    const listed = async (status: OperationRecord['status']) => {
+      const { operations } = await engines[0]!.list(ANONYMOUS, { status, tool: 'timed' });
+      return operations.map(({ token }) => token);
+    };
+    const late = ['failing', 'in a child', 'not taken', 'unread'].map((name) => tokens[name]!);
+    await eventually('they are listed', async () => (await listed('failed')).includes(terminated));
+    expect(await listed('failed')).toEqual([terminated]);
+    expect(await listed('timed_out')).toEqual(expect.arrayContaining(late));
+    expect(await listed('timed_out')).not.toContain(terminated);
+  });
+
+  test('a reset of one that was ended is not overdue until its maximum has passed again', async () => {
+    const token = tokens['unread']!;
+    const temporal = await parts.temporal();
+    const { events } = await temporal.workflow.getHandle(token).fetchHistory();
+    const task = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+    const resetAt = Date.now();
+    await temporal.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: token },
+      reason: 'once more',
+      workflowTaskFinishEventId: task.eventId!,
+      requestId: randomUUID(),
+    });
+    await until(token, 'it is open', ({ status }) => status !== 'timed_out');
+    const { closedAt } = await ended(token);
+    expect(Date.parse(closedAt!) - resetAt).toBeGreaterThan(MAXIMUM_MS + CLEANUP_MS);
+  });
+});

@@ -1,0 +1,102 @@
+/** Ends of many children side by side: on a host that is gone, and on one that is busy. */
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { Engine, TemporalClient } from '../../engine/index.js';
+import { ANONYMOUS } from '../../operations/wire.js';
+import { parsePipeline } from '../../pipelines/parse.js';
+import { pipelineTool } from '../../pipelines/tool.js';
+import { createLogger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import { storageOf } from '../../platform/storage.js';
+import { Tools } from '../../platform/tools.js';
+import { eventually } from '../stack/cli-process.js';
+import { STACK_MS } from '../support/limits.js';
+import { Hosts, type TestHost } from './support.js';
+
+jest.setTimeout(STACK_MS);
+
+const PIPELINE = `
+inputs:
+  properties: { ledger: { type: string }, items: { type: array, items: { type: number } } }
+  required: [ledger, items]
+concurrency: 100
+jobs:
+  work:
+    for-each: items
+    steps:
+      - { name: open, idempotent: true, run: 'true' }
+      - { name: ask, approval: { message: 'Continue?' } }
+      - { name: tidy, if: always, run: 'sleep 4; echo tidy >> "$INPUT_LEDGER"' }
+`;
+
+let hosts: Hosts;
+let engine: Engine;
+const added: Record<string, TestHost> = {};
+
+beforeAll(async () => {
+  hosts = await Hosts.start({ asked: PIPELINE });
+  const home = process.env['LONGHAUL_HOME']!;
+  const [logger, storage] = [createLogger('test', 'warn'), storageOf({ home })];
+  const temporal = new TemporalClient({ home, taskQueue: hosts.parts.taskQueue }, storage, logger);
+  engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), storage);
+  await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
+  added['first'] = await hosts.add('first');
+}, STACK_MS);
+afterAll(async () => {
+  await engine?.temporal.close();
+  await hosts?.stop();
+});
+
+/**
+ * Starts children that each have a workspace on the host, and all ask.
+ *
+ * @param cleanupSeconds budget for the end, in place of the 15 minutes of this pipeline; a step waits a quarter of it in the queue
+ */
+async function asking(ledger: string, count: number, cleanupSeconds: number): Promise<string> {
+  const { pipeline } = parsePipeline(PIPELINE, 'asked.yml');
+  const tool = { ...pipelineTool(pipeline!), cleanupSeconds };
+  const items = Array.from({ length: count }, (_, at) => at);
+  const { token } = await engine.start(ANONYMOUS, tool, { ledger: hosts.ledger(ledger), items });
+  await eventually(
+    'all ask',
+    async () => Object.keys((await engine.read(ANONYMOUS, token)).inputRequests).length === count,
+    STACK_MS,
+  );
+  return token;
+}
+
+/** Cancels, and waits for the end. @returns record and duration in milliseconds */
+async function canceled(token: string) {
+  const beganAt = Date.now();
+  await engine.cancel(ANONYMOUS, token);
+  const record = await eventually(
+    'it has ended',
+    async () => {
+      const read = await engine.read(ANONYMOUS, token);
+      return read.closedAt ? read : undefined;
+    },
+    STACK_MS,
+  );
+  return { record, tookMs: Date.parse(record.closedAt!) - beganAt };
+}
+
+test('the last steps of more children than the host runs at once all run, though they wait in its queue', async () => {
+  // 48 steps of 4 s, 8 at once: longer than a step waits in the queue before its host's presence is checked.
+  const { record, tookMs } = await canceled(await asking('busy', 48, 80));
+  expect(record.status).toBe('canceled');
+  expect(hosts.lines('busy')).toHaveLength(48);
+  expect(tookMs).toBeGreaterThan(20_000);
+  expect(tookMs).toBeLessThan(80_000);
+});
+
+test('a hundred children on a host that is gone end side by side, within the budget for the end', async () => {
+  const token = await asking('gone', 100, 40);
+  await hosts.add('second');
+  await added['first']!.worker.end('SIGKILL');
+  const { record, tookMs } = await canceled(token);
+  expect(record.status).toBe('canceled');
+  expect(record.children).toHaveLength(100);
+  expect(new Set(record.children!.map(({ status }) => status))).toEqual(new Set(['canceled']));
+  expect(hosts.lines('gone')).toEqual([]);
+  // The budget, and the time for another worker to take over from the one that was killed.
+  expect(tookMs).toBeLessThan(80_000);
+});

@@ -1,0 +1,41 @@
+/** Runs the cleanups of an operation or part that was cancelled, timed out or failed, within their budget. */
+import { CancellationScope, sleep } from '@temporalio/workflow';
+import { divideCleanup } from '../../operations/budgets.js';
+import { isFinalFailure } from './final-failures.js';
+import { cleanups, operation, type Cleanup } from './state.js';
+
+/**
+ * Runs all cleanups side by side, until they have ended or their budget has passed: then they are cancelled, and soon abandoned.
+ *
+ * @throws any error that isn't a Temporal failure, which is a defect
+ */
+export async function runCleanups(reason: Parameters<Cleanup>[0]): Promise<void> {
+  const started = cleanups.reverse();
+  const { cleanupSeconds } = operation();
+  // Histories of earlier releases have cleanups one after the other, and no timer.
+  if (cleanupSeconds === undefined) {
+    for (const work of started) await runCleanup(work, reason);
+    return;
+  }
+  if (started.length === 0) return;
+  const scope = new CancellationScope();
+  const ended = scope.run(() => Promise.all(started.map((work) => runCleanup(work, reason))));
+  await Promise.race([ended, limit(scope, cleanupSeconds)]);
+}
+
+/** The timer isn't cancelled when the cleanups have ended: the workflow closes then. */
+async function limit(scope: CancellationScope, cleanupSeconds: number): Promise<void> {
+  const { stopMs, cleanupMs } = divideCleanup(cleanupSeconds);
+  await sleep(cleanupMs, { summary: 'time for cleanups' });
+  scope.cancel();
+  await sleep(stopMs);
+}
+
+async function runCleanup(work: Cleanup, reason: Parameters<Cleanup>[0]): Promise<void> {
+  try {
+    await work(reason);
+  } catch (error) {
+    if (!isFinalFailure(error)) throw error;
+    // A failed cleanup must not prevent the others, or the end of the operation.
+  }
+}
