@@ -140,8 +140,8 @@ test('items that fail are named; a resume runs only them again, and their logs a
   expect(log.result.structuredContent.log.lines[0].text).toBe('checks 399');
 
   writeFileSync(join(project.ledgers, 'fixed'), '');
-  const again = await project.resume(token);
-  const { result: second } = await project.client.until(again.token, 'completed', 120_000);
+  const { structuredContent: resumed } = await project.resume(token);
+  const { result: second } = await project.client.until(resumed.token, 'completed', 120_000);
   expect(second.structuredContent).toEqual({ done: items });
   // The first step of the two had completed: it isn't repeated.
   expect(
@@ -150,8 +150,6 @@ test('items that fail are named; a resume runs only them again, and their logs a
       .map(Number)
       .sort((one, other) => one - other),
   ).toEqual(items);
-  const from = await project.resume(again.token, 'fix[399]/count').catch((error: Error) => error);
-  expect(from).toBeInstanceOf(Error);
 }, 900_000);
 
 test('approvals inside pages are asked and answered; a cancel ends what runs, with its last steps', async () => {

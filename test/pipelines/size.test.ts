@@ -126,4 +126,3 @@ test('an empty list runs nothing and completes', async () => {
   const { result } = await project.client.until(token, 'completed');
   expect(result.structuredContent).toEqual({ squares: [] });
 });
-
