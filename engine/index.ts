@@ -23,7 +23,6 @@ import { readPage, withPageOf } from './pages.js';
 import { readOperationLog, readStepLog, wantedLog } from './logs/index.js';
 import { readLogText, type LogText } from './logs/text.js';
 import { Mailbox } from '../mailbox/client/index.js';
-import { sweepOverdue } from './overdue.js';
 import { Records } from './read.js';
 import { resumeOperation, type ResumeOptions } from './resume.js';
 import { findSessionOperations, type SessionQuery } from './session-operations.js';
@@ -282,7 +281,7 @@ export class Engine {
 
   /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */
   sweepOverdue(): Promise<number> {
-    return sweepOverdue(this.temporal, this.tools);
+    return this.#records.overdue.sweep(this.tools);
   }
 
   /**

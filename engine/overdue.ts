@@ -3,6 +3,7 @@
  * deadline is a timer of the workflow, so without a worker nothing happens. Readers and the server's sweep terminate them; the
  * reason in Temporal's history makes them timed out.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { humanDuration } from '../operations/budgets.js';
@@ -23,8 +24,13 @@ import type { TemporalClient } from './temporal.js';
 /** Begins the reason of a termination that ends an overdue operation. */
 const REASON_PREFIX = 'longhaul.timed_out: ';
 
-/** Tolerance for the difference between the server's clock and Temporal's, in milliseconds. */
-const CLOCK_TOLERANCE_MS = 10_000;
+/**
+ * How long the same workflow task must have been pending, in milliseconds by the monotonic clock, before an overdue run is ended:
+ * a worker would have taken it. The system's clock alone may be wrong.
+ */
+const STUCK_MS = 10_000;
+/** Maximum number of overdue runs that are remembered; the oldest are forgotten first. */
+const MAX_REMEMBERED = 1_000;
 
 /** Runs per page of the sweep, and its maximum number of pages: each run comes with its memo. */
 const PAGE_RUNS = 100;
@@ -52,7 +58,7 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
  * clock stands still then, or may do so, since the memo says nothing about work beside the question. A reset run counts from the
  * reset.
  *
- * @param startTime of the run
+ * @param startTime of the run, on Temporal's clock
  */
 function isOverdue(startTime: Date, memo: Memo): boolean {
   const { deadlineSeconds, cleanupSeconds } = memoOf(memo);
@@ -61,29 +67,7 @@ function isOverdue(startTime: Date, memo: Memo): boolean {
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
   if (Object.keys(inputRequests ?? {}).length > 0) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
-  return Date.now() - startTime.getTime() > workMs + cleanupSeconds * 1000 + CLOCK_TOLERANCE_MS;
-}
-
-/**
- * Terminates the described run if it is overdue. Any number of processes may try: only this run is ended, once.
- *
- * @returns whether the run has ended, so that the description is out of date
- */
-export async function endIfOverdue(
-  temporal: TemporalClient,
-  { workflowId, runId, status, startTime, memo }: WorkflowExecutionDescription,
-): Promise<boolean> {
-  if (status.name !== 'RUNNING' || !isOverdue(startTime, memo)) return false;
-  try {
-    await temporal.call((client) =>
-      client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
-    );
-    return true;
-  } catch (error) {
-    if (!(error instanceof LonghaulError)) throw error;
-    // It has just ended or continued; or it can't be ended now, and is read as it is.
-    return error.kind === 'not_found';
-  }
+  return Date.now() - startTime.getTime() > workMs + cleanupSeconds * 1000;
 }
 
 /** Whether a terminated run in a list was ended because it was overdue: lists have no reasons. */
@@ -95,36 +79,86 @@ export async function hasTimedOut(temporal: TemporalClient, { execution }: RunIn
   return false;
 }
 
-/**
- * Ends the overdue operations of these tools that nobody reads. Costs one call to visibility, more only if it finds many.
- *
- * @returns how many it has ended
- * @throws LonghaulError `unavailable`
- */
-export async function sweepOverdue(temporal: TemporalClient, tools: Tools): Promise<number> {
-  const { searchAttributes } = await temporal.facts();
-  const query = overdueQuery(temporal, tools);
-  if (!searchAttributes || query === undefined) return 0;
-  let count = 0;
-  let next: Uint8Array | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const found = await listRuns(temporal, 'sweep', query, PAGE_RUNS, next);
-    for (const info of found.infos) if (await endListed(temporal, info)) count += 1;
-    next = found.next;
-    if (!next) break;
-  }
-  return count;
-}
+/** Finds and ends overdue runs. */
+export class OverdueRuns {
+  /** Run ID -> the workflow task that it waits for, and since when that is known. */
+  readonly #stuck = new Map<string, { scheduledAt: string; sinceMs: number }>();
 
-/** Ends a run of the sweep's list if it is still overdue: lists lag. */
-async function endListed(
-  temporal: TemporalClient,
-  { execution, startTime, memo }: RunInfo,
-): Promise<boolean> {
-  const listed = await decodeMapFromPayloads(temporal.dataConverter, memo?.fields);
-  if (!isOverdue(toDate(startTime ?? {}), listed)) return false;
-  const description = await temporal.describe(execution?.workflowId ?? '').catch(undefinedIf('not_found'));
-  return description !== undefined && endIfOverdue(temporal, description);
+  constructor(private readonly temporal: TemporalClient) {}
+
+  /**
+   * Terminates the described run if it is overdue, once the same workflow task has been pending for 10 s. Any number of processes
+   * may try: only this run is ended, once.
+   *
+   * @returns whether the run has ended, so that the description is out of date
+   */
+  async endIfOverdue(description: WorkflowExecutionDescription): Promise<boolean> {
+    const { workflowId, runId, status, startTime, memo } = description;
+    if (status.name !== 'RUNNING' || !isOverdue(startTime, memo) || !this.#isStuck(description)) return false;
+    try {
+      await this.temporal.call((client) =>
+        client.workflow.getHandle(workflowId, runId).terminate(REASON_PREFIX + overdueMessage(memo)),
+      );
+      return true;
+    } catch (error) {
+      if (!(error instanceof LonghaulError)) throw error;
+      // It has just ended or continued; or it can't be ended now, and is read as it is.
+      return error.kind === 'not_found';
+    }
+  }
+
+  #isStuck({ runId, raw }: WorkflowExecutionDescription): boolean {
+    const { originalScheduledTime } = raw.pendingWorkflowTask ?? {};
+    const known = this.#stuck.get(runId);
+    this.#stuck.delete(runId);
+    if (!originalScheduledTime) return false;
+    const scheduledAt = toDate(originalScheduledTime).toISOString();
+    const sinceMs = known?.scheduledAt === scheduledAt ? known.sinceMs : performance.now();
+    this.#stuck.set(runId, { scheduledAt, sinceMs });
+    if (this.#stuck.size > MAX_REMEMBERED) this.#stuck.delete(this.#stuck.keys().next().value!);
+    return performance.now() - sinceMs >= STUCK_MS;
+  }
+
+  /**
+   * Ends the overdue operations of these tools that nobody reads. Costs one call to visibility, more only if it finds many.
+   *
+   * @returns how many it has ended
+   * @throws LonghaulError `unavailable`
+   */
+  async sweep(tools: Tools): Promise<number> {
+    const { searchAttributes } = await this.temporal.facts();
+    const query = overdueQuery(this.temporal, tools);
+    if (!searchAttributes || query === undefined) return 0;
+    const late: string[] = [];
+    let next: Uint8Array | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const found = await listRuns(this.temporal, 'sweep', query, PAGE_RUNS, next);
+      for (const info of found.infos)
+        if (await this.#isListedOverdue(info)) late.push(info.execution!.workflowId!);
+      next = found.next;
+      if (!next) break;
+    }
+    const waiting: string[] = [];
+    let count = 0;
+    for (const workflowId of late)
+      if (await this.#end(workflowId)) count += 1;
+      else waiting.push(workflowId);
+    if (waiting.length === 0) return count;
+    await delay(STUCK_MS, undefined, { ref: false });
+    for (const workflowId of waiting) if (await this.#end(workflowId)) count += 1;
+    return count;
+  }
+
+  async #isListedOverdue({ startTime, memo }: RunInfo): Promise<boolean> {
+    const listed = await decodeMapFromPayloads(this.temporal.dataConverter, memo?.fields);
+    return isOverdue(toDate(startTime ?? {}), listed);
+  }
+
+  /** Ends the current run if it is overdue: lists lag. */
+  async #end(workflowId: string): Promise<boolean> {
+    const description = await this.temporal.describe(workflowId).catch(undefinedIf('not_found'));
+    return description !== undefined && this.endIfOverdue(description);
+  }
 }
 
 /** Visibility query for open runs that may be overdue; undefined without tools. Temporal ends those of tools that ask nothing. */
@@ -132,7 +166,7 @@ function overdueQuery(temporal: TemporalClient, tools: Tools): string | undefine
   const names = new Map<number, string[]>();
   for (const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds } of tools.values()) {
     if (inputWaitSeconds === 0) continue;
-    const limitMs = (deadlineSeconds + cleanupSeconds) * 1000 + CLOCK_TOLERANCE_MS;
+    const limitMs = (deadlineSeconds + cleanupSeconds) * 1000;
     names.set(limitMs, [...(names.get(limitMs) ?? []), name]);
   }
   if (names.size === 0) return undefined;

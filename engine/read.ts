@@ -10,7 +10,7 @@ import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../opera
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
-import { endIfOverdue } from './overdue.js';
+import { OverdueRuns } from './overdue.js';
 import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
 import { ProgressReader } from './progress.js';
 import { SharedReads } from './shared-reads.js';
@@ -33,10 +33,12 @@ interface KeptRecord {
 export class Records {
   readonly #closed = new Map<string, KeptRecord>();
   readonly #progress: ProgressReader;
+  readonly overdue: OverdueRuns;
   readonly #shared = new SharedReads<OperationRecord>();
 
   constructor(readonly temporal: TemporalClient) {
     this.#progress = new ProgressReader(temporal);
+    this.overdue = new OverdueRuns(temporal);
   }
 
   /**
@@ -70,7 +72,7 @@ export class Records {
       performance.now() - kept.readAtMs < CLOSED_CACHE_MS &&
       isPastKeepAlive(kept.record) === kept.isPastKeepAlive;
     if (isFresh && description.status.name !== 'RUNNING') return kept.record;
-    if (await endIfOverdue(this.temporal, description))
+    if (await this.overdue.endIfOverdue(description))
       return this.#read(principal, token, workflowId, await this.temporal.describe(workflowId));
     const record = await this.#toRecord(description, memo, token).catch(async (error: unknown) => {
       // It may have been deleted after the describe, with its history and storage: then this throws `not_found`.

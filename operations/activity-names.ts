@@ -6,6 +6,7 @@ const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => st
     summary === undefined ? 'a step' : `job ${summary.replace(' / ', ' / step ')}`,
   openPipelineWorkspace: (summary) => `the workspace of ${jobIn(summary)}`,
   awaitPipelineHost: (summary) => summary ?? 'a host',
+  readPipelinePage: () => 'reading the items that an earlier run had completed',
   savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
   longhaul_request_cancel: () => 'the cancel request',
 };

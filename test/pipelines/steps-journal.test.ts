@@ -31,6 +31,7 @@ const WORKER = `
   await runStep(JSON.parse(step), {
     settings: { home, stepEnvironment: [] },
     storage: folderStorage(home + '/storage'),
+    operationId: 'operation-1',
     workflowId: 'operation-1',
     runId: 'run-1',
     namespace: 'default',

@@ -8,7 +8,7 @@ import { PROCESSES_MS } from '../support/limits.js';
 const WHERE: Record<string, [file: string, text: string]> = {
   'npm ci': ['.ci/run', 'npm ci ||'],
   'npm run dev': ['test/repository/dev.test.ts', "spawn(process.execPath, ['dev.js']"],
-  'npm test -- test/core/tokens.test.ts': ['.ci/run', 'npm test -- '],
+  'npm test -- test/core/tokens.test.ts': ['.ci/run', 'run_tests test npm test --'],
   'npm run types': ['.ci/run', 'check types npm run -s types'],
   'npm run lint': ['.ci/run', 'check lint npm run -s lint'],
   'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],

@@ -4,7 +4,8 @@
  *
  *     node --import jiti/register test/temporal-postgres/run.ts [arguments of Jest]
  *
- * Without a path under test/ among the arguments: the files of core-files.ts.
+ * Without a path under test/ among the arguments: the files of core-files.ts. One file after another, since some kill the server
+ * that all share.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -43,7 +44,7 @@ async function main(args: string[]): Promise<number> {
   const files = args.some((argument) => argument.startsWith('test/')) ? [] : CORE_FILES;
   const jest = spawn(
     process.execPath,
-    ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', ...args, ...files],
+    ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', '--runInBand', ...args, ...files],
     {
       stdio: 'inherit',
       env: {
