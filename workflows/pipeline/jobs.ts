@@ -52,10 +52,7 @@ async function runJob(
   }
   const pages = parts.filter((part) => part instanceof Page);
   const children = parts.filter((part) => part instanceof Child);
-  await Promise.all([
-    runPages(pages, artifacts),
-    ...children.map((child) => slots.run(() => child.run(artifacts()))),
-  ]);
+  await Promise.all([runPages(pages, artifacts), slots.runAll(children, (child) => child.run(artifacts()))]);
   const hasFailed = parts.some(({ failureCount }) => failureCount > 0);
   return { isCompleted: !hasFailed, hasFailed };
 }

@@ -91,20 +91,14 @@ async function runAll({ artifacts }: PageRun, children: Child[], slots: Slots): 
       ),
     )
     .catch(() => undefined);
-  const settled = await Promise.allSettled(
-    children.map(async (child) => {
-      try {
-        await slots.run(() => {
-          waiting -= 1;
-          return child.run(artifacts);
-        });
-      } finally {
-        running -= 1;
-      }
-    }),
-  );
-  returning.cancel();
-  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
+  try {
+    await slots.runAll(children, (child) => {
+      waiting -= 1;
+      return child.run(artifacts).finally(() => (running -= 1));
+    });
+  } finally {
+    returning.cancel();
+  }
 }
 
 /** Returns free slots once all items have started: a quarter of them at a time, or fewer after a while. */

@@ -24,7 +24,7 @@ import {
 } from '../../pipelines/run.js';
 import type { JobPart, SharedInputs } from './job-part.js';
 import { countClosedSteps, showProgress } from './progress.js';
-import type { Slots } from './slots.js';
+import { endAll, type Slots } from './slots.js';
 
 /** Workflow task time-out of a page, like that of an operation: a killed worker's tasks wait for it. */
 const WORKFLOW_TASK_TIMEOUT = '5s';
@@ -243,15 +243,12 @@ export function pagesOf(
 /** Runs pages in order: the next one starts once all items of the last one have started. */
 export async function runPages(pages: Page[], artifacts: () => ArtifactReference[]): Promise<void> {
   const ends: Promise<void>[] = [];
-  const startAll = async () => {
+  // A cancel ends the job only after its pages have ended.
+  await endAll(ends, async () => {
     for (const page of pages) {
       await page.start(artifacts());
       ends.push(page.ended);
       await page.startItems();
     }
-  };
-  // A cancel ends the job only after its pages have ended.
-  const started = await Promise.allSettled([startAll()]);
-  for (const outcome of [...started, ...(await Promise.allSettled(ends))])
-    if (outcome.status === 'rejected') throw outcome.reason;
+  });
 }

@@ -38,13 +38,36 @@ export class Slots {
     this.total += by;
   }
 
-  /** Runs work in a slot. */
-  async run(work: () => Promise<void>): Promise<void> {
-    await this.take();
-    try {
-      await work();
-    } finally {
-      this.giveBack(1);
-    }
+  /**
+   * Works on all items, each in a slot, and starts them in order. One waits for a slot at a time, however many there are: each
+   * condition that is waited for costs in every activation.
+   *
+   * @throws what starting or the first item threw, e.g. CancelledFailure; only after all that started have ended
+   */
+  async runAll<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    const running: Promise<void>[] = [];
+    await endAll(running, async () => {
+      for (let next = 0; next < items.length;) {
+        const count = await this.take(items.length - next);
+        for (const item of items.slice(next, next + count)) {
+          const ended = work(item).finally(() => this.giveBack(1));
+          // Awaited below: no unhandled rejection until then.
+          ended.catch(() => undefined);
+          running.push(ended);
+        }
+        next += count;
+      }
+    });
   }
+}
+
+/**
+ * Waits for the end of what `start` starts and adds to `running`, even if one of it rejects.
+ *
+ * @throws what `start` threw, or else the first of `running`
+ */
+export async function endAll(running: Promise<void>[], start: () => Promise<void>): Promise<void> {
+  const started = await Promise.allSettled([start()]);
+  for (const outcome of [...started, ...(await Promise.allSettled(running))])
+    if (outcome.status === 'rejected') throw outcome.reason;
 }
