@@ -20,6 +20,7 @@ import { registerDown } from './commands/down.js';
 import { registerGet } from './commands/get.js';
 import { registerHosts } from './commands/hosts.js';
 import { registerInbox } from '../mailbox/cli/inbox.js';
+import { registerKeys } from './commands/keys.js';
 import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
 import { registerLogs } from './commands/logs.js';
@@ -43,7 +44,7 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor, registerHosts, registerCompletion],
+  ...[registerList, registerDoctor, registerHosts, registerKeys, registerCompletion],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 

@@ -17,10 +17,11 @@ import {
 import { Hono, type Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import type { Engine } from '../engine/index.js';
-import { ANONYMOUS } from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
+import { authenticated, callerOf } from './auth/middleware.js';
+import { Authentication, AuthorizationServerUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
@@ -29,7 +30,13 @@ import { answerPoll, pollIn } from './revision-2026-07-28/tasks/poll.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { withTaskName } from './revision-2026-07-28/task-name-header.js';
 import { asRpcError, JsonRefusal, parseJson } from './shared/json.js';
-import { createJobsApp, isJobsPath, Problem, renderProblem } from './http-jobs/index.js';
+import {
+  authenticationProblem,
+  createJobsApp,
+  isJobsPath,
+  Problem,
+  renderProblem,
+} from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
 import { createLegacyContext } from './revision-2025-11-25/context.js';
@@ -55,16 +62,20 @@ export interface HttpApp {
 
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
   const app = new Hono();
-  const subscriptions = new Subscriptions(engine, ANONYMOUS, settings.resourceLinks);
+  const subscriptions = new Subscriptions(engine, settings.resourceLinks);
+  const authentication = new Authentication(settings, logger);
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
-  const handler = createMcpHandler(() => createCurrentServer(engine, ANONYMOUS, serving, secret, shutdown), {
-    legacy: 'reject',
-    maxRequestBodySize: BODY_LIMIT_BYTES,
-    keepAliveMs: HEARTBEAT_MS,
-    onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
-  });
+  const handler = createMcpHandler(
+    ({ authInfo }) => createCurrentServer(engine, authInfo!.clientId, serving, secret, shutdown),
+    {
+      legacy: 'reject',
+      maxRequestBodySize: BODY_LIMIT_BYTES,
+      keepAliveMs: HEARTBEAT_MS,
+      onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
+    },
+  );
   const legacyContext = createLegacyContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyHttp(legacyContext);
   const cancellations = new Cancellations(engine, logger);
@@ -74,7 +85,10 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     secret,
     logger,
     shutdown,
-    principalOf: () => ANONYMOUS,
+    authenticate: authenticated(authentication, (c, error) =>
+      renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
+    ),
+    principalOf: (c) => callerOf(c).principal,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
       return session?.principal === principal ? sessionScopes(session) : undefined;
@@ -107,9 +121,21 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     const missing = await engine.temporal.missing();
     return missing.length
       ? c.json({ status: 'unavailable', missing }, 503)
-      : c.json({ status: 'ready', tools: engine.tools.keys() });
+      : c.json({ status: 'ready', ...(authentication.isOn ? {} : { tools: engine.tools.keys() }) });
+  });
+  app.use(
+    '/mcp',
+    authenticated(authentication, (c, error) => unauthenticated(c, authentication, error)),
+  );
+  app.use('/.well-known/*', async (c: Context, next) => {
+    try {
+      return (await authentication.metadata(c.req.raw)) ?? (await next());
+    } catch (error) {
+      return unauthenticated(c, authentication, error);
+    }
   });
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
+    const { principal } = callerOf(c);
     let body: unknown;
     try {
       body = withoutNesting(parseJson(await c.req.text()));
@@ -120,24 +146,29 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     const poll = pollIn(c.req.raw.headers, body);
     if (poll) {
       const { resourceLinks } = settings;
-      const { httpStatus, message } = await answerPoll(engine, ANONYMOUS, resourceLinks, shutdown, poll);
+      const { httpStatus, message } = await answerPoll(engine, principal, resourceLinks, shutdown, poll);
       return c.json(message, httpStatus);
     }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
-    if (c.req.header('mcp-method') === 'subscriptions/listen') return listen(c, subscriptions, body);
+    if (c.req.header('mcp-method') === 'subscriptions/listen')
+      return listen(c, subscriptions, principal, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
-    if (isOlder) return legacy.post(c, ANONYMOUS, body);
+    if (isOlder) return legacy.post(c, principal, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
-    if (isCancellation(body)) await cancellations.take(ANONYMOUS, undefined, body.params);
+    if (isCancellation(body)) await cancellations.take(principal, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
-      handler.fetch(withTaskName(c.req.raw, body), body === undefined ? {} : { parsedBody: body }),
+      handler.fetch(withTaskName(c.req.raw, body), {
+        // The credential itself goes no further.
+        authInfo: { token: '', clientId: principal, scopes: [] },
+        ...(body === undefined ? {} : { parsedBody: body }),
+      }),
     );
   });
   app.get('/mcp', (c) =>
     c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
-      ? legacy.get(c, ANONYMOUS)
+      ? legacy.get(c, callerOf(c).principal)
       : methodNotAllowed(c),
   );
   app.delete('/mcp', methodNotAllowed);
@@ -154,6 +185,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       legacy.endStreams();
     },
     async close() {
+      authentication.close();
       await Promise.all([handler.close(), legacy.close()]);
     },
   };
@@ -163,6 +195,15 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
 function isCancellation(body: unknown): body is JSONRPCNotification {
   const { method } = (body ?? {}) as { method?: unknown };
   return method === 'notifications/cancelled' && isJSONRPCNotification(body);
+}
+
+/** Answers an MCP request without a valid credential. */
+function unauthenticated(c: Context, authentication: Authentication, error: unknown): Response {
+  if (!(error instanceof AuthorizationServerUnavailable)) return authentication.challenge(error);
+  const message = `access tokens can't be checked: ${error.message}`;
+  return c.json(rpcError(null, ProtocolErrorCode.InternalError, message), 503, {
+    'Retry-After': String(RETRY_AFTER_SECONDS),
+  });
 }
 
 /** Answers a request received during the shutdown. */
@@ -175,7 +216,12 @@ function refuseDuringShutdown(c: Context): void {
   c.header('Retry-After', String(RETRY_AFTER_SECONDS));
 }
 
-async function listen(c: Context, subscriptions: Subscriptions, body: unknown): Promise<Response> {
+async function listen(
+  c: Context,
+  subscriptions: Subscriptions,
+  principal: string,
+  body: unknown,
+): Promise<Response> {
   if (!isJsonContentType(c.req.header('content-type') ?? null)) {
     return c.json(
       rpcError(null, -32000, 'Unsupported Media Type: Content-Type must be application/json'),
@@ -186,7 +232,7 @@ async function listen(c: Context, subscriptions: Subscriptions, body: unknown): 
   if (request instanceof Response) return request;
   let serve;
   try {
-    serve = await subscriptions.open(request);
+    serve = await subscriptions.open(request, principal);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).

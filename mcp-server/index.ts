@@ -4,11 +4,12 @@ import type { Server as HttpServer } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { Engine, TemporalClient } from '../engine/index.js';
 import { every } from '../platform/every.js';
-import { SettingsError, type Settings } from '../platform/config.js';
+import { assertServable, SettingsError, type Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
+import { Authentication } from './auth/index.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
@@ -38,9 +39,10 @@ export interface RunningServer {
 /**
  * Starts the HTTP server. It also serves while Temporal is down, and reports that.
  *
- * @throws SettingsError when the port is in use or a tool's file can't be loaded
+ * @throws SettingsError when the port is in use, a tool's file can't be loaded, or the settings would let anybody in
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
+  assertServable(settings);
   const engine = await createEngine(settings, logger);
   const { app, drain, close } = createHttpApp(engine, settings, logger);
   const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
@@ -102,9 +104,12 @@ export async function serveStdio(
   stack: Promise<void> = Promise.resolve(),
 ): Promise<void> {
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
+  const authentication = new Authentication(settings, logger);
   try {
-    await serveStdioProtocols(engine, loadSecret(settings.home), logger, settings.resourceLinks, stack);
+    const secret = loadSecret(settings.home);
+    await serveStdioProtocols(engine, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
+    authentication.close();
     // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.
     await engine.mailbox.close();
     await engine.temporal.close();

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Engine } from '../engine/index.js';
-import { ANONYMOUS } from '../operations/wire.js';
+import type { Authentication, Caller } from './auth/index.js';
 import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
@@ -30,38 +30,48 @@ import { rpcErrorOf } from './shared/protocol-error.js';
 /**
  * Serves until the client closes standard input, or a signal arrives. Requests that don't need Temporal are answered at once.
  *
+ * @param authentication says who uses this process, and until when
  * @param secret seals the state that clients carry
  * @param stack ends the service if it rejects
- * @throws the reason with which `stack` rejected
+ * @throws the reason with which `stack` rejected; SettingsError without a valid key, if there must be one
  */
 export async function serveStdioProtocols(
   engine: Engine,
+  authentication: Authentication,
   secret: Buffer,
   logger: Logger,
   resourceLinks: ResourceLinksSetting,
   stack: Promise<void>,
 ): Promise<void> {
+  const caller = authentication.callerOfProcess();
+  const { principal } = caller;
   const input = checkedLines({
     onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
   // The end of the input aborts the SDK's open requests. They must be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
-  const subscriptions = new Subscriptions(engine, ANONYMOUS, resourceLinks);
+  const subscriptions = new Subscriptions(engine, resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks };
   const context = createLegacyContext(engine, secret, logger, serving, shutdown);
-  const legacy = new LegacyStdio(context, ANONYMOUS, (message) => stdio.send(message as JSONRPCMessage));
+  const legacy = new LegacyStdio(context, principal, (message) => stdio.send(message as JSONRPCMessage));
   // Request IDs are unique on this connection, and no other process serves it.
   const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
-  const transport = withSubscriptions(withLegacyClients(stdio, legacy), subscriptions, connection, logger);
-  serveStdio(() => createCurrentServer(engine, ANONYMOUS, serving, secret, shutdown, connection), {
+  const transport = withSubscriptions(
+    withLegacyClients(stdio, legacy),
+    principal,
+    subscriptions,
+    connection,
+    logger,
+  );
+  serveStdio(() => createCurrentServer(engine, principal, serving, secret, shutdown, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
   });
   try {
-    await Promise.race([endOfService(), failureOf(stack)]);
+    await Promise.race([endOfService(), failureOf(stack), endOfKey(authentication, caller, logger)]);
   } catch (error) {
     engine.temporal.stopWaiting();
     throw error;
@@ -80,6 +90,16 @@ function endOfService(): Promise<void> {
     process.stdin.once('close', resolve);
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());
+  });
+}
+
+/** Resolves when the key of the one who uses this process has expired or was revoked. */
+function endOfKey(authentication: Authentication, caller: Caller, logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    authentication.hold(caller, () => {
+      logger.error('the API key has expired or was revoked');
+      resolve();
+    });
   });
 }
 
@@ -118,6 +138,7 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
  */
 function withSubscriptions(
   inner: Transport,
+  principal: string,
   subscriptions: Subscriptions,
   { session, cancellations }: Connection,
   logger: Logger,
@@ -127,7 +148,7 @@ function withSubscriptions(
     const cancelled = new AbortController();
     open.set(request.id, cancelled);
     try {
-      const serve = await subscriptions.open(request);
+      const serve = await subscriptions.open(request, principal);
       await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
       if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');
@@ -152,7 +173,7 @@ function withSubscriptions(
         subscription.abort();
         return;
       }
-      void cancellations.take(ANONYMOUS, session, message.params);
+      void cancellations.take(principal, session, message.params);
     }
     outer.onmessage?.(withoutNesting(message), extra);
   };

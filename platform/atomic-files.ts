@@ -17,11 +17,15 @@ export function temporaryPath(path: string): string {
   return `${path}.${randomUUID()}.tmp`;
 }
 
-/** Writes a file atomically: readers and concurrent writers never see a partial one. */
-export function writeFileAtomically(path: string, text: string): void {
+/**
+ * Writes a file atomically: readers and concurrent writers never see a partial one.
+ *
+ * @param mode permissions. Default: 0o666, less the umask
+ */
+export function writeFileAtomically(path: string, text: string, mode?: number): void {
   const temporary = temporaryPath(path);
   try {
-    writeFileSync(temporary, text);
+    writeFileSync(temporary, text, { mode });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -6,6 +6,8 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { authConflict, authSettingsShape, type AuthSettings } from './auth-settings.js';
+import { COMMA, commaSeparated, list, port, yesOrNo } from './setting-types.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveWorkerSettings,
@@ -14,19 +16,8 @@ import {
   type WorkerSettings,
 } from './worker-settings.js';
 
-/** Separates origins in a flag or variable: the path separator may occur in an origin. */
-const ORIGIN_SEPARATOR = ',';
-
-const port = z.coerce.number().int().min(1).max(65535);
-const list = z.preprocess(
-  (value) => (typeof value === 'string' ? value.split(delimiter).filter(Boolean) : value),
-  z.array(z.string().min(1)),
-);
-const WORDS_FOR_YES_AND_NO: Record<string, boolean> = { true: true, '1': true, false: false, '0': false };
-const yesOrNo = z.preprocess(
-  (value) => (typeof value === 'string' ? (WORDS_FOR_YES_AND_NO[value] ?? value) : value),
-  z.boolean(),
-);
+/** Lists whose values are separated by commas; others by the path separator. */
+const COMMA_SEPARATED: readonly SettingName[] = ['corsOrigins', 'authentication'];
 
 /** Schema of `longhaul.config.*`; every field may also come from its flag or environment variable. */
 const fileSchema = z.strictObject({
@@ -65,6 +56,7 @@ const fileSchema = z.strictObject({
   /** Maximum concurrent pipeline steps per worker. Default: its cores. */
   maxSteps: z.coerce.number().int().min(1).max(1000),
   ...workerSettingsShape,
+  ...authSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -91,11 +83,8 @@ const fileSchema = z.strictObject({
   /** Host names, beside loopback, that the server accepts in requests (DNS rebinding protection). */
   allowedHosts: list,
   /** Origins whose pages may call the HTTP jobs API (CORS), e.g. `https://app.example.com`. Default: none. */
-  corsOrigins: z.preprocess(
-    (value) => (typeof value === 'string' ? value.split(ORIGIN_SEPARATOR).filter(Boolean) : value),
-    z.array(
-      z.string().refine(isOrigin, 'expected an origin, such as https://app.example.com, without a path'),
-    ),
+  corsOrigins: commaSeparated(
+    z.string().refine(isOrigin, 'expected an origin, such as https://app.example.com, without a path'),
   ),
   /** Rate limit of job starts over HTTP, per principal, minute and server process. Default: 600. */
   kickoffsPerMinute: z.coerce.number().int().min(1).max(1_000_000),
@@ -126,7 +115,10 @@ export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 
 /** Every setting, resolved: paths are absolute. */
 export interface Settings
-  extends Omit<z.infer<typeof fileSchema>, 'temporalPort' | keyof WorkerSettings>, WorkerSettings {
+  extends
+    Omit<z.infer<typeof fileSchema>, 'temporalPort' | keyof WorkerSettings | keyof AuthSettings>,
+    WorkerSettings,
+    AuthSettings {
   temporalPort: number | undefined;
 }
 
@@ -187,8 +179,9 @@ export async function loadSettings(
   const fileFolder = file ? dirname(file.path) : folder;
   const baseOf = (name: SettingName) => (inFile.has(name) ? fileFolder : folder);
   const project = given.project === undefined ? fileFolder : resolve(baseOf('project'), given.project);
+  const home = resolve(baseOf('home'), given.home ?? join(homedir(), '.longhaul'));
   return {
-    home: resolve(baseOf('home'), given.home ?? join(homedir(), '.longhaul')),
+    home,
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 7411,
     temporalPort: given.temporalPort,
@@ -205,6 +198,14 @@ export async function loadSettings(
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
+    authentication: given.authentication ?? [],
+    allowUnauthenticated: given.allowUnauthenticated ?? false,
+    keysFolder: given.keysFolder ? resolve(baseOf('keysFolder'), given.keysFolder) : join(home, 'keys'),
+    oauthIssuer: given.oauthIssuer,
+    oauthResource: given.oauthResource,
+    oauthScope: given.oauthScope,
+    oauthTenantClaim: given.oauthTenantClaim,
+    oauthSubjectClaim: given.oauthSubjectClaim ?? 'sub',
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
@@ -216,6 +217,12 @@ export async function loadSettings(
     statusPerMinute: given.statusPerMinute ?? 6000,
     logLevel: given.logLevel ?? 'info',
   };
+}
+
+/** @throws SettingsError when no server may start with these settings, since it would let anybody in */
+export function assertServable(settings: Settings): void {
+  const conflict = authConflict(settings, settingFlag);
+  if (conflict) throw new SettingsError(conflict);
 }
 
 function invalid(source: string, expected: string, raw: unknown): SettingsError {
@@ -232,7 +239,7 @@ export function settingsToEnvironment(settings: Settings): Record<string, string
   for (const name of Object.keys(SETTING_VARIABLES) as SettingName[]) {
     const value = settings[name];
     if (value === undefined) continue;
-    const separator = name === 'corsOrigins' ? ORIGIN_SEPARATOR : delimiter;
+    const separator = COMMA_SEPARATED.includes(name) ? COMMA : delimiter;
     // A lone separator is an empty list; an empty variable would count as unset.
     const text = Array.isArray(value) ? value.join(separator) || separator : String(value);
     entries.push([SETTING_VARIABLES[name], text]);
@@ -250,6 +257,11 @@ export function secretValueOf(
 
 /** Prefix of the environment variables that hold pipeline secrets. */
 export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
+
+/** API key of this process: that of a client, or of the one who uses MCP over stdio. */
+export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_API_KEY'] || undefined;
+}
 
 /** Whether `longhaul up` started this process, and restarts and ends it. */
 export function isSupervised(environment: NodeJS.ProcessEnv = process.env): boolean {

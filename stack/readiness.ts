@@ -6,7 +6,9 @@ const ANSWER_LIMIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
 /** Result of `GET /readyz`. */
-export type Readiness = { ready: true; tools: string[] } | { ready: false; missing: string[] };
+export type Readiness =
+  /** Without the names of the tools if callers are authenticated. */
+  { ready: true; tools?: string[] } | { ready: false; missing: string[] };
 
 /** Base URL at which this machine reaches the server of these settings: `http://host:port`. */
 export function serverUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
@@ -24,7 +26,7 @@ export async function readReadiness(url: string): Promise<Readiness> {
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
     const body = (await response.json()) as { tools?: string[]; missing?: string[] };
-    if (response.ok) return { ready: true, tools: body.tools ?? [] };
+    if (response.ok) return { ready: true, ...(body.tools ? { tools: body.tools } : {}) };
     return { ready: false, missing: body.missing ?? [] };
   } catch {
     return { ready: false, missing: ['server'] };
@@ -35,16 +37,16 @@ export async function readReadiness(url: string): Promise<Readiness> {
  * Polls until the server is ready, or the signal is aborted.
  *
  * @param whileWaiting called with each answer of a server that isn't ready
- * @returns the names of the tools; undefined when aborted
+ * @returns the server's answer; undefined when aborted
  */
 export async function waitUntilReady(
   url: string,
   signal: AbortSignal,
   whileWaiting: (missing: string[]) => void = () => undefined,
-): Promise<string[] | undefined> {
+): Promise<Extract<Readiness, { ready: true }> | undefined> {
   while (!signal.aborted) {
     const readiness = await readReadiness(url);
-    if (readiness.ready) return readiness.tools;
+    if (readiness.ready) return readiness;
     whileWaiting(readiness.missing);
     await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }

@@ -7,6 +7,7 @@ import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, serverUrl, waitUntilReady } from './readiness.js';
+import { isLoopback } from '../platform/auth-settings.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
@@ -94,13 +95,14 @@ async function announce(
 ): Promise<void> {
   const startedMs = Date.now();
   let announced = '';
-  const tools = await waitUntilReady(serverUrl(settings), signal, (missing) => {
+  const readiness = await waitUntilReady(serverUrl(settings), signal, (missing) => {
     const waitingFor = missing.join(', ');
     if (Date.now() - startedMs < NOTICE_AFTER_MS || waitingFor === announced) return;
     announced = waitingFor;
     say(`Not ready yet; waiting for: ${waitingFor}.`);
   });
-  if (!tools) return;
+  if (!readiness) return;
+  const { tools } = readiness;
   const url = mcpUrl(settings);
   print(
     [
@@ -108,11 +110,19 @@ async function announce(
       `Longhaul is ready: ${url}`,
       `Jobs over HTTP:    ${new URL('/docs', url).href}`,
       ...(stack.temporal ? [`Temporal's UI:     ${stack.temporal.uiUrl}`] : []),
-      `Tools:             ${tools.join(', ') || 'none'}`,
+      ...(tools ? [`Tools:             ${tools.join(', ') || 'none'}`] : []),
+      `Callers:           ${callersOf(settings)}`,
       '',
       ...(await clientInstructions(url, settings)),
       '',
       'Ctrl-C stops it; running operations continue at the next start.',
     ].join('\n'),
   );
+}
+
+/** Who may call the server, and from where. */
+function callersOf({ authentication, host }: Settings): string {
+  const from = isLoopback(host) ? 'on this machine' : `from all networks of ${host}`;
+  if (authentication.length === 0) return `anybody ${from}`;
+  return `those with ${authentication.map((one) => (one === 'keys' ? 'an API key' : 'an access token')).join(' or ')}, ${from}`;
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { temporaryPath } from '../../platform/atomic-files.js';
 import { CommandFailure } from '../failure.js';
+import { credentialHeaders, refusedCredential } from './credential.js';
 import { Unreachable } from './connection.js';
 import { EXIT } from './exit-codes.js';
 import type { Session } from './session.js';
@@ -47,12 +48,16 @@ export async function saveTo(path: string, artifact: Readable): Promise<void> {
 }
 
 async function get(base: URL, path: string): Promise<Response> {
-  const response = await fetch(new URL(path, base)).catch((error: Error) => {
-    const { cause = error } = error;
-    throw new Unreachable((cause as Error).message);
-  });
+  const response = await fetch(new URL(path, base), { headers: credentialHeaders() }).catch(
+    (error: Error) => {
+      const { cause = error } = error;
+      throw new Unreachable((cause as Error).message);
+    },
+  );
   if (response.ok) return response;
   const problem = (await response.json().catch(() => ({}))) as { detail?: string; title?: string };
+  const refused = refusedCredential(response.status, problem.detail);
+  if (refused) throw refused;
   const message = problem.detail ?? problem.title ?? `the server answered with HTTP ${response.status}`;
   throw new CommandFailure(message, exitCodeOf(response.status));
 }

@@ -13,6 +13,7 @@ import {
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client';
 import { PERSON_META_KEY } from '../../operations/meta-keys.js';
+import { credentialHeaders, refusedCredential } from './credential.js';
 
 const PROTOCOL_VERSION = '2026-07-28';
 const CAPABILITIES = { elicitation: {}, extensions: { 'io.modelcontextprotocol/tasks': {} } };
@@ -82,7 +83,9 @@ export class Connection {
     /** Its `clientInfo.name`. */
     name = 'longhaul-cli',
   ) {
-    this.#transport = new StreamableHTTPClientTransport(url);
+    this.#transport = new StreamableHTTPClientTransport(url, {
+      requestInit: { headers: credentialHeaders() },
+    });
     this.#transport.onmessage = (message) => this.#receive(message);
     this.#envelope = {
       [PROTOCOL_VERSION_META_KEY]: PROTOCOL_VERSION,
@@ -171,6 +174,8 @@ export class Connection {
 function sendFailure(error: unknown, method: string): Error {
   if (error instanceof SdkHttpError) {
     const { status, text } = error.data as { status?: number; text?: string };
+    const refused = refusedCredential(status, oauthErrorIn(text));
+    if (refused) return refused;
     const rpc = rpcErrorIn(text);
     if (rpc && status !== undefined && status < 500)
       return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
@@ -179,6 +184,15 @@ function sendFailure(error: unknown, method: string): Error {
   // fetch puts the reason into the cause; without a cause, the answer could not be parsed.
   const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
   return new Unreachable(cause?.message || cause?.code || 'the server at that address does not speak MCP');
+}
+
+/** The description of an OAuth error (RFC 6750, section 3.1). */
+function oauthErrorIn(text: string | undefined): string | undefined {
+  try {
+    return (JSON.parse(text ?? '') as { error_description?: string }).error_description;
+  } catch {
+    return undefined;
+  }
 }
 
 function rpcErrorIn(text: string | undefined): { code: number; message: string; data?: unknown } | undefined {

@@ -264,7 +264,8 @@ export async function checkServer(url: URL): Promise<Finding[]> {
   const server = ok('server', url.href);
   try {
     const { status, body } = await read('/readyz');
-    if (status === 200) return [server, ok('ready', `${body.tools?.length ?? 0} tools`)];
+    if (status === 200)
+      return [server, ok('ready', body.tools ? `${body.tools.length} tools` : 'callers are authenticated')];
     const detail = body.missing?.join('; ') || `/readyz answered ${status}`;
     return [server, fail('ready', detail, 'see the other lines, and the log of the server')];
   } catch (error) {

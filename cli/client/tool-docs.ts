@@ -3,6 +3,7 @@ import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 import { usageFailure } from './failures.js';
 import { Unreachable } from './connection.js';
+import { credentialHeaders, refusedCredential } from './credential.js';
 
 /**
  * @param mcpUrl the MCP endpoint; the API is beside it
@@ -22,7 +23,7 @@ export async function fetchJobsApi(mcpUrl: URL, path: string, type: string): Pro
   const address = new URL(path, mcpUrl);
   let response: Response;
   try {
-    response = await fetch(address, { headers: { accept: type } });
+    response = await fetch(address, { headers: { accept: type, ...credentialHeaders() } });
   } catch (error) {
     const { message, cause } = error as Error;
     throw new Unreachable((cause as Error | undefined)?.message ?? message);
@@ -33,6 +34,8 @@ export async function fetchJobsApi(mcpUrl: URL, path: string, type: string): Pro
   if (given !== 'application/problem+json')
     throw new CommandFailure(`${address.href}: expected a tool's documentation; this server has none`);
   const { detail } = JSON.parse(text) as { detail: string };
+  const refused = refusedCredential(response.status, detail);
+  if (refused) throw refused;
   if (response.status === 404) throw usageFailure(detail);
   throw new CommandFailure(detail, response.status === 503 ? EXIT.unreachable : EXIT.failed);
 }

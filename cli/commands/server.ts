@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { assertServable } from '../../platform/config.js';
 import { openHome } from '../../platform/home.js';
 import { settingsOf } from '../settings-flags.js';
 
@@ -14,6 +15,7 @@ export function registerServer(program: Command): void {
         import('../../platform/log.js'),
         import('../../mcp-server/index.js'),
       ]);
+      assertServable(settings);
       const logger = createLogger('server', settings.logLevel);
       openHome(settings.home, (line) => logger.warn(line));
       process.exit(await runInForeground(() => startServer(settings, logger)));

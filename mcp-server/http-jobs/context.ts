@@ -1,5 +1,5 @@
 /** Context shared by all route files of the jobs API. */
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
@@ -16,7 +16,9 @@ export interface JobsOptions {
   /** The key that all servers of a home share. */
   secret: Buffer;
   logger: Logger;
-  /** Identifies the caller of a request. */
+  /** Authenticates a request, or refuses it. */
+  authenticate: MiddlewareHandler;
+  /** The principal of an authenticated request. */
   principalOf: (c: Context) => string;
   /** The shutdown of the process. */
   shutdown: Shutdown;

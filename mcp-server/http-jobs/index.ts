@@ -28,6 +28,7 @@ import { logRetentionWarning } from './retention.js';
 import { registerStatus } from './status.js';
 import { registerSteps } from './steps.js';
 
+export { authenticationProblem } from './authentication.js';
 export { isJobsPath } from './fallback.js';
 export { Problem } from './problems.js';
 export { problemDocument, PROBLEM_CONTENT_TYPE, renderProblem } from './render-problem.js';
@@ -73,7 +74,7 @@ export interface JobsApp {
 }
 
 export function createJobsApp(options: JobsOptions): JobsApp {
-  const { engine, settings, logger, principalOf, shutdown } = options;
+  const { engine, settings, logger, authenticate, principalOf, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw invalidRequest(result.target, result.error.issues);
@@ -88,6 +89,8 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
+  app.use('/v1/*', authenticate);
+  app.use('/openapi.json', authenticate);
   app.use('/v1/*', (_c, next) => shutdown.track(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));
   app.on('POST', '/v1/*', rejectInvalidJson);

@@ -60,6 +60,16 @@ export const PROBLEMS = {
     title: 'The Last-Event-ID does not belong to this job',
     advice: "Open the stream without it: it begins with the job's first event.",
   },
+  unauthenticated: {
+    status: 401,
+    title: 'The caller is unknown',
+    advice: 'Send `Authorization: Bearer` with a valid API key or access token, as WWW-Authenticate says.',
+  },
+  'insufficient-scope': {
+    status: 403,
+    title: 'The access token lacks a scope',
+    advice: 'Get an access token with the scope that WWW-Authenticate names.',
+  },
   forbidden: {
     status: 403,
     title: 'The host or origin is not allowed',

@@ -76,18 +76,18 @@ export class Subscriptions {
 
   constructor(
     private readonly engine: Engine,
-    private readonly principal: string,
     private readonly resourceLinks: ResourceLinksSetting,
   ) {}
 
   /**
    * Checks a request and opens its subscription.
    *
+   * @param principal who listens: only its operations are followed
    * @returns a function that serves the subscription until the client or the server ends it
    * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
    *   without the opt-in, -32022 for another revision
    */
-  async open(request: JSONRPCRequest): Promise<(subscriber: Subscriber) => Promise<void>> {
+  async open(request: JSONRPCRequest, principal: string): Promise<(subscriber: Subscriber) => Promise<void>> {
     assertRevision(request);
     const params = listenParams.safeParse(request.params);
     if (!params.success) {
@@ -103,16 +103,18 @@ export class Subscriptions {
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
     const resources = params.data.notifications.resourceSubscriptions;
     const followed: Followed = {
-      ...(wanted ? { taskIds: await this.#known([...new Set(wanted)]) } : {}),
-      ...(jobs ? { jobIds: await this.#known([...new Set(jobs)]) } : {}),
-      ...(resources ? { resourceSubscriptions: await this.#readable([...new Set(resources)]) } : {}),
+      ...(wanted ? { taskIds: await this.#known(principal, [...new Set(wanted)]) } : {}),
+      ...(jobs ? { jobIds: await this.#known(principal, [...new Set(jobs)]) } : {}),
+      ...(resources
+        ? { resourceSubscriptions: await this.#readable(principal, [...new Set(resources)]) }
+        : {}),
     };
-    return (subscriber) => this.#serve(request, followed, capabilities.elicitation, subscriber);
+    return (subscriber) => this.#serve(request, principal, followed, capabilities.elicitation, subscriber);
   }
 
   /** The tasks or jobs that exist for this principal; the acknowledgment omits the others. */
-  async #known(tokens: string[]): Promise<string[]> {
-    const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(this.principal, token)));
+  async #known(principal: string, tokens: string[]): Promise<string[]> {
+    const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(principal, token)));
     return tokens.filter((_token, index) => {
       const read = reads[index]!;
       if (read.status === 'fulfilled') return read.value.status !== 'expired';
@@ -122,9 +124,9 @@ export class Subscriptions {
   }
 
   /** The resources that can be followed; the acknowledgment omits the others. */
-  async #readable(uris: string[]): Promise<string[]> {
+  async #readable(principal: string, uris: string[]): Promise<string[]> {
     try {
-      const can = await Promise.all(uris.map((uri) => canFollow(this.engine, this.principal, uri)));
+      const can = await Promise.all(uris.map((uri) => canFollow(this.engine, principal, uri)));
       return uris.filter((_uri, index) => can[index]);
     } catch (error) {
       throw renderError(error);
@@ -133,6 +135,7 @@ export class Subscriptions {
 
   async #serve(
     request: JSONRPCRequest,
+    principal: string,
     notifications: Followed,
     elicitation: boolean,
     subscriber: Subscriber,
@@ -170,17 +173,17 @@ export class Subscriptions {
       });
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
-        ...taskIds.map((taskId) => forEachChange(this.#watch(taskId, signal), notify)),
+        ...taskIds.map((taskId) => forEachChange(this.#watch(principal, taskId, signal), notify)),
         // A job that has ended is notified at once: a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
           const follower = followJob({ engine: this.engine, send: sendOfJob, fields: associationOf });
           const notifyOfJob = (record: WatchedRecord) => follower.notify(record);
-          return forEachChange(this.#watch(jobId, signal), notifyOfJob).finally(() => follower.close?.());
+          return forEachChange(this.#watch(principal, jobId, signal), notifyOfJob).finally(() =>
+            follower.close?.(),
+          );
         }),
         ...resourceSubscriptions.map((uri) =>
-          forEachChange(followResource(this.engine, this.principal, uri, signal), () =>
-            notifyOfResource(uri),
-          ),
+          forEachChange(followResource(this.engine, principal, uri, signal), () => notifyOfResource(uri)),
         ),
       ]);
       const end = aborted(signal);
@@ -195,8 +198,8 @@ export class Subscriptions {
     }
   }
 
-  #watch(token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
-    return this.engine.watch(this.principal, token, { signal, progress: true });
+  #watch(principal: string, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
+    return this.engine.watch(principal, token, { signal, progress: true });
   }
 
   /** Ends all subscriptions with a response. */

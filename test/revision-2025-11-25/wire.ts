@@ -32,6 +32,8 @@ export class LegacyClient {
     readonly capabilities: object = {},
     /** clientInfo.name. */
     readonly name = 'longhaul-tests',
+    /** API key or access token. */
+    readonly credential?: string,
   ) {}
 
   /** Initializes a session. */
@@ -40,8 +42,9 @@ export class LegacyClient {
     version?: string,
     capabilities?: object,
     name?: string,
+    credential?: string,
   ): Promise<LegacyClient> {
-    const client = new LegacyClient(url, version, capabilities, name);
+    const client = new LegacyClient(url, version, capabilities, name, credential);
     await client.initialize();
     return client;
   }
@@ -52,6 +55,7 @@ export class LegacyClient {
       headers: {
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
+        ...this.#authorization,
       },
       body: JSON.stringify(
         this.message('initialize', {
@@ -67,6 +71,10 @@ export class LegacyClient {
     return body.result;
   }
 
+  get #authorization(): Record<string, string> {
+    return this.credential === undefined ? {} : { authorization: `Bearer ${this.credential}` };
+  }
+
   message(method: string, params: object = {}) {
     return { jsonrpc: '2.0', id: ++this.#id, method, params };
   }
@@ -77,6 +85,7 @@ export class LegacyClient {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': this.version,
       ...(this.session ? { 'mcp-session-id': this.session } : {}),
+      ...this.#authorization,
       ...more,
     };
   }

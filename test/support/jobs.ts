@@ -8,11 +8,17 @@ export interface Answer {
 }
 
 export class JobsClient {
-  constructor(readonly base: string) {}
+  constructor(
+    readonly base: string,
+    /** API key or access token. */
+    readonly credential?: string,
+  ) {}
 
   /** Any request; a body that is JSON is read. */
   async request(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await fetch(this.base + path, { method, ...init });
+    const headers = new Headers(init.headers);
+    if (this.credential !== undefined) headers.set('authorization', `Bearer ${this.credential}`);
+    const response = await fetch(this.base + path, { method, ...init, headers });
     const text = await response.text();
     const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
     return {

@@ -20,11 +20,18 @@ export class WireClient {
     readonly capabilities: object = TASKS_AND_FORMS,
     /** Its clientInfo.name. */
     readonly name = 'longhaul-tests',
+    /** API key or access token. */
+    readonly credential?: string,
   ) {}
 
   /** The same server, seen by a client with other capabilities. */
   with(capabilities: object, name = this.name): WireClient {
-    return new WireClient(this.url, capabilities, name);
+    return new WireClient(this.url, capabilities, name, this.credential);
+  }
+
+  /** The same server, called with an API key or access token. */
+  as(credential: string): WireClient {
+    return new WireClient(this.url, this.capabilities, this.name, credential);
   }
 
   envelope(method: string, params: Record<string, any> = {}) {
@@ -52,6 +59,7 @@ export class WireClient {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',
       'mcp-method': method,
+      ...(this.credential === undefined ? {} : { authorization: `Bearer ${this.credential}` }),
       ...(name === undefined ? {} : { 'mcp-name': name }),
     };
   }

@@ -32,9 +32,13 @@ export class TestStack {
     this.client = new WireClient(`${this.base}/mcp`);
   }
 
-  /** A server and a worker, ready to be called. */
-  static async start(environment: Record<string, string> = {}): Promise<TestStack> {
-    const parts = await TestStack.serverAlone(environment);
+  /**
+   * A server and a worker, ready to be called.
+   *
+   * @param port of the server. Default: a free one
+   */
+  static async start(environment: Record<string, string> = {}, port?: number): Promise<TestStack> {
+    const parts = await TestStack.serverAlone(environment, port);
     parts.worker();
     try {
       await parts.ready();
@@ -46,8 +50,8 @@ export class TestStack {
   }
 
   /** A server that is ready once there is a worker. */
-  static async serverAlone(environment: Record<string, string>): Promise<TestStack> {
-    const parts = new TestStack(await freePort(), environment);
+  static async serverAlone(environment: Record<string, string>, port?: number): Promise<TestStack> {
+    const parts = new TestStack(port ?? (await freePort()), environment);
     parts.server();
     return parts;
   }

@@ -1,0 +1,147 @@
+/** Authentication of callers over HTTP and stdio. */
+import {
+  bearerAuthChallengeResponse,
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  OAuthErrorCode,
+  oauthMetadataResponse,
+} from '@modelcontextprotocol/server';
+import { givenApiKey, SettingsError, type Settings } from '../../platform/config.js';
+import { every } from '../../platform/every.js';
+import type { Logger } from '../../platform/log.js';
+import { AccessTokens, type OAuthSettings } from './access-tokens.js';
+import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
+import { ANYBODY, type Caller } from './caller.js';
+
+export { AuthorizationServerUnavailable } from './access-tokens.js';
+export type { Caller } from './caller.js';
+
+/** How often the credentials of open requests and streams are checked, in milliseconds. */
+const CHECK_MS = 1_000;
+
+export class Authentication {
+  readonly #keys: ApiKeys | undefined;
+  readonly #tokens: AccessTokens | undefined;
+  readonly #oauth: OAuthSettings | undefined;
+  /** Open requests and streams, and what ends each once its credential is no longer valid. */
+  readonly #held = new Map<Caller, () => void>();
+  readonly #endChecks: () => void;
+
+  constructor(
+    private readonly settings: Settings,
+    logger: Logger,
+  ) {
+    const { authentication, keysFolder, oauthIssuer, oauthResource } = settings;
+    if (authentication.includes('keys')) this.#keys = new ApiKeys(keysFolder, logger);
+    if (authentication.includes('oauth')) {
+      // Both are there: the settings are refused otherwise.
+      this.#oauth = { ...settings, oauthIssuer: oauthIssuer!, oauthResource: oauthResource! };
+      this.#tokens = new AccessTokens(this.#oauth, logger);
+    }
+    this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
+  }
+
+  /** Whether callers say who they are; otherwise all are one. */
+  get isOn(): boolean {
+    return this.#keys !== undefined || this.#tokens !== undefined;
+  }
+
+  /**
+   * The caller of a request.
+   *
+   * @param authorization the header of this name, `Bearer` with an API key or an access token (RFC 6750, section 2.1)
+   * @throws OAuthError `invalid_token`, also without a header; `insufficient_scope`
+   * @throws AuthorizationServerUnavailable
+   */
+  async callerOf(authorization: string | undefined): Promise<Caller> {
+    if (!this.isOn) return ANYBODY;
+    const [, credential] = /^Bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
+    if (credential === undefined)
+      throw new OAuthError(
+        OAuthErrorCode.InvalidToken,
+        `Expected the header Authorization: Bearer, with ${this.#expected()}`,
+      );
+    if (this.#keys && (credential.startsWith(API_KEY_PREFIX) || !this.#tokens))
+      return this.#keys.callerOf(credential);
+    return this.#tokens!.callerOf(credential);
+  }
+
+  /**
+   * The caller who uses this process over stdio: the one that LONGHAUL_API_KEY stands for (specs: 2026-07-28 basic/authorization,
+   * "Protocol Requirements": credentials come from the environment).
+   *
+   * @throws SettingsError without a valid key
+   */
+  callerOfProcess(): Caller {
+    if (!this.isOn) return ANYBODY;
+    const key = givenApiKey();
+    if (!this.#keys || key === undefined)
+      throw new SettingsError(
+        'LONGHAUL_API_KEY: expected an API key, since callers are authenticated (--authentication with keys); ' +
+          'make one with longhaul keys add',
+      );
+    try {
+      return this.#keys.callerOf(key);
+    } catch (error) {
+      throw new SettingsError(`LONGHAUL_API_KEY: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** The HTTP status and headers for an error of {@link callerOf}; with WWW-Authenticate (RFC 6750, section 3; RFC 9728). */
+  challenge(error: unknown): Response {
+    const { oauthScope } = this.settings;
+    return bearerAuthChallengeResponse(error, {
+      ...(oauthScope === undefined ? {} : { requiredScopes: [oauthScope] }),
+      ...(this.#oauth
+        ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(this.#oauth.oauthResource)) }
+        : {}),
+    });
+  }
+
+  /**
+   * The answer to a request for OAuth metadata: that of this resource (RFC 9728), and of its authorization server, which older
+   * clients look for here; undefined for other requests.
+   *
+   * @throws AuthorizationServerUnavailable
+   */
+  async metadata(request: Request): Promise<Response | undefined> {
+    if (!this.#tokens || !this.#oauth || !new URL(request.url).pathname.startsWith('/.well-known/'))
+      return undefined;
+    const { oauthScope, oauthResource } = this.#oauth;
+    return oauthMetadataResponse(request, {
+      oauthMetadata: await this.#tokens.metadata(),
+      resourceServerUrl: new URL(oauthResource),
+      resourceName: 'Longhaul',
+      ...(oauthScope === undefined ? {} : { scopesSupported: [oauthScope] }),
+    });
+  }
+
+  /**
+   * Watches the credential of an open request or stream.
+   *
+   * @param end called once, when the credential has expired or was revoked
+   * @returns a function that ends the watch
+   */
+  hold(caller: Caller, end: () => void): () => void {
+    if (caller === ANYBODY) return () => undefined;
+    this.#held.set(caller, end);
+    return () => this.#held.delete(caller);
+  }
+
+  close(): void {
+    this.#endChecks();
+  }
+
+  #expected(): string {
+    return [this.#keys && 'an API key', this.#tokens && 'an access token'].filter(Boolean).join(' or ');
+  }
+
+  #checkHeld(): Promise<void> {
+    for (const [caller, end] of this.#held) {
+      if (caller.isValid()) continue;
+      this.#held.delete(caller);
+      end();
+    }
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,85 @@
+/** Authentication of HTTP requests, which ends streams and waits together with their credential. */
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { AuthorizationServerUnavailable, type Authentication, type Caller } from './index.js';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    caller?: Caller;
+  }
+}
+
+/** The caller of an authenticated request. */
+export function callerOf(c: Context): Caller {
+  const caller = c.get('caller');
+  if (!caller) throw new Error(`${c.req.path} is served without authentication`);
+  return caller;
+}
+
+/**
+ * Middleware that finds the caller, for {@link callerOf}.
+ *
+ * @param refuse renders the error of a request without a valid credential
+ */
+export function authenticated(
+  authentication: Authentication,
+  refuse: (c: Context, error: unknown) => Response,
+): MiddlewareHandler {
+  return async (c, next) => {
+    let caller: Caller;
+    try {
+      caller = await authentication.callerOf(c.req.header('authorization'));
+    } catch (error) {
+      if (error instanceof OAuthError || error instanceof AuthorizationServerUnavailable)
+        return refuse(c, error);
+      throw error;
+    }
+    c.set('caller', caller);
+    if (!authentication.isOn) return next();
+    let isStreaming = false;
+    let release: () => void = () => undefined;
+    const ended = new Promise<'ended'>((resolve) => {
+      release = authentication.hold(caller, () => resolve('ended'));
+    });
+    try {
+      if ((await Promise.race([next(), ended])) === 'ended')
+        return refuse(
+          c,
+          new OAuthError(
+            OAuthErrorCode.InvalidToken,
+            'The credential has expired or was revoked during the request',
+          ),
+        );
+      const { body, headers } = c.res;
+      if (body && headers.get('content-type')?.startsWith('text/event-stream')) {
+        isStreaming = true;
+        c.res = new Response(until(ended, body, release), c.res);
+      }
+    } finally {
+      if (!isStreaming) release();
+    }
+    return undefined;
+  };
+}
+
+/** The stream, which closes early once `ended` resolves. @param release called when it has ended in either way */
+function until(
+  ended: Promise<unknown>,
+  stream: ReadableStream<Uint8Array>,
+  release: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = stream.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const read = await Promise.race([reader.read(), ended.then(() => undefined)]);
+      if (read && !read.done) return controller.enqueue(read.value);
+      release();
+      controller.close();
+      if (!read) await reader.cancel();
+    },
+    async cancel(reason) {
+      release();
+      await reader.cancel(reason);
+    },
+  });
+}

@@ -1,0 +1,67 @@
+/** Settings of authentication: who may call the server. */
+import { isIPv4 } from 'node:net';
+import { z } from 'zod';
+import { commaSeparated, yesOrNo } from './setting-types.js';
+
+const methods = z.enum(['keys', 'oauth']);
+const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+  error: 'expected an http or https URL',
+});
+
+export const authSettingsShape = {
+  /**
+   * How callers say who they are: `keys` for API keys, `oauth` for access tokens of an OAuth authorization server; both may be
+   * named. Default: none, so that all callers are one, and the server listens on loopback only.
+   */
+  authentication: commaSeparated(methods),
+  /** Listen on other addresses than loopback without authentication, behind a gateway. Default: false. */
+  allowUnauthenticated: yesOrNo,
+  /** Folder of the API keys, which `longhaul keys` writes. Default: `keys` in the home. */
+  keysFolder: z.string().min(1),
+  /** Issuer of OAuth access tokens, as in their claim `iss`. Needed for `oauth`. */
+  oauthIssuer: url,
+  /** Public URL of this server's MCP endpoint: tokens must have it as their audience. Needed for `oauth`. */
+  oauthResource: url,
+  /** Scope that each access token needs. Default: none. */
+  oauthScope: z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected one OAuth scope'),
+  /** Claim of the access token that names the tenant. Default: none, so that the issuer's callers are one tenant. */
+  oauthTenantClaim: z.string().min(1),
+  /** Claim of the access token that names the subject. Default: `sub`. */
+  oauthSubjectClaim: z.string().min(1),
+};
+
+export interface AuthSettings {
+  authentication: z.infer<typeof methods>[];
+  allowUnauthenticated: boolean;
+  keysFolder: string;
+  oauthIssuer: string | undefined;
+  oauthResource: string | undefined;
+  oauthScope: string | undefined;
+  oauthTenantClaim: string | undefined;
+  oauthSubjectClaim: string;
+}
+
+/** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+/**
+ * The reason why no server may start with these settings; undefined if one may.
+ *
+ * @param flag name of a setting -> its flag
+ */
+export function authConflict(
+  { host, ...auth }: AuthSettings & { host: string },
+  flag: (name: keyof AuthSettings | 'host') => string,
+): string | undefined {
+  if (auth.authentication.includes('oauth'))
+    for (const name of ['oauthIssuer', 'oauthResource'] as const)
+      if (auth[name] === undefined) return `${flag('authentication')} oauth: expected ${flag(name)} too`;
+  if (isLoopback(host) || auth.authentication.length > 0 || auth.allowUnauthenticated) return undefined;
+  return (
+    `${flag('host')} ${host}: expected a loopback address such as 127.0.0.1, since callers aren't authenticated and anybody who ` +
+    `reaches the server could start and read all operations. Give each caller an API key (longhaul keys add) and set ` +
+    `${flag('authentication')} keys; or, behind a gateway that authenticates, set ${flag('allowUnauthenticated')} true`
+  );
+}

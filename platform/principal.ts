@@ -1,0 +1,42 @@
+/** Principals: who owns an operation, as a tenant and a subject in it. */
+import { z } from 'zod';
+
+/** Maximum length of each part, in characters when percent-encoded: search attributes of SQL visibility hold 255. */
+const MAX_PART = 120;
+
+const part = z
+  .string()
+  .min(1)
+  .refine(
+    (text) => (encoded(text)?.length ?? Infinity) <= MAX_PART,
+    `expected well-formed Unicode of at most ${MAX_PART} characters when percent-encoded`,
+  );
+
+/** Fields of whatever says who somebody is. */
+export const identityShape = {
+  /** Company, team or installation whose people don't see those of others. */
+  tenant: part,
+  /** Person or program, unique in its tenant. */
+  subject: part,
+};
+
+export const identitySchema = z.object(identityShape);
+
+export type Identity = z.infer<typeof identitySchema>;
+
+/**
+ * The principal of an identity: both parts percent-encoded, so that different identities never have the same one, nor that of
+ * callers without authentication. Case and Unicode form count (RFC 7519, section 2, "StringOrURI").
+ */
+export function principalOf({ tenant, subject }: Identity): string {
+  return `${encodeURIComponent(tenant)}/${encodeURIComponent(subject)}`;
+}
+
+/** Undefined for text with lone surrogates. */
+function encoded(text: string): string | undefined {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

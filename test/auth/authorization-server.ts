@@ -1,0 +1,95 @@
+/** An authorization server of oidc-provider, and a person who logs in at its pages. */
+import { createServer, type Server } from 'node:http';
+import Provider from 'oidc-provider';
+
+export interface AuthorizationServer {
+  issuer: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts it on a port of loopback.
+ *
+ * @param resource whose access tokens it issues, as JWTs with the scopes that the client asked for
+ */
+export async function startAuthorizationServer(port: number, resource: string): Promise<AuthorizationServer> {
+  const issuer = `http://127.0.0.1:${port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: 'nightly',
+        client_secret: 'nightly-secret-of-the-test',
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    cookies: { keys: ['of the test'] },
+    scopes: ['openid', 'offline_access', 'longhaul', 'profile'],
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: () => Promise.resolve(true),
+    features: {
+      devInteractions: { enabled: true },
+      registration: { enabled: true },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: 'longhaul profile',
+          audience: resource,
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: 60,
+        }),
+        useGrantedResource: () => true,
+      },
+    },
+  });
+  const answer = provider.callback();
+  const server: Server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  return {
+    issuer,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/**
+ * Logs in and agrees, as a person does in a browser.
+ *
+ * @param url of the authorization request
+ * @returns the address of the client to which the browser is sent, with the code
+ */
+export async function logIn(url: URL, name: string): Promise<URL> {
+  const cookies = new Map<string, string>();
+  let next = url;
+  let body: URLSearchParams | undefined;
+  for (let steps = 0; steps < 20; steps += 1) {
+    const response = await fetch(next, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map((cookie) => cookie.join('=')).join('; ') },
+      ...(body ? { method: 'POST', body } : {}),
+    });
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, key, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
+      cookies.set(key!, value!);
+    }
+    const location = response.headers.get('location');
+    if (location) {
+      [next, body] = [new URL(location, next), undefined];
+      if (next.origin !== url.origin) return next;
+      continue;
+    }
+    const page = await response.text();
+    const [, action] = /<form[^>]*action="([^"]+)"/.exec(page) ?? [];
+    const [, prompt] = /name="prompt" value="([^"]+)"/.exec(page) ?? [];
+    if (!action || !prompt)
+      throw new Error(`${next.href}: expected a form; got ${response.status} ${page.slice(0, 500)}`);
+    next = new URL(action, next);
+    body = new URLSearchParams({ prompt, ...(prompt === 'login' ? { login: name, password: 'x' } : {}) });
+  }
+  throw new Error('the log-in did not end');
+}

@@ -1,0 +1,241 @@
+/** Each caller has only what is theirs: in every verb, on every protocol, others' operations answer like unknown ones. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { addApiKey } from '../../platform/api-keys.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
+import { TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const ALL = {
+  extensions: { 'io.modelcontextprotocol/tasks': {} },
+  elicitation: {},
+  experimental: { asyncTools: {}, twoStage: {} },
+};
+/** Token of no operation. */
+const UNKNOWN = '0123456789abcdef0123456789abcdef';
+
+let folder: string;
+let stack: TestStack;
+/** The owner's key, one of the same tenant, one of the same subject in another tenant. */
+const keys = { alice: '', bob: '', other: '' };
+/** The owner's operations: one that asks, one that has ended. */
+const tokens = { asking: '', ended: '' };
+
+const wire = (key: string) => new WireClient(`${stack.base}/mcp`, ALL, 'longhaul-tests', key);
+const jobs = (key: string) => new JobsClient(stack.base, key);
+const legacy = (key: string) =>
+  LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', { elicitation: {}, tasks: {} }, 'longhaul-tests', key);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
+  [keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
+  [keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
+  [keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
+  stack = await TestStack.start({ LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_KEYS_FOLDER: folder });
+  const alice = stack.client.as(keys.alice);
+  tokens.asking = await alice.start('confirm_delete', { filename: 'a.txt' });
+  tokens.ended = await alice.start('slow_compute', { seconds: 0 });
+  await alice.until(tokens.asking, 'input_required');
+  await alice.until(tokens.ended, 'completed');
+}, STACK_MS);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** An answer without what differs between any two requests: tokens, times, IDs. */
+function comparable(answer: unknown, token: string): string {
+  return JSON.stringify(answer)
+    .replaceAll(token, 'TOKEN')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replaceAll(/"id":\d+/g, '"id":N');
+}
+
+const rpc = (method: string, params: (token: string) => object) => (key: string, token: string) =>
+  wire(key).request(method, params(token));
+const operationTool = (name: string, args: object = {}) =>
+  rpc('tools/call', (token) => ({ name, arguments: { token, ...args } }));
+const ANSWER = { action: 'accept', content: { confirm: true } };
+
+/** Verb -> request about a token, with a key. */
+const CURRENT: Record<string, (key: string, token: string) => Promise<unknown>> = {
+  'tasks/get': rpc('tasks/get', (taskId) => ({ taskId })),
+  'tasks/update': rpc('tasks/update', (taskId) => ({ taskId, inputResponses: { 'input-1': ANSWER } })),
+  'tasks/cancel': rpc('tasks/cancel', (taskId) => ({ taskId })),
+  operation_get: operationTool('operation_get'),
+  'operation_get, steps': operationTool('operation_get', { view: 'steps' }),
+  'operation_get, log': operationTool('operation_get', { view: 'logs' }),
+  operation_answer: operationTool('operation_answer', { key: 'input-1', ...ANSWER }),
+  operation_cancel: operationTool('operation_cancel'),
+  operation_resume: operationTool('operation_resume'),
+  operation_delete: operationTool('operation_delete'),
+  'resources/read, result': rpc('resources/read', (token) => ({
+    uri: `longhaul://operations/${token}/result`,
+  })),
+  'resources/read, artifact': rpc('resources/read', (token) => ({
+    uri: `longhaul://operations/${token}/artifacts/a.txt`,
+  })),
+  'resources/read, log': rpc('resources/read', (token) => ({ uri: `longhaul://operations/${token}/logs/a` })),
+  'tools/async/status': rpc('tools/async/status', (token) => ({ token })),
+  'tools/async/result': rpc('tools/async/result', (token) => ({ token })),
+  'tools/poll_result': rpc('tools/poll_result', (job_id) => ({ job_id })),
+  'tools/cancel_job': rpc('tools/cancel_job', (job_id) => ({ job_id })),
+  'subscriptions/listen': async (key, token) => {
+    const uri = `longhaul://operations/${token}/result`;
+    const stream = await wire(key).listen({
+      taskIds: [token],
+      jobIds: [token],
+      resourceSubscriptions: [uri],
+    });
+    await eventually('it is acknowledged', () => stream.messages.length > 0);
+    stream.close();
+    await stream.ended;
+    return stream.messages;
+  },
+};
+
+const http = (method: string, path: string, body?: object) => async (key: string, token: string) => {
+  const { status, body: answer } = await jobs(key).request(method, `/v1/jobs/${token}${path}`, {
+    ...(body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}),
+  });
+  return { status, answer };
+};
+const HTTP: Record<string, (key: string, token: string) => Promise<unknown>> = {
+  'GET job': http('GET', ''),
+  'GET job with a wait': http('GET', '?wait=1'),
+  'GET result': http('GET', '/result'),
+  'GET steps': http('GET', '/steps'),
+  'GET logs': http('GET', '/logs'),
+  'GET a log': http('GET', '/logs?step=a'),
+  'GET events': http('GET', '/events'),
+  'GET artifacts': http('GET', '/artifacts'),
+  'GET an artifact': http('GET', '/artifacts/a.txt'),
+  'POST input': http('POST', '/input', { key: 'input-1', ...ANSWER }),
+  'POST cancel': http('POST', ':cancel'),
+  'POST resume': http('POST', ':resume'),
+  DELETE: http('DELETE', ''),
+};
+
+const older = (method: string, params: (token: string) => object) => async (key: string, token: string) =>
+  (await legacy(key)).request(method, params(token));
+const OLDER: Record<string, (key: string, token: string) => Promise<unknown>> = {
+  'tasks/get': older('tasks/get', (taskId) => ({ taskId })),
+  'tasks/result': older('tasks/result', (taskId) => ({ taskId })),
+  'tasks/cancel': older('tasks/cancel', (taskId) => ({ taskId })),
+  operation_get: older('tools/call', (token) => ({ name: 'operation_get', arguments: { token } })),
+  'resources/read': older('resources/read', (token) => ({ uri: `longhaul://operations/${token}/result` })),
+  'resources/subscribe': older('resources/subscribe', (token) => ({
+    uri: `longhaul://operations/${token}/result`,
+  })),
+};
+
+describe.each([
+  ['MCP 2026-07-28', CURRENT],
+  ['HTTP jobs', HTTP],
+  ['MCP 2025-11-25', OLDER],
+])('%s', (_protocol, verbs) => {
+  test.each(Object.entries(verbs))(
+    '%s: what is of others answers like what never was',
+    async (_verb, request) => {
+      for (const token of Object.values(tokens)) {
+        for (const key of [keys.bob, keys.other]) {
+          const foreign = comparable(await request(key, token), token);
+          expect(foreign).toBe(comparable(await request(key, UNKNOWN), UNKNOWN));
+        }
+      }
+    },
+  );
+});
+
+test('the owner has them still, unchanged, and each verb distinguishes them from an unknown one', async () => {
+  const alice = wire(keys.alice);
+  expect(await alice.get(tokens.asking)).toMatchObject({ status: 'input_required' });
+  expect(await alice.get(tokens.ended)).toMatchObject({ status: 'completed' });
+  // Those that change nothing; so that equal answers above aren't equal for everybody.
+  for (const verb of [
+    'tasks/get',
+    'operation_get',
+    'operation_get, steps',
+    'tools/async/status',
+    'tools/async/result',
+    'tools/poll_result',
+    'resources/read, result',
+    'subscriptions/listen',
+  ])
+    expect(comparable(await CURRENT[verb]!(keys.alice, tokens.ended), tokens.ended)).not.toBe(
+      comparable(await CURRENT[verb]!(keys.alice, UNKNOWN), UNKNOWN),
+    );
+  for (const verb of ['GET job', 'GET result', 'GET artifacts', 'GET logs'])
+    expect(comparable(await HTTP[verb]!(keys.alice, tokens.ended), tokens.ended)).not.toBe(
+      comparable(await HTTP[verb]!(keys.alice, UNKNOWN), UNKNOWN),
+    );
+  for (const verb of ['tasks/get', 'operation_get'])
+    expect(comparable(await OLDER[verb]!(keys.alice, tokens.ended), tokens.ended)).not.toBe(
+      comparable(await OLDER[verb]!(keys.alice, UNKNOWN), UNKNOWN),
+    );
+});
+
+test('lists have what is theirs, on every protocol', async () => {
+  const listed = async (key: string) => {
+    const { result } = await wire(key).request('tools/call', { name: 'operation_list', arguments: {} });
+    const { body } = await jobs(key).get('/v1/jobs');
+    const tasks = await (await legacy(key)).request('tasks/list');
+    return JSON.stringify([result, body, tasks.result ?? tasks.error]);
+  };
+  await eventually('the owner lists them', async () => {
+    const text = await listed(keys.alice);
+    return Object.values(tokens).every((token) => text.includes(token));
+  });
+  expect((await listed(keys.alice)).split(tokens.asking).length).toBeGreaterThan(2);
+  for (const key of [keys.bob, keys.other])
+    for (const token of Object.values(tokens)) expect(await listed(key)).not.toContain(token);
+});
+
+test('a key of the same subject and tenant has the same operations', async () => {
+  const [second] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
+  expect(await wire(second).get(tokens.ended)).toMatchObject({ status: 'completed' });
+});
+
+test('idempotency keys and tokens that clients choose are of the caller', async () => {
+  const start = async (key: string, idempotencyKey: string) =>
+    (await jobs(key).kickOff('slow_compute', { seconds: 0 }, { 'idempotency-key': idempotencyKey })).body
+      .job_id;
+  expect(await start(keys.alice, 'same')).toBe(await start(keys.alice, 'same'));
+  expect(await start(keys.bob, 'same')).not.toBe(await start(keys.alice, 'same'));
+  const chosen = { name: 'slow_compute', arguments: { seconds: 0 }, operation: { token: 'my-token' } };
+  for (const key of [keys.alice, keys.bob]) {
+    const { result, error } = await wire(key).request('tools/call', chosen);
+    expect([error, result.operation.token]).toEqual([undefined, 'my-token']);
+  }
+});
+
+test("a session of 2025-11-25 is its caller's: with another key it is not found", async () => {
+  const client = await legacy(keys.alice);
+  const thief = await legacy(keys.bob);
+  thief.session = client.session;
+  expect(await thief.request('tools/list')).toMatchObject({
+    httpStatus: 404,
+    error: { message: 'Session not found' },
+  });
+  expect((await thief.listen()).response.status).toBe(404);
+  expect((await client.request('tools/list')).result.tools.length).toBeGreaterThan(0);
+});
+
+test("a cursor of one caller's list is refused from another", async () => {
+  await eventually(
+    'there are two',
+    async () => (await jobs(keys.alice).get('/v1/jobs')).body.jobs.length >= 2,
+  );
+  const { body } = await jobs(keys.alice).get('/v1/jobs?limit=1');
+  const cursor = body.next_cursor ?? body.cursor;
+  expect(cursor).toEqual(expect.any(String));
+  const answer = await jobs(keys.bob).get(`/v1/jobs?limit=1&cursor=${encodeURIComponent(cursor)}`);
+  expect(answer.body.type).toBe('/problems/invalid-cursor');
+});
