@@ -2,7 +2,7 @@
 import { parse } from 'node:path';
 import { loadSettings, SETTING_VARIABLES, settingFlag, settingsToEnvironment } from '../platform/config.js';
 import type { SettingName, Settings } from '../platform/config.js';
-import { PROGRAM_PATH, shellWord } from '../platform/program.js';
+import { PROGRAM_PATH, programCommand, shellWord } from '../platform/program.js';
 import { usesExternalTemporal } from '../platform/temporal-address.js';
 
 /**
@@ -18,7 +18,14 @@ export async function stdioCommand(
   const { project } = settings;
   const temporal = Object.entries(environment).filter(([name]) => name.startsWith('TEMPORAL_'));
   const passed = Object.fromEntries(temporal);
-  const byDefault = settingsToEnvironment(await loadSettings({ project }, passed, parse(project).root));
+  const defaultsFor = async (flags: Partial<Record<SettingName, unknown>>) =>
+    settingsToEnvironment(await loadSettings({ project, ...flags }, passed, parse(project).root));
+  const { home } = SETTING_VARIABLES;
+  // Some defaults depend on the home.
+  const byDefault = {
+    ...(await defaultsFor({ home: settings.home })),
+    [home]: (await defaultsFor({}))[home],
+  };
   const wanted = settingsToEnvironment(settings);
   const flags = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {
     const value = wanted[SETTING_VARIABLES[name]];
@@ -43,5 +50,11 @@ export async function clientInstructions(url: string, settings: Settings): Promi
     `Or over stdio, which starts the stack if none runs${usesExternalTemporal() ? '; set the same TEMPORAL_ variables there' : ''}:`,
     `  Claude Code   claude mcp add longhaul -- ${stdio}`,
     `  as JSON       ${JSON.stringify({ mcpServers: { longhaul: { command, args } } })}`,
+    ...(settings.authentication.includes('keys')
+      ? [
+          '',
+          `With an API key (${programCommand()} keys add NAME): over HTTP in the header Authorization: Bearer KEY, over stdio in the variable LONGHAUL_API_KEY.`,
+        ]
+      : []),
   ];
 }

@@ -23,6 +23,7 @@ test('keys, then up, then calls over HTTP and stdio, each with what is theirs', 
   const [alice, bob] = [await add('alice'), await add('bob')];
   const up = await home.up({ LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_PROJECT: FIXTURES });
   expect(up.stdout()).toContain('Callers:           those with an API key, on this machine');
+  expect(up.stdout()).toContain('over stdio in the variable LONGHAUL_API_KEY');
   const asAlice = { LONGHAUL_API_KEY: alice };
   const { code, stdout } = await run(['call', 'slow_compute', '--seconds', '0', '--detach'], asAlice);
   expect(code).toBe(0);
