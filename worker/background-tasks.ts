@@ -45,7 +45,7 @@ export function startBackgroundTasks(
       const count = await recoverSteps({ settings, storage, namespace, reportOutcome });
       if (count) logger.info({ count }, 'reported steps whose worker had died');
     }),
-    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, clientNow())),
+    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const count = await removeTemporaryFiles(settings.home);
       if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');

@@ -9,11 +9,9 @@ import {
   prefixesOfName,
 } from '../platform/storage-keys.js';
 import type { Storage } from '../platform/storage.js';
-import { CALL_LIMIT_MS, findWorkflow } from '../platform/find-workflow.js';
+import { findWorkflow } from '../platform/find-workflow.js';
+import { isOnlyNamespace } from '../platform/storage-namespaces.js';
 import { quote } from '../platform/visibility-query.js';
-
-/** Keys of the namespaces that use the storage, by namespace ID. */
-const NAMESPACES_PREFIX = 'namespaces/';
 
 /**
  * How long an operation's data is kept after the last change to any of it, in milliseconds: 30 days. That is longer than
@@ -71,16 +69,4 @@ async function isKnown(client: Client, name: string): Promise<boolean> {
 async function removeOlder(storage: Storage, prefix: string, limit: Date): Promise<void> {
   for await (const { key, changedAt } of storage.list(prefix))
     if (changedAt < limit) await storage.remove(key);
-}
-
-/** Records that this namespace uses the storage. Namespaces of the same name in other clusters have other IDs. */
-async function isOnlyNamespace(storage: Storage, client: Client): Promise<boolean> {
-  const { namespace } = client.options;
-  const { namespaceInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-    client.workflowService.describeNamespace({ namespace }),
-  );
-  const own = `${NAMESPACES_PREFIX}${namespaceInfo!.id!}`;
-  if ((await storage.size(own)) === undefined) await storage.put(own, Buffer.from(namespace));
-  for await (const { key } of storage.list(NAMESPACES_PREFIX)) if (key !== own) return false;
-  return true;
 }

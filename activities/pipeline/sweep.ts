@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { START_MEMO, type StartMemo } from '../../operations/wire.js';
 import { findWorkflow } from '../../platform/find-workflow.js';
+import type { Storage } from '../../platform/storage.js';
+import { isOnlyNamespace } from '../../platform/storage-namespaces.js';
 import { readJson } from './files.js';
 import { operationFile, workspacesFolder, type OperationFile } from './layout.js';
 
@@ -13,18 +15,25 @@ const REMOVED = '.removed-';
 
 /**
  * Removes workspaces whose operation is closed and past its retention, or unknown to Temporal. Workspaces of other
- * namespaces stay.
+ * namespaces stay, also of one with the same name in another Temporal: where several namespaces have used the storage, all
+ * workspaces of unknown operations do.
  *
  * @throws when Temporal can't be reached; workspaces that were not checked stay
  */
-export async function sweepWorkspaces(home: string, client: Client, now = Date.now()): Promise<void> {
+export async function sweepWorkspaces(
+  home: string,
+  storage: Storage,
+  client: Client,
+  now = Date.now(),
+): Promise<void> {
   const folder = workspacesFolder(home);
+  const isKept = !(await isOnlyNamespace(storage, client));
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     if (!name.startsWith(REMOVED)) {
       const operation = await readJson<OperationFile>(operationFile(path));
       if (operation?.namespace !== client.options.namespace) continue;
-      if (await isNeeded(operation.workflowId, client, now)) continue;
+      if (await isNeeded(operation.workflowId, client, now, isKept)) continue;
       const removed = join(folder, `${REMOVED}${randomUUID()}`);
       await rename(path, removed).catch(() => undefined);
       await rm(removed, { recursive: true, force: true });
@@ -32,9 +41,16 @@ export async function sweepWorkspaces(home: string, client: Client, now = Date.n
   }
 }
 
-async function isNeeded(workflowId: string, client: Client, now: number): Promise<boolean> {
+/** @param isUnknownKept whether an operation that Temporal doesn't know may be another namespace's */
+async function isNeeded(
+  workflowId: string,
+  client: Client,
+  now: number,
+  isUnknownKept: boolean,
+): Promise<boolean> {
   const found = await findWorkflow(client, workflowId);
-  if (!found?.closeTime) return found !== undefined;
+  if (!found) return isUnknownKept;
+  if (!found.closeTime) return true;
   const { keepAliveSeconds = 0 } = (found.memo?.[START_MEMO] ?? {}) as Partial<StartMemo>;
   return found.closeTime.getTime() + keepAliveSeconds * 1000 > now;
 }

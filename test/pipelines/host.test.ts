@@ -11,6 +11,7 @@ import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import { hostTaskQueue, stepTaskQueue } from '../../pipelines/run.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
+import { newNamespace } from '../support/namespace.js';
 import { connectToTemporal } from '../support/run-temporal.js';
 import { TestStack } from '../support/test-stack.js';
 import { StepHome } from './steps-support.js';
@@ -126,15 +127,34 @@ describe('workspaces', () => {
         existsSync(operationFolder(home.home, id)),
       );
     const away = new Client({ connection: Connection.lazy({ address: '127.0.0.1:9' }) });
-    await expect(sweepWorkspaces(home.home, away)).rejects.toThrow();
+    await expect(sweepWorkspaces(home.home, home.storage, away)).rejects.toThrow();
     await away.connection.close();
-    await sweepWorkspaces(home.home, new Client({ connection: client.connection, namespace: 'other' }));
+    const other = new Client({ connection: client.connection, namespace: await newNamespace('other') });
+    const elsewhere = new StepHome();
+    await sweepWorkspaces(home.home, elsewhere.storage, other);
+    elsewhere.remove();
     expect(there()).toEqual([true, true, true, true]);
-    await sweepWorkspaces(home.home, client);
+    await sweepWorkspaces(home.home, home.storage, client);
     expect(there()).toEqual([true, true, false, false]);
-    await sweepWorkspaces(home.home, client, Date.now() + 3_700_000);
+    await sweepWorkspaces(home.home, home.storage, client, Date.now() + 3_700_000);
     expect(there()).toEqual([true, false, false, false]);
     await open.terminate();
+    home.remove();
+  });
+
+  test('of unknown operations stay where another namespace, even of the same name, has used the storage', async () => {
+    const home = new StepHome();
+    const closed = await client.workflow.start('nobody_runs_it', {
+      workflowId: randomUUID(),
+      taskQueue: `test-${randomUUID()}`,
+      memo: { longhaul: { keepAliveSeconds: 0 } },
+    });
+    await closed.terminate();
+    const ids = [closed.workflowId, 'of another Temporal'];
+    for (const id of ids) await home.openWorkspace({}, id);
+    await home.storage.put(`namespaces/${randomUUID()}`, Buffer.from('default'));
+    await sweepWorkspaces(home.home, home.storage, client);
+    expect(ids.map((id) => existsSync(operationFolder(home.home, id)))).toEqual([false, true]);
     home.remove();
   });
 });

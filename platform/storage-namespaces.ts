@@ -1,0 +1,24 @@
+/** Namespaces that use a storage: what one of them doesn't know may be another's. */
+import type { Client } from '@temporalio/client';
+import { CALL_LIMIT_MS } from './find-workflow.js';
+import type { Storage } from './storage.js';
+
+/** Keys of the namespaces that use the storage, by namespace ID. */
+const NAMESPACES_PREFIX = 'namespaces/';
+
+/**
+ * Records that the client's namespace uses the storage. Namespaces of the same name in other clusters have other IDs.
+ *
+ * @returns whether no other namespace has ever used it
+ * @throws when Temporal can't be reached
+ */
+export async function isOnlyNamespace(storage: Storage, client: Client): Promise<boolean> {
+  const { namespace } = client.options;
+  const { namespaceInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+    client.workflowService.describeNamespace({ namespace }),
+  );
+  const own = `${NAMESPACES_PREFIX}${namespaceInfo!.id!}`;
+  if ((await storage.size(own)) === undefined) await storage.put(own, Buffer.from(namespace));
+  for await (const { key } of storage.list(NAMESPACES_PREFIX)) if (key !== own) return false;
+  return true;
+}
