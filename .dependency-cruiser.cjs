@@ -68,7 +68,7 @@ const RULES = [
   {
     name: 'mailbox-tools-answer-by-the-plain-contract',
     from: { path: '^mailbox/tools/' },
-    to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle|plain|shared)/' },
+    to: { path: '^mcp-server/', pathNot: '^mcp-server/(lifecycle/|plain/|shared/|auth/caller-engine)' },
   },
   {
     name: 'shared-is-below-protocols',

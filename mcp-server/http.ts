@@ -20,6 +20,7 @@ import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
+import { CallerEngines, type CallerEngine } from './auth/caller-engine.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication, AuthorizationServerUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
@@ -39,7 +40,7 @@ import {
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
-import { createLegacyContext } from './revision-2025-11-25/context.js';
+import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
 import { sessionScopes } from './revision-2025-11-25/session.js';
 import { withoutNesting } from './shared/raw-call.js';
@@ -62,13 +63,16 @@ export interface HttpApp {
 
 export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
   const app = new Hono();
-  const subscriptions = new Subscriptions(engine, settings.resourceLinks);
+  const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
+  const engines = new CallerEngines(engine);
+  const engineOf = (c: Context) => engines.of(callerOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
   const handler = createMcpHandler(
-    ({ authInfo }) => createCurrentServer(engine, authInfo!.clientId, serving, secret, shutdown),
+    ({ authInfo }) =>
+      createCurrentServer(authInfo!.extra!['engine'] as CallerEngine, serving, secret, shutdown),
     {
       legacy: 'reject',
       maxRequestBodySize: BODY_LIMIT_BYTES,
@@ -76,9 +80,9 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       onerror: (error) => logger.debug({ reason: error.message }, 'a request was refused'),
     },
   );
-  const legacyContext = createLegacyContext(engine, secret, logger, serving, shutdown);
+  const legacyContext = createSharedContext(engine, secret, logger, serving, shutdown);
   const legacy = new LegacyHttp(legacyContext);
-  const cancellations = new Cancellations(engine, logger);
+  const cancellations = new Cancellations(logger);
   const jobs = createJobsApp({
     engine,
     settings,
@@ -88,7 +92,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     authenticate: authenticated(authentication, (c, error) =>
       renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
     ),
-    principalOf: (c) => callerOf(c).principal,
+    engineOf,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
       return session?.principal === principal ? sessionScopes(session) : undefined;
@@ -135,7 +139,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     }
   });
   app.post('/mcp', bodyLimit(BODY_LIMIT_BYTES, tooLarge), async (c) => {
-    const { principal } = callerOf(c);
+    const callerEngine = engineOf(c);
     let body: unknown;
     try {
       body = withoutNesting(parseJson(await c.req.text()));
@@ -146,29 +150,29 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     const poll = pollIn(c.req.raw.headers, body);
     if (poll) {
       const { resourceLinks } = settings;
-      const { httpStatus, message } = await answerPoll(engine, principal, resourceLinks, shutdown, poll);
+      const { httpStatus, message } = await answerPoll(callerEngine, resourceLinks, shutdown, poll);
       return c.json(message, httpStatus);
     }
     // The SDK's subscription router doesn't support task IDs. The header must equal the body's method, so it is sufficient.
     if (c.req.header('mcp-method') === 'subscriptions/listen')
-      return listen(c, subscriptions, principal, body);
+      return listen(c, subscriptions, callerEngine, body);
     const isCurrent = c.req.header('mcp-protocol-version') === CURRENT_VERSION;
     const isOlder = !isCurrent && (body === undefined || (await isLegacyRequest(c.req.raw, body)));
-    if (isOlder) return legacy.post(c, principal, body);
+    if (isOlder) return legacy.post(c, callerEngine, body);
     if (body === undefined && isJsonContentType(c.req.header('content-type') ?? null)) return parseError(c);
-    if (isCancellation(body)) await cancellations.take(principal, undefined, body.params);
+    if (isCancellation(body)) await cancellations.take(callerEngine, undefined, body.params);
     return streamWhenSlow(
       c.req.raw,
       handler.fetch(withTaskName(c.req.raw, body), {
         // The credential itself goes no further.
-        authInfo: { token: '', clientId: principal, scopes: [] },
+        authInfo: { token: '', clientId: '', scopes: [], extra: { engine: callerEngine } },
         ...(body === undefined ? {} : { parsedBody: body }),
       }),
     );
   });
   app.get('/mcp', (c) =>
     c.req.header(SESSION_HEADER) || c.req.header('last-event-id')
-      ? legacy.get(c, callerOf(c).principal)
+      ? legacy.get(c, engineOf(c))
       : methodNotAllowed(c),
   );
   app.delete('/mcp', methodNotAllowed);
@@ -219,7 +223,7 @@ function refuseDuringShutdown(c: Context): void {
 async function listen(
   c: Context,
   subscriptions: Subscriptions,
-  principal: string,
+  engine: CallerEngine,
   body: unknown,
 ): Promise<Response> {
   if (!isJsonContentType(c.req.header('content-type') ?? null)) {
@@ -232,7 +236,7 @@ async function listen(
   if (request instanceof Response) return request;
   let serve;
   try {
-    serve = await subscriptions.open(request, principal);
+    serve = await subscriptions.open(request, engine);
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     // Status 400 as for the SDK's own errors before dispatch (specs: 2026-07-28 streamable-http).

@@ -17,9 +17,10 @@ import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
+import { CallerEngines, type CallerEngine } from './auth/caller-engine.js';
 import { Cancellations } from './sep-1391/index.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
-import { createLegacyContext } from './revision-2025-11-25/context.js';
+import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyStdio } from './revision-2025-11-25/stdio.js';
 import { withoutNesting } from './shared/raw-call.js';
 import { checkedLines } from './lifecycle/stdio-lines.js';
@@ -44,28 +45,30 @@ export async function serveStdioProtocols(
   stack: Promise<void>,
 ): Promise<void> {
   const caller = authentication.callerOfProcess();
-  const { principal } = caller;
+  const callerEngine = new CallerEngines(engine).of(caller);
   const input = checkedLines({
     onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
   // The end of the input aborts the SDK's open requests. They must be answered first, so the input stays open.
   const stdio = new StdioServerTransport(process.stdin.pipe(input, { end: false }));
-  const subscriptions = new Subscriptions(engine, resourceLinks);
+  const subscriptions = new Subscriptions(resourceLinks);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks };
-  const context = createLegacyContext(engine, secret, logger, serving, shutdown);
-  const legacy = new LegacyStdio(context, principal, (message) => stdio.send(message as JSONRPCMessage));
+  const context = createSharedContext(engine, secret, logger, serving, shutdown);
+  const legacy = new LegacyStdio({ ...context, engine: callerEngine }, (message) =>
+    stdio.send(message as JSONRPCMessage),
+  );
   // Request IDs are unique on this connection, and no other process serves it.
-  const connection = { session: randomUUID(), cancellations: new Cancellations(engine, logger, false) };
+  const connection = { session: randomUUID(), cancellations: new Cancellations(logger, false) };
   const transport = withSubscriptions(
     withLegacyClients(stdio, legacy),
-    principal,
+    callerEngine,
     subscriptions,
     connection,
     logger,
   );
-  serveStdio(() => createCurrentServer(engine, principal, serving, secret, shutdown, connection), {
+  serveStdio(() => createCurrentServer(callerEngine, serving, secret, shutdown, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
@@ -138,7 +141,7 @@ function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
  */
 function withSubscriptions(
   inner: Transport,
-  principal: string,
+  engine: CallerEngine,
   subscriptions: Subscriptions,
   { session, cancellations }: Connection,
   logger: Logger,
@@ -148,7 +151,7 @@ function withSubscriptions(
     const cancelled = new AbortController();
     open.set(request.id, cancelled);
     try {
-      const serve = await subscriptions.open(request, principal);
+      const serve = await subscriptions.open(request, engine);
       await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
     } catch (error) {
       if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');
@@ -173,7 +176,7 @@ function withSubscriptions(
         subscription.abort();
         return;
       }
-      void cancellations.take(principal, session, message.params);
+      void cancellations.take(engine, session, message.params);
     }
     outer.onmessage?.(withoutNesting(message), extra);
   };

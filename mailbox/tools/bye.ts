@@ -11,13 +11,13 @@ export const bye = defineMailboxTool({
     agent_name: z.string().optional().describe('The child. Default: you'),
     agent_id: agentId.optional().describe('Always yours'),
   }),
-  async run(engine, { principal, isPerson }, { agent_name, agent_id }) {
+  async run(engine, { isPerson }, { agent_name, agent_id }) {
     if (agent_id === undefined && !isPerson)
       throw missingArgument('agent_id', "yours, or that of the agent's parent");
     const name =
-      agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(principal, agent_id));
+      agent_name ?? (agent_id === undefined ? undefined : engine.mailbox.nameOf(engine.principal, agent_id));
     if (name === undefined) throw missingArgument('agent_name', "the agent's name");
-    await engine.mailbox.bye(principal, name, agent_id);
+    await engine.mailbox.bye(engine.principal, name, agent_id);
     return { bye: name };
   },
 });

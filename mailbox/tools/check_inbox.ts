@@ -23,14 +23,17 @@ export const checkInbox = defineMailboxTool({
       .describe('Wait for messages other than these ids'),
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, { agent_name, seen, timeout_seconds }) {
-    const { principal, shutdown } = caller;
-    if (!seen) return { messages: (await engine.mailbox.peek(principal, agent_name)).map(render) };
-    const timeout = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? defaultSeconds(caller)));
-    const signal = AbortSignal.any([caller.signal, shutdown.signal, timeout]);
-    const waiting = reportWaiting(caller);
+  async run(engine, callContext, { agent_name, seen, timeout_seconds }) {
+    const { shutdown } = callContext;
+    if (!seen) return { messages: (await engine.mailbox.peek(engine.principal, agent_name)).map(render) };
+    const timeout = AbortSignal.timeout(timeoutMsOf(timeout_seconds ?? defaultSeconds(callContext)));
+    const signal = AbortSignal.any([callContext.signal, shutdown.signal, timeout]);
+    const waiting = reportWaiting(callContext);
     try {
-      const unseen = await firstUnseen(engine.mailbox.follow(principal, agent_name, signal), new Set(seen));
+      const unseen = await firstUnseen(
+        engine.mailbox.follow(engine.principal, agent_name, signal),
+        new Set(seen),
+      );
       if (unseen.length) return { messages: unseen.map(render) };
       return { nw: true, ...(shutdown.hasBegun ? { again: 1 } : {}) };
     } finally {

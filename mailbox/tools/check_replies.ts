@@ -15,13 +15,13 @@ export const checkReplies = defineMailboxTool({
     wait: z.enum(['any', 'all']).optional().describe('Wait until one, or every one, has responded'),
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, input) {
+  async run(engine, callContext, input) {
     const { message_id, wait, timeout_seconds } = input;
-    if (wait) continueBy(caller, 'check_replies', input, timeout_seconds ?? defaultSeconds(caller));
+    if (wait) continueBy(callContext, 'check_replies', input, timeout_seconds ?? defaultSeconds(callContext));
     return {
       // The client didn't get the result of the send, which had the ID.
-      ...(caller.isContinued ? { id: message_id } : {}),
-      ...(await repliesTo(engine, caller, message_id, wait, timeout_seconds)),
+      ...(callContext.isContinued ? { id: message_id } : {}),
+      ...(await repliesTo(engine, callContext, message_id, wait, timeout_seconds)),
     };
   },
 });

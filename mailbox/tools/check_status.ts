@@ -13,9 +13,9 @@ export const checkStatus = defineMailboxTool({
     cursor: z.string().optional().describe('next_cursor of the previous page'),
     limit: z.number().optional(),
   }),
-  async run(engine, { principal }, { parent, cursor, limit }) {
+  async run(engine, _context, { parent, cursor, limit }) {
     const page = defined({ parent, cursor, limit });
-    const { agents, offers, nextCursor } = await engine.mailbox.status(principal, page);
+    const { agents, offers, nextCursor } = await engine.mailbox.status(engine.principal, page);
     return {
       agents: agents.map(({ lastSeenAt, deadLetters, ...agent }) => ({
         ...agent,

@@ -15,11 +15,11 @@ export const deadLetters = defineMailboxTool({
     message_id: messageId.optional(),
     agent_id: agentId.optional().describe('Yours; not for list'),
   }),
-  async run(engine, { principal, isPerson }, { action, agent_name, message_id, agent_id }) {
+  async run(engine, { isPerson }, { action, agent_name, message_id, agent_id }) {
     const { mailbox } = engine;
     if (action === 'list') {
       if (agent_name === undefined) throw missingArgument('agent_name', "the agent's name");
-      const letters = await mailbox.deadLetters(principal, agent_name);
+      const letters = await mailbox.deadLetters(engine.principal, agent_name);
       return {
         messages: letters.map(({ deliveries, deadAt, ...message }) => ({
           ...renderMail(message),
@@ -30,7 +30,7 @@ export const deadLetters = defineMailboxTool({
     }
     if (message_id === undefined) throw missingArgument('message_id', 'the id of a dead letter');
     if (agent_id === undefined && !isPerson) throw missingArgument('agent_id', 'yours');
-    await mailbox.settleDeadLetter(principal, {
+    await mailbox.settleDeadLetter(engine.principal, {
       messageId: message_id,
       action,
       ...(agent_id === undefined ? {} : { by: agent_id }),

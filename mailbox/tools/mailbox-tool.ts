@@ -3,11 +3,11 @@
  * a loop that runs for days, and a client that shows structured content too would make them pay twice.
  */
 import type { z } from 'zod';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { MailboxToolName } from '../tool-names.js';
 import { check, toJsonSchema, withDefaults } from '../../operations/schema.js';
-import type { Caller } from '../../mcp-server/shared/caller.js';
+import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import type { BuiltinTool } from '../../mcp-server/plain/builtin-tool.js';
 import { INVALID_ARGUMENTS_ADVICE, renderRefusal } from '../../mcp-server/shared/results.js';
 
@@ -19,7 +19,7 @@ interface Definition<Input extends z.ZodObject> {
   annotations: BuiltinTool['annotations'];
   input: Input;
   /** @returns the result, as JSON */
-  run: (engine: Engine, caller: Caller, input: z.output<Input>) => Promise<object>;
+  run: (engine: CallerEngine, callContext: CallContext, input: z.output<Input>) => Promise<object>;
 }
 
 /** Advice for errors whose message has none. */
@@ -37,12 +37,12 @@ export function defineMailboxTool<Input extends z.ZodObject>({
   return {
     ...listed,
     inputSchema,
-    async call(engine, caller, args) {
+    async call(engine, callContext, args) {
       try {
         const filled = withDefaults(inputSchema, args ?? {});
         const problems = check(inputSchema, filled, 'arguments');
         if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-        const answer = await run(engine, caller, filled as z.output<Input>);
+        const answer = await run(engine, callContext, filled as z.output<Input>);
         return { content: [{ type: 'text', text: JSON.stringify(answer) }] };
       } catch (error) {
         if (error instanceof LonghaulError) return renderRefusal(error, ADVICE);

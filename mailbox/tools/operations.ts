@@ -1,9 +1,9 @@
 /** Operations whose end also ends an agent's wait. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { PlainStatus } from '../../operations/status-names.js';
-import type { Caller } from '../../mcp-server/shared/caller.js';
+import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { isOver, plainStatus } from '../../mcp-server/plain/envelope/status.js';
 import { waitFor } from '../../mcp-server/plain/wait.js';
 
@@ -11,17 +11,13 @@ import { waitFor } from '../../mcp-server/plain/wait.js';
 const WATCH_SECONDS = 24 * 3600;
 
 /** @throws LonghaulError `not_found`, `unavailable` */
-export function readOperations(
-  engine: Engine,
-  { principal }: Caller,
-  tokens: string[] = [],
-): Promise<OperationRecord[]> {
-  return Promise.all([...new Set(tokens)].map((token) => readOperation(engine, principal, token)));
+export function readOperations(engine: CallerEngine, tokens: string[] = []): Promise<OperationRecord[]> {
+  return Promise.all([...new Set(tokens)].map((token) => readOperation(engine, token)));
 }
 
-async function readOperation(engine: Engine, principal: string, token: string): Promise<OperationRecord> {
+async function readOperation(engine: CallerEngine, token: string): Promise<OperationRecord> {
   try {
-    return await engine.read(principal, token);
+    return await engine.read(token);
   } catch (error) {
     if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
     throw new LonghaulError('not_found', `also: there is no operation ${JSON.stringify(token)}`);
@@ -37,12 +33,12 @@ export class OperationsWatch {
   readonly #hasEnded = new AbortController();
   readonly #stopped = new AbortController();
 
-  constructor(engine: Engine, { principal, shutdown }: Caller, records: OperationRecord[]) {
+  constructor(engine: CallerEngine, { shutdown }: CallContext, records: OperationRecord[]) {
     for (const record of records) this.#record(record);
     if (this.hasEnded) return;
     const { signal } = this.#stopped;
     for (const record of records)
-      void waitFor(engine, record, WATCH_SECONDS, { principal, shutdown, signal }).then(
+      void waitFor(engine, record, WATCH_SECONDS, { shutdown, signal }).then(
         ({ record: seen }) => this.#record(seen),
         // An operation that can't be read doesn't end the wait: the agent's next call reports the error.
         () => undefined,

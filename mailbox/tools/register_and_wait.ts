@@ -27,29 +27,29 @@ export const registerAndWait = defineMailboxTool({
     lease_seconds: leaseSeconds.describe('Until a message you have is redelivered. Default: 900'),
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, input) {
+  async run(engine, callContext, input) {
     const { agent_name, agent_type, capabilities, parent, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, caller, input.also);
+    const operations = await readOperations(engine, input.also);
     const id = input.agent_id ?? (await register());
-    const name = engine.mailbox.nameOf(caller.principal, id);
+    const name = engine.mailbox.nameOf(engine.principal, id);
     if (name !== agent_name)
       throw new LonghaulError(
         'invalid_arguments',
         `agent_id: expected an ID of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
       );
-    continueBy(caller, 'register_and_wait', { ...input, agent_id: id }, timeout_seconds);
-    const answer = await waitForWork(engine, caller, {
+    continueBy(callContext, 'register_and_wait', { ...input, agent_id: id }, timeout_seconds);
+    const answer = await waitForWork(engine, callContext, {
       agentId: id,
       operations,
       leaseSeconds: lease_seconds,
       timeoutSeconds: timeout_seconds,
     });
-    const isKnown = input.agent_id !== undefined && !caller.isContinued;
+    const isKnown = input.agent_id !== undefined && !callContext.isContinued;
     return { ...(isKnown ? {} : { agent_id: id }), ...answer };
 
     async function register(): Promise<string> {
       const registration = { name: agent_name, type: agent_type, capabilities, ...defined({ parent }) };
-      return (await engine.mailbox.register(caller.principal, registration)).agentId;
+      return (await engine.mailbox.register(engine.principal, registration)).agentId;
     }
   },
 });

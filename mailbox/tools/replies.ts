@@ -1,8 +1,8 @@
 /** Replies to a message, and waiting for them. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import { defined } from '../../operations/defined.js';
 import type { MessageProgress, MessageState, Reply } from '../types.js';
-import type { Caller } from '../../mcp-server/shared/caller.js';
+import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { LONG_SECONDS, reportWaiting, timeoutMsOf } from './waiting.js';
 
@@ -28,21 +28,21 @@ export type ReplyWait = 'any' | 'all';
 
 /** @throws LonghaulError `not_found`, `unavailable` */
 export async function repliesTo(
-  engine: Engine,
-  caller: Caller,
+  engine: CallerEngine,
+  callContext: CallContext,
   messageId: string,
   wait: ReplyWait | undefined,
   timeoutSeconds: number | undefined,
 ): Promise<RepliesAnswer> {
-  const { principal, shutdown } = caller;
-  if (wait === undefined) return render(await engine.mailbox.replies(principal, messageId), undefined);
-  const waiting = reportWaiting(caller);
+  const { shutdown } = callContext;
+  if (wait === undefined) return render(await engine.mailbox.replies(engine.principal, messageId), undefined);
+  const waiting = reportWaiting(callContext);
   const progress = new UnseenProgress();
   try {
-    const replies = await engine.mailbox.replies(principal, messageId, {
+    const replies = await engine.mailbox.replies(engine.principal, messageId, {
       wait,
-      timeoutMs: timeoutMsOf(timeoutSeconds ?? defaultSeconds(caller)),
-      signal: AbortSignal.any([caller.signal, shutdown.signal]),
+      timeoutMs: timeoutMsOf(timeoutSeconds ?? defaultSeconds(callContext)),
+      signal: AbortSignal.any([callContext.signal, shutdown.signal]),
       onChange: (now) => progress.linesOf(now).forEach(waiting.report),
     });
     const answer = render(replies, wait);
@@ -53,7 +53,7 @@ export async function repliesTo(
 }
 
 /** Default wait for responses, in seconds. */
-export function defaultSeconds({ clientName }: Caller): number {
+export function defaultSeconds({ clientName }: CallContext): number {
   return Math.min(LONG_SECONDS, longestWaitSeconds(clientName));
 }
 

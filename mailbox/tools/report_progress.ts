@@ -13,8 +13,8 @@ export const reportProgress = defineMailboxTool({
     text: z.string(),
     fraction: z.number().optional().describe('0 to 1'),
   }),
-  async run(engine, { principal }, { agent_id, message_id, text, fraction }) {
-    const isRecorded = await engine.mailbox.report(principal, agent_id, message_id, {
+  async run(engine, _context, { agent_id, message_id, text, fraction }) {
+    const isRecorded = await engine.mailbox.report(engine.principal, agent_id, message_id, {
       text,
       ...(fraction === undefined ? {} : { fraction }),
     });

@@ -18,12 +18,12 @@ export const respondAndWait = defineMailboxTool({
     lease_seconds: leaseSeconds,
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, input) {
+  async run(engine, callContext, input) {
     const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, caller, also);
-    await engine.mailbox.respond(caller.principal, agent_id, response_to, response);
-    continueBy(caller, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
-    return waitForWork(engine, caller, {
+    const operations = await readOperations(engine, also);
+    await engine.mailbox.respond(engine.principal, agent_id, response_to, response);
+    continueBy(callContext, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
+    return waitForWork(engine, callContext, {
       agentId: agent_id,
       operations,
       leaseSeconds: lease_seconds,

@@ -42,10 +42,10 @@ export const sendMessage = defineMailboxTool({
     'Sends a message to agents. Returns its id, for check_replies; with wait_for_reply also the responses.',
   annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   input,
-  async run(engine, caller, args) {
+  async run(engine, callContext, args) {
     const { content, mode, context, agent_id, from, reply_to, ttl_seconds, idempotency_key } = args;
     const { max_deliveries, timeout_seconds } = args;
-    const { messageId, recipients, refused } = await engine.mailbox.send(caller.principal, {
+    const { messageId, recipients, refused } = await engine.mailbox.send(engine.principal, {
       to: recipientsOf(args),
       content,
       mode,
@@ -66,8 +66,8 @@ export const sendMessage = defineMailboxTool({
     const wait = args.wait_for_reply === true ? 'all' : args.wait_for_reply;
     if (!wait) return sent;
     const continued = { message_id: messageId, wait };
-    continueBy(caller, 'check_replies', continued, timeout_seconds ?? defaultSeconds(caller));
-    return { ...sent, ...(await repliesTo(engine, caller, messageId, wait, timeout_seconds)) };
+    continueBy(callContext, 'check_replies', continued, timeout_seconds ?? defaultSeconds(callContext));
+    return { ...sent, ...(await repliesTo(engine, callContext, messageId, wait, timeout_seconds)) };
   },
 });
 

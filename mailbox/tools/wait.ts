@@ -16,11 +16,11 @@ export const wait = defineMailboxTool({
     lease_seconds: leaseSeconds,
     timeout_seconds: timeoutSeconds,
   }),
-  async run(engine, caller, input) {
+  async run(engine, callContext, input) {
     const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine, caller, also);
-    continueBy(caller, 'wait', input, timeout_seconds);
-    return waitForWork(engine, caller, {
+    const operations = await readOperations(engine, also);
+    continueBy(callContext, 'wait', input, timeout_seconds);
+    return waitForWork(engine, callContext, {
       agentId: agent_id,
       ack,
       operations,

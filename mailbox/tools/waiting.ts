@@ -1,10 +1,10 @@
 /** Waiting for work within a call. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
 import { defined } from '../../operations/defined.js';
 import type { OperationRecord } from '../../operations/record.js';
-import type { Caller } from '../../mcp-server/shared/caller.js';
+import type { CallContext } from '../../mcp-server/shared/call-context.js';
 import { onHeartbeat } from '../../mcp-server/lifecycle/heartbeat.js';
 import { longestWaitSeconds } from '../../mcp-server/shared/known-clients.js';
 import { OperationsWatch } from './operations.js';
@@ -37,21 +37,25 @@ export interface WaitRequest {
  * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
 export async function waitForWork(
-  engine: Engine,
-  caller: Caller,
+  engine: CallerEngine,
+  callContext: CallContext,
   { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
 ): Promise<WaitResult> {
-  const { principal, shutdown } = caller;
-  const watch = new OperationsWatch(engine, caller, operations);
-  const waiting = reportWaiting(caller);
+  const { shutdown } = callContext;
+  const watch = new OperationsWatch(engine, callContext, operations);
+  const waiting = reportWaiting(callContext);
   try {
-    const received = await engine.mailbox.receive(principal, agentId, {
+    const received = await engine.mailbox.receive(engine.principal, agentId, {
       // An operation that has ended already must not suppress messages.
-      timeoutMs: watch.hasEnded ? 0 : timeoutOf(caller, timeoutSeconds),
-      signal: AbortSignal.any([caller.signal, shutdown.signal, ...(watch.hasEnded ? [] : [watch.signal])]),
+      timeoutMs: watch.hasEnded ? 0 : timeoutOf(callContext, timeoutSeconds),
+      signal: AbortSignal.any([
+        callContext.signal,
+        shutdown.signal,
+        ...(watch.hasEnded ? [] : [watch.signal]),
+      ]),
       ...defined({ ack, leaseSeconds }),
     });
-    return resultOf(engine, caller, agentId, received, watch);
+    return resultOf(engine, callContext, agentId, received, watch);
   } finally {
     waiting.end();
     watch.stop();
@@ -59,8 +63,8 @@ export async function waitForWork(
 }
 
 function resultOf(
-  engine: Engine,
-  { principal, signal, shutdown }: Caller,
+  engine: CallerEngine,
+  { signal, shutdown }: CallContext,
   agentId: string,
   received: ReceiveResult,
   { hasEnded, ended }: OperationsWatch,
@@ -69,7 +73,7 @@ function resultOf(
     case 'message':
       // The client disconnected meanwhile: the message, which its next wait receives, must not count as delivered.
       if (signal.aborted)
-        void engine.mailbox.release(principal, agentId, received.message).catch(() => undefined);
+        void engine.mailbox.release(engine.principal, agentId, received.message).catch(() => undefined);
       return { ...renderMessage(received), ...(hasEnded ? { ops: ended } : {}) };
     case 'gone':
       return { gone: true };
@@ -83,7 +87,7 @@ function resultOf(
 
 /** Lets another process continue the wait of a call, by this call. */
 export function continueBy(
-  { onContinuation }: Caller,
+  { onContinuation }: CallContext,
   tool: MailboxToolName,
   args: Record<string, unknown>,
   timeoutSeconds: number = LONG_SECONDS,
@@ -99,7 +103,7 @@ export interface WaitProgress {
 }
 
 /** Sends progress with each heartbeat, if the caller accepts it. */
-export function reportWaiting({ onProgress }: Caller): WaitProgress {
+export function reportWaiting({ onProgress }: CallContext): WaitProgress {
   if (!onProgress) return { report: () => undefined, end: () => undefined };
   const startedMs = Date.now();
   let latest = 0;
@@ -117,7 +121,7 @@ export function reportWaiting({ onProgress }: Caller): WaitProgress {
 
 /** Duration of a wait: as requested, else longer the longer no message came, up to the client's limit. */
 function timeoutOf(
-  { clientName }: Caller,
+  { clientName }: CallContext,
   seconds: number | undefined,
 ): number | ((quietMs: number) => number) {
   if (seconds !== undefined) return timeoutMsOf(seconds);

@@ -31,7 +31,7 @@ const content = { '*/*': { schema: z.string().openapi({ format: 'binary' }) } };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
 
 export function registerArtifacts(context: JobsContext): void {
-  const { app, engine, principalOf, rates } = context;
+  const { app, engineOf, rates } = context;
   const limit = rates.limit('status');
   const middleware = [limit];
   app.openapi(
@@ -51,11 +51,11 @@ export function registerArtifacts(context: JobsContext): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const principal = principalOf(c);
-      const record = assertNotExpired(await engine.readLive(principal, id));
+      const engine = engineOf(c);
+      const record = assertNotExpired(await engine.readLive(id));
       const links = [...linksIn(record.result), ...artifactLinks(record, record.children ?? [])];
       const addresses = new Set(links.map(({ uri }) => uri));
-      const others = (await engine.artifacts(principal, id))
+      const others = (await engine.artifacts(id))
         .map(({ name, bytes }) => resourceLink(artifactUri(id, name), name, bytes))
         .filter(({ uri }) => !addresses.has(uri));
       const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => {
@@ -99,15 +99,15 @@ export function registerArtifacts(context: JobsContext): void {
 }
 
 async function sendArtifact(
-  { engine, principalOf }: JobsContext,
+  { engineOf }: JobsContext,
   c: Context,
   id: string,
   name: string,
 ): Promise<Response> {
   assertJobId(id);
-  const principal = principalOf(c);
-  assertNotExpired(await engine.read(principal, id));
-  const file = await engine.artifact(principal, id, name).catch((error: unknown) => {
+  const engine = engineOf(c);
+  assertNotExpired(await engine.read(id));
+  const file = await engine.artifact(id, name).catch((error: unknown) => {
     throw asProblem(error, 'not_found', 'resource-not-found');
   });
   return sendBytes(c, {

@@ -58,15 +58,15 @@ export function registerCancel(context: JobsContext): void {
 }
 
 async function cancel(
-  { engine, principalOf }: JobsContext,
+  { engineOf }: JobsContext,
   c: Context,
   id: string,
   why: string | undefined,
 ): Promise<Response> {
-  const principal = principalOf(c);
-  const before = assertNotExpired(await engine.read(principal, id));
-  const isOpen = !isTerminal(before.status) && (await engine.cancel(principal, id, why));
-  const record = isOpen || !isTerminal(before.status) ? await engine.read(principal, id) : before;
+  const engine = engineOf(c);
+  const before = assertNotExpired(await engine.read(id));
+  const isOpen = !isTerminal(before.status) && (await engine.cancel(id, why));
+  const record = isOpen || !isTerminal(before.status) ? await engine.read(id) : before;
   if (isTerminal(record.status) && record.status !== 'canceled') throw hasEnded(record);
   return c.json(renderJob(record), record.status === 'canceled' ? 200 : 202, {
     Location: jobPath(id),

@@ -5,21 +5,23 @@ import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
 import type { Rates } from './rates.js';
 import { retryAfterSeconds } from './render.js';
 import { header } from './schemas.js';
 
 export interface JobsOptions {
+  /** For what belongs to no caller. */
   engine: Engine;
+  /** The engine for the caller of an authenticated request. */
+  engineOf: (c: Context) => CallerEngine;
   settings: Settings;
   /** The key that all servers of a home share. */
   secret: Buffer;
   logger: Logger;
   /** Authenticates a request, or refuses it. */
   authenticate: MiddlewareHandler;
-  /** The principal of an authenticated request. */
-  principalOf: (c: Context) => string;
   /** The shutdown of the process. */
   shutdown: Shutdown;
   /** Scopes under which an MCP session's operations are listed, plain ones first; undefined for an unknown session ID. */

@@ -5,7 +5,7 @@ import { BODY_PROBLEMS, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 export function registerDelete(context: JobsContext): void {
-  const { engine, principalOf } = context;
+  const { engineOf } = context;
   registerCustomMethod(context, {
     verb: 'delete',
     config: {
@@ -21,7 +21,7 @@ export function registerDelete(context: JobsContext): void {
     },
     body: z.strictObject({}),
     async handle(c, id) {
-      await engine.delete(principalOf(c), id);
+      await engineOf(c).delete(id);
       return c.body(null, 204, { 'Cache-Control': 'no-store' });
     },
   });

@@ -69,15 +69,15 @@ export function registerEvents(context: JobsContext): void {
   context.app.openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     assertJobId(id);
-    const principal = context.principalOf(c);
-    const record = assertNotExpired(await context.engine.read(principal, id));
+    const engine = context.engineOf(c);
+    const record = assertNotExpired(await engine.read(id));
     // IDs of another job or caller don't open.
-    const ids = sealOf<EventPosition>(context.secret, `job events ${principal} ${id}`);
+    const ids = sealOf<EventPosition>(context.secret, `job events ${engine.principal} ${id}`);
     const from = positionOf(ids, c.req.header('last-event-id'));
     if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
     const over = new AbortController();
     const signal = AbortSignal.any([signalOf(context, c), over.signal]);
-    const events = context.engine.events(principal, id, { signal, ...(from ? { from } : {}) });
+    const events = engine.events(id, { signal, ...(from ? { from } : {}) });
     c.header('Content-Type', 'text/event-stream');
     c.header('Cache-Control', 'no-cache');
     c.header('X-Accel-Buffering', 'no');

@@ -54,7 +54,7 @@ export function sessionOf(context: JobsContext, c: Context): string | undefined 
   }
   const mcp = c.req.header('mcp-session-id');
   if (mcp === undefined) return undefined;
-  const [session] = context.mcpSessionOf(mcp, context.principalOf(c)) ?? [];
+  const [session] = context.mcpSessionOf(mcp, context.engineOf(c).principal) ?? [];
   if (session === undefined)
     throw new Problem(
       'invalid-session',

@@ -74,7 +74,7 @@ export interface JobsApp {
 }
 
 export function createJobsApp(options: JobsOptions): JobsApp {
-  const { engine, settings, logger, authenticate, principalOf, shutdown } = options;
+  const { engine, settings, logger, authenticate, engineOf, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw invalidRequest(result.target, result.error.issues);
@@ -84,7 +84,7 @@ export function createJobsApp(options: JobsOptions): JobsApp {
   const context: JobsContext = {
     ...options,
     app,
-    rates: new Rates(limits, principalOf),
+    rates: new Rates(limits, (c) => engineOf(c).principal),
   };
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])

@@ -33,7 +33,7 @@ const answered = z
   })
   .openapi('Answered');
 
-export function registerInput({ app, engine, principalOf }: JobsContext): void {
+export function registerInput({ app, engineOf }: JobsContext): void {
   const route = createRoute({
     method: 'post',
     path: '/v1/jobs/{id}/input',
@@ -62,13 +62,13 @@ export function registerInput({ app, engine, principalOf }: JobsContext): void {
         'invalid-request',
         `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
       );
-    const principal = principalOf(c);
-    const before = assertNotExpired(await engine.read(principal, id));
+    const engine = engineOf(c);
+    const before = assertNotExpired(await engine.read(id));
     const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
-    const state = await engine.answer(principal, id, key, answer).catch((error: unknown) => {
+    const state = await engine.answer(id, key, answer).catch((error: unknown) => {
       throw asAnswerProblem(error, before.inputRequests[key]?.schema);
     });
-    const record = await engine.read(principal, id);
+    const record = await engine.read(id);
     return c.json({ key, action, state, job: renderJob(record) }, state === 'accepted' ? 200 : 202, {
       'Cache-Control': 'no-store',
       ...jobHeaders(record),

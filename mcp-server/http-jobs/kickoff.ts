@@ -79,13 +79,13 @@ async function kickOff(
   given: Record<string, unknown>,
   keepAliveSeconds: number | undefined,
 ): Promise<Response> {
-  const { engine } = context;
+  const engine = context.engineOf(c);
   const tool = engine.tool(toolName);
   const preferences = preferencesOf(c);
   const { args, idempotencyKey: argument } = takeIdempotencyKey(given);
   const idempotencyKey = agreedKey(argument, 'the header Idempotency-Key', idempotencyKeyOf(c));
   const session = sessionOf(context, c);
-  const started = await engine.start(context.principalOf(c), tool, args, {
+  const started = await engine.start(tool, args, {
     keepAliveSeconds: Math.max(MIN_KEEP_ALIVE_SECONDS, keepAliveSeconds ?? tool.keepAliveSeconds),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),
@@ -163,7 +163,7 @@ async function waitForEnd(
   if (isTerminal(started.status)) return started;
   return withBudget(seconds, signalOf(context, c), async (signal) => {
     let record = started;
-    for await (record of context.engine.watch(context.principalOf(c), started.token, { signal }))
+    for await (record of context.engineOf(c).watch(started.token, { signal }))
       if (isTerminal(record.status) || record.status === 'input_required') break;
     return record;
   });

@@ -65,7 +65,7 @@ const query = z.strictObject({
 });
 
 export function registerList(context: JobsContext): void {
-  const { app, engine, principalOf, rates } = context;
+  const { app, engineOf, rates } = context;
   const route = createRoute({
     method: 'get',
     path: '/v1/jobs',
@@ -92,20 +92,20 @@ export function registerList(context: JobsContext): void {
   app.openapi(route, async (c) => {
     const { status, tool, user, session, idempotency_key, created_after, limit, cursor } =
       c.req.valid('query');
-    const principal = principalOf(c);
-    if (user !== undefined && user !== principal) return c.json({ jobs: [] }, 200);
+    const engine = engineOf(c);
+    if (user !== undefined && user !== engine.principal) return c.json({ jobs: [] }, 200);
     const filter: ListFilter = {
       limit: limit ?? DEFAULT_LIMIT,
       ...defined({
         tool,
         status: status && LISTED[status],
-        session: session === undefined ? undefined : sessionsOf(context, session, principal),
+        session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
         idempotencyKey: idempotency_key,
         createdAfter: created_after === undefined ? undefined : new Date(created_after),
         cursor,
       }),
     };
-    const page = await engine.list(principal, filter).catch((error: unknown) => {
+    const page = await engine.list(filter).catch((error: unknown) => {
       throw listProblem(error);
     });
     const jobs = await summariesOf(context, c, page);
@@ -157,14 +157,14 @@ async function summariesOf(
 }
 
 async function summaryOf(
-  { engine, principalOf }: JobsContext,
+  { engineOf }: JobsContext,
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
   // It may have been purged since it was listed.
   const now = isTerminal(listed.status)
     ? listed
-    : await engine.read(principalOf(c), listed.token).catch(undefinedIf('not_found'));
+    : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
   return now && now.status !== 'expired' ? rendered(now) : undefined;
 }
 

@@ -94,20 +94,20 @@ export function registerLogs(context: JobsContext): void {
 }
 
 async function sendLog(
-  { engine, principalOf }: JobsContext,
+  { engineOf }: JobsContext,
   c: Context,
   id: string,
   reference: string,
   { from, ...rest }: z.output<typeof query>,
 ): Promise<Response> {
   assertJobId(id);
-  const principal = principalOf(c);
-  const record = assertNotExpired(await engine.read(principal, id));
+  const engine = engineOf(c);
+  const record = assertNotExpired(await engine.read(id));
   const wanted = { ...rest, step: reference, fromLine: from };
   try {
     if (/\btext\/plain\b/.test(c.req.header('accept') ?? ''))
-      return sendText(c, id, await engine.logText(principal, id, wanted));
-    const page = await engine.logs(principal, id, wanted);
+      return sendText(c, id, await engine.logText(id, wanted));
+    const page = await engine.logs(id, wanted);
     return c.json(pageOf(page, record), 200, {
       'Cache-Control': 'no-cache',
       Vary: 'Accept',

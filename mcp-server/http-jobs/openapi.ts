@@ -74,7 +74,7 @@ export function registerOpenApi(context: JobsContext): void {
       openapi: '3.1.0',
       info: { title: 'Longhaul jobs', version: VERSION },
     });
-    const document = withTools(base, context, context.engine.tools.values());
+    const document = withTools(base, context, context.engineOf(c).tools.values());
     return c.json({ ...document, ...(await about(context)) }, 200, { 'Cache-Control': 'no-cache' });
   });
 }

@@ -37,7 +37,7 @@ const RESPONSES = responses(
 );
 
 export function registerResult(context: JobsContext): void {
-  const { app, engine, principalOf, rates } = context;
+  const { app, engineOf, rates } = context;
   const shared = {
     method: 'get' as const,
     tags: ['Results'],
@@ -57,7 +57,7 @@ export function registerResult(context: JobsContext): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertNotExpired(await engine.read(principalOf(c), id));
+      const record = assertNotExpired(await engineOf(c).read(id));
       if (record.status !== 'completed')
         throw new Problem(
           'wrong-state',
@@ -77,7 +77,7 @@ export function registerResult(context: JobsContext): void {
     async (c) => {
       const { id } = c.req.valid('param');
       assertJobId(id);
-      const record = assertNotExpired(await engine.readLive(principalOf(c), id));
+      const record = assertNotExpired(await engineOf(c).readLive(id));
       if (record.partial === undefined)
         throw new Problem('resource-not-found', 'the job has no partial result yet');
       return sendJson(c, record, 'partial', record.partial);

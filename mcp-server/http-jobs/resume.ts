@@ -9,7 +9,7 @@ import { BODY_PROBLEMS, MIN_KEEP_ALIVE_SECONDS, responses } from './schemas.js';
 import { registerCustomMethod } from './custom-method.js';
 
 export function registerResume(context: JobsContext): void {
-  const { engine, principalOf, rates, shutdown } = context;
+  const { engineOf, rates, shutdown } = context;
   registerCustomMethod(context, {
     verb: 'resume',
     config: {
@@ -47,9 +47,11 @@ export function registerResume(context: JobsContext): void {
         leastKeepAliveSeconds: MIN_KEEP_ALIVE_SECONDS,
         signal: AbortSignal.any([c.req.raw.signal, shutdown.signal]),
       };
-      const record = await engine.resume(principalOf(c), id, options).catch((error: unknown) => {
-        throw asProblem(error, 'conflict', 'wrong-state');
-      });
+      const record = await engineOf(c)
+        .resume(id, options)
+        .catch((error: unknown) => {
+          throw asProblem(error, 'conflict', 'wrong-state');
+        });
       return kickoffResponse(c, record, { replayed: record.runId !== '' });
     },
   });

@@ -52,7 +52,7 @@ export function registerStatus(context: JobsContext): void {
     const known = c.req.header('if-none-match');
     assertJobId(id);
     const record = wait > 0 ? await waitForChange(context, c, id, wait, known) : undefined;
-    return jobResponse(context, c, record ?? (await context.engine.read(context.principalOf(c), id)), known);
+    return jobResponse(context, c, record ?? (await context.engineOf(c).read(id)), known);
   });
 }
 
@@ -91,7 +91,7 @@ async function waitForChange(
 ): Promise<OperationRecord | undefined> {
   return withBudget(waitSeconds, signalOf(context, c), async (signal) => {
     let record: OperationRecord | undefined;
-    const states = context.engine.watch(context.principalOf(c), id, {
+    const states = context.engineOf(c).watch(id, {
       signal,
       progress: known !== undefined,
     });

@@ -28,7 +28,7 @@ const step = z
   .openapi('Step');
 
 export function registerSteps(context: JobsContext): void {
-  const { app, engine, principalOf, rates } = context;
+  const { app, engineOf, rates } = context;
   app.openapi(
     createRoute({
       method: 'get',
@@ -61,10 +61,9 @@ export function registerSteps(context: JobsContext): void {
       const { id } = c.req.valid('param');
       assertJobId(id);
       const { page } = c.req.valid('query');
-      const principal = principalOf(c);
-      const record = assertNotExpired(await engine.readLive(principal, id));
-      const children =
-        page === undefined ? record.children : (await engine.readPage(principal, id, page)).children;
+      const engine = engineOf(c);
+      const record = assertNotExpired(await engine.readLive(id));
+      const children = page === undefined ? record.children : (await engine.readPage(id, page)).children;
       const isLive = (record.live || record.closedAt !== undefined) && !record.areChildrenLarge;
       const logs = {
         log_url: logPath(record.token, OPERATION_LOG),

@@ -46,7 +46,7 @@ const definitions = z
   .openapi('ToolDefinitions');
 
 export function registerTools(context: JobsContext): void {
-  const { app, engine, rates } = context;
+  const { app, engineOf, rates } = context;
   const limit = rates.limit('status');
   const list = createRoute({
     method: 'get',
@@ -71,7 +71,7 @@ export function registerTools(context: JobsContext): void {
   });
   app.openapi(list, (c) => {
     const { format } = c.req.valid('query');
-    const tools = engine.tools.values();
+    const tools = engineOf(c).tools.values();
     return format === undefined
       ? c.json({ tools: tools.map(summaryOf) }, 200)
       : c.json(toolDefinitions(tools, format) as z.output<typeof definitions>, 200);
@@ -101,7 +101,7 @@ export function registerTools(context: JobsContext): void {
     ),
   });
   app.openapi(one, (c) => {
-    const found = engine.tool(c.req.valid('param').tool);
+    const found = engineOf(c).tool(c.req.valid('param').tool);
     const documentation = documentationOf(found, context.settings);
     if (/\btext\/markdown\b/.test(c.req.header('accept') ?? ''))
       return c.body(`${documentationText(documentation)}\n`, 200, {

@@ -1,11 +1,11 @@
 /** Longhaul's own tools: short, listed after the project's, and the same in every protocol. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { schemaSections } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Tool } from '../../operations/tool.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import { looseSchema, shallowSchema } from '../shared/listed-schema.js';
 
 export interface BuiltinTool {
@@ -21,8 +21,8 @@ export interface BuiltinTool {
    * @throws LonghaulError, which the protocol renders like any refused call
    */
   call(
-    engine: Engine,
-    caller: Caller,
+    engine: CallerEngine,
+    callContext: CallContext,
     args: unknown,
   ): Promise<CallToolResult | { question: OperationRecord }>;
 }

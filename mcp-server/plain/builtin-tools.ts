@@ -1,5 +1,5 @@
 /** Longhaul's own tools, by name: the operation_* tools and, if enabled, the mailbox's. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { mailboxTools } from '../../mailbox/tools/index.js';
 import { toolDocumentation, type DocumentTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
@@ -8,7 +8,7 @@ import { builtinToolDocumentation, type BuiltinTool } from './builtin-tool.js';
 
 const WITH_MAILBOX: ReadonlyMap<string, BuiltinTool> = new Map([...operationTools, ...mailboxTools]);
 
-export function builtinTools({ tools }: Pick<Engine, 'tools'>): ReadonlyMap<string, BuiltinTool> {
+export function builtinTools({ tools }: Pick<CallerEngine, 'tools'>): ReadonlyMap<string, BuiltinTool> {
   return tools.hasMailbox ? WITH_MAILBOX : operationTools;
 }
 
@@ -19,7 +19,7 @@ export function builtinTools({ tools }: Pick<Engine, 'tools'>): ReadonlyMap<stri
  * @throws LonghaulError `unknown_tool`
  */
 export function documentationOf(
-  engine: Engine,
+  engine: CallerEngine,
   name: string,
   document: DocumentTool,
   cancelledBy: RequestCancellation,

@@ -1,10 +1,10 @@
 /** Plain calls of long tools: start the operation, and wait if `wait` is true. Other callers poll with the operation_* tools. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import { SERVER_STOPPING } from '../lifecycle/shutdown.js';
 import { renderEnvelope } from './envelope/index.js';
 import { takeIdempotencyKey } from '../shared/idempotency-key.js';
@@ -28,14 +28,16 @@ export interface StartedCall {
  * @param given arguments of the tool, together with the call's own: `wait`, `timeout`, `idempotency_key`
  */
 export function callPlainTool(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   given: Record<string, unknown>,
-  caller: Caller,
+  callContext: CallContext,
 ): Promise<PlainOutcome> {
   return withErrorResult(async () => {
-    const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, caller);
-    return wait ? waitAndRender(engine, tool, record, timeoutSeconds, caller) : renderStarted(record, tool);
+    const { record, wait, timeoutSeconds } = await startCall(engine, tool, given, callContext);
+    return wait
+      ? waitAndRender(engine, tool, record, timeoutSeconds, callContext)
+      : renderStarted(record, tool);
   });
 }
 
@@ -45,14 +47,14 @@ export function callPlainTool(
  * @throws LonghaulError as {@link Engine.start}; `invalid_arguments` for wrong options of the call
  */
 export async function startCall(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   given: Record<string, unknown>,
-  { principal, session }: Caller,
+  { session }: CallContext,
 ): Promise<StartedCall> {
   const { options, args } = optionsOf(tool, given);
   const { idempotencyKey, ...waiting } = options;
-  const record = await engine.start(principal, tool, args, {
+  const record = await engine.start(tool, args, {
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     ...(session === undefined ? {} : { session }),
   });
@@ -66,15 +68,15 @@ export function renderStarted(record: OperationRecord, tool: Tool): CallToolResu
 
 /** Resumes the wait of a call that a question or a broken stream has ended; starts nothing. */
 export function resumeWait(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   token: string,
   timeoutSeconds: number,
-  caller: Caller,
+  callContext: CallContext,
 ): Promise<PlainOutcome> {
   return withErrorResult(async () => {
-    const record = await engine.read(caller.principal, token);
-    return waitAndRender(engine, tool, record, timeoutSeconds, caller);
+    const record = await engine.read(token);
+    return waitAndRender(engine, tool, record, timeoutSeconds, callContext);
   });
 }
 
@@ -87,14 +89,15 @@ export function optionsOf(tool: Tool, given: Record<string, unknown>): ReturnTyp
 
 /** Waits for an operation and renders its state at the end of the wait. */
 export async function waitAndRender(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   record: OperationRecord,
   timeoutSeconds: number,
-  caller: Caller,
+  callContext: CallContext,
 ): Promise<PlainOutcome> {
-  const waited = await waitFor(engine, record, timeoutSeconds, caller);
-  if (waited.reason === 'question' && caller.questions?.kind === 'result') return { question: waited.record };
+  const waited = await waitFor(engine, record, timeoutSeconds, callContext);
+  if (waited.reason === 'question' && callContext.questions?.kind === 'result')
+    return { question: waited.record };
   if (tool.taskSupport === 'forbidden') return renderShort(waited, tool);
   // A wait that runs out isn't an error: nothing has failed, and `error_kind` gives programs the reason.
   return renderEnvelope(waited.record, { tool, isOutcome: true, reason: waited.reason });

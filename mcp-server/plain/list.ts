@@ -1,5 +1,5 @@
 /** tools/list for clients without tasks: long tools under the plain contract. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import {
   exampleInputJson,
   exampleResultJson,
@@ -14,7 +14,7 @@ import type { RequestCancellation } from '../shared/serving.js';
 import { plainInputSchema } from './schemas.js';
 
 /** The project's tools, without Longhaul's own. */
-export function plainTools(engine: Engine): ListedTool[] {
+export function plainTools(engine: CallerEngine): ListedTool[] {
   return engine.tools.values().map((tool) =>
     tool.taskSupport === 'forbidden'
       ? shortTool(tool)

@@ -1,9 +1,9 @@
 /** Waiting for an operation within a call. The end of a wait doesn't affect the operation. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { withBudget } from '../shared/budget.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import { isOver, plainStatus } from './envelope/status.js';
 
 /** Longest wait that a caller may request, in seconds: a day. */
@@ -32,12 +32,12 @@ export interface WaitResult {
  * @param started the operation as it was read before
  */
 export async function waitFor(
-  engine: Engine,
+  engine: CallerEngine,
   started: OperationRecord,
   timeoutSeconds: number,
-  caller: Caller,
+  callContext: CallContext,
 ): Promise<WaitResult> {
-  const { onProgress, principal, shutdown } = caller;
+  const { onProgress, shutdown } = callContext;
   const waitEnded = () => ({
     record,
     reason: shutdown.hasBegun ? ('stopping' as const) : ('budget' as const),
@@ -45,22 +45,22 @@ export async function waitFor(
   let record = started;
   const unanswered = new UnansweredTimer();
   const ended = async (signal: AbortSignal): Promise<WaitResult['reason']> => {
-    for await (const { hasProgressed, ...read } of engine.watch(principal, started.token, {
+    for await (const { hasProgressed, ...read } of engine.watch(started.token, {
       signal: AbortSignal.any([signal, unanswered.signal]),
       progress: onProgress !== undefined,
     })) {
       record = read;
       if (hasProgressed) await onProgress?.(record.progress!);
       if (isOver(plainStatus(record))) return 'over';
-      const isOpen = hasOpenQuestion(record, caller);
-      if (isOpen && caller.questions?.kind !== 'stream') return 'question';
+      const isOpen = hasOpenQuestion(record, callContext);
+      if (isOpen && callContext.questions?.kind !== 'stream') return 'question';
       unanswered.update(isOpen ? Object.keys(record.inputRequests) : []);
-      if (isOpen && caller.questions?.kind === 'stream') await caller.questions.show(record);
+      if (isOpen && callContext.questions?.kind === 'stream') await callContext.questions.show(record);
     }
     return unanswered.signal.aborted && !signal.aborted ? 'question' : 'budget';
   };
   try {
-    const ends = AbortSignal.any([caller.signal, shutdown.signal]);
+    const ends = AbortSignal.any([callContext.signal, shutdown.signal]);
     const reason = await withBudget(timeoutSeconds, ends, ended);
     return reason === 'budget' ? waitEnded() : { record, reason };
   } catch (error) {
@@ -97,7 +97,7 @@ class UnansweredTimer {
 }
 
 /** Whether a question is open that wasn't already answered in this call. */
-function hasOpenQuestion(record: OperationRecord, { questions }: Caller): boolean {
+function hasOpenQuestion(record: OperationRecord, { questions }: CallContext): boolean {
   if (plainStatus(record) !== 'input_required') return false;
   const answered = questions?.kind === 'result' ? questions.answered : undefined;
   return Object.keys(record.inputRequests).some((key) => !answered?.has(key));

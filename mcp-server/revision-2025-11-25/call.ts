@@ -14,7 +14,7 @@ import { listedNames } from './list.js';
 import { callLongTool, callBuiltinTool } from './plain-waits.js';
 import { jobScope, operationScope, taskScope, type Session } from './session.js';
 import type { CallStream } from './waits.js';
-import { withCaller } from './with-caller.js';
+import { withCallContext } from './with-call-context.js';
 
 const callParams = z.looseObject({
   name: z.string(),
@@ -38,7 +38,6 @@ export async function callTool(
 ): Promise<object> {
   const parsed = parseParams(callParams, params);
   const { name, task, operation } = parsed;
-  const { principal } = session;
   const { requestId, progressToken } = stream.position;
   const own = builtinTools(context.engine).get(name);
   const tool = own ? undefined : context.engine.tool(name, () => listedNames(context.engine, session));
@@ -47,7 +46,7 @@ export async function callTool(
   if (tool && protocol === 'operation') {
     const field = parseOperationField(operation);
     const listed = operationScope(session);
-    const caller = { principal, session: listed, requestId, ...defined({ progressToken }) };
+    const caller = { session: listed, requestId, ...defined({ progressToken }) };
     return context.cancellations.track(listed, requestId, (started) =>
       startOperation(context.engine, tool, args, field, caller, (token) => {
         started(token);
@@ -58,13 +57,13 @@ export async function callTool(
   }
   if (tool && protocol === 'two-stage') {
     const listed = jobScope(session);
-    const caller = { principal, session: listed, ...defined({ progressToken }) };
+    const caller = { session: listed, ...defined({ progressToken }) };
     const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
     return startJob(context.engine, tool, args, options, caller, (jobId) =>
       context.notifier.onStarted(listed, jobId),
     );
   }
-  return withCaller(context, session, stream, async (caller) => {
+  return withCallContext(context, session, stream, async (caller) => {
     if (tool && protocol === 'task') {
       const tasks = taskScope(session);
       const owner = { ...caller, session: tasks };

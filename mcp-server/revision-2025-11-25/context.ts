@@ -1,5 +1,6 @@
 /** Context shared by the code of this revision; one per process. */
 import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import type { Logger } from '../../platform/log.js';
 import { sealOf, type Seal } from '../../platform/seal.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
@@ -28,8 +29,13 @@ export interface AskedQuestion {
   isOperation?: true;
 }
 
-export interface LegacyContext {
-  engine: Engine;
+/** Context of one caller. */
+export interface LegacyContext extends SharedContext {
+  engine: CallerEngine;
+}
+
+/** Context of a process. */
+export interface SharedContext {
   logger: Logger;
   sessions: Seal<Session>;
   /** Seals the IDs of elicitation requests. */
@@ -50,15 +56,14 @@ export interface LegacyContext {
 }
 
 /** @param secret the key that all servers of a home share */
-export function createLegacyContext(
+export function createSharedContext(
   engine: Engine,
   secret: Buffer,
   logger: Logger,
   serving: Serving,
   shutdown: Shutdown,
-): LegacyContext {
+): SharedContext {
   return {
-    engine,
     logger,
     sessions: sealOf<Session>(secret, 'session'),
     questions: sealOf<AskedQuestion>(secret, 'question'),
@@ -67,7 +72,7 @@ export function createLegacyContext(
     shownQuestions: new Set(),
     questionBackoffs: new Map(),
     notifier: new SessionNotifier(engine, logger),
-    cancellations: new Cancellations(engine, logger),
+    cancellations: new Cancellations(logger),
     serving,
     shutdown,
   };

@@ -11,7 +11,8 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { experimentalCapabilitiesOf } from '../shared/experimental-capabilities.js';
-import type { LegacyContext } from './context.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
+import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange } from './exchange.js';
 import { prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
@@ -38,8 +39,8 @@ export class LegacyHttp {
   readonly #exchanges = new Map<string, Set<Exchange>>();
   readonly #streams: OpenStreams;
 
-  constructor(private readonly context: LegacyContext) {
-    this.#streams = new OpenStreams(context);
+  constructor(private readonly shared: SharedContext) {
+    this.#streams = new OpenStreams();
   }
 
   /**
@@ -47,33 +48,34 @@ export class LegacyHttp {
    *
    * @param body the parsed JSON; undefined if it isn't JSON
    */
-  async post(c: Context, principal: string, body: unknown): Promise<Response> {
+  async post(c: Context, engine: CallerEngine, body: unknown): Promise<Response> {
     try {
-      return await this.#post(c, principal, body);
+      return await this.#post(c, { ...this.shared, engine }, body);
     } catch (error) {
       return render(error);
     }
   }
 
   /** Answers a GET: the session's own stream, or with Last-Event-ID a resumed one. */
-  async get(c: Context, principal: string): Promise<Response> {
+  async get(c: Context, engine: CallerEngine): Promise<Response> {
+    const context = { ...this.shared, engine };
     try {
-      const session = await this.#sessionOf(c, principal);
+      const session = await this.#sessionOf(c, context);
       assertVersion(c);
       if (!c.req.header('accept')?.includes('text/event-stream'))
         throw new Refusal(406, BAD_REQUEST, 'Not Acceptable: Client must accept text/event-stream');
       const lastEventId = c.req.header('last-event-id');
-      if (lastEventId === undefined) return this.#streams.listen(c, session);
-      const own = this.context.sessionEvents.open(lastEventId);
-      if (own?.session === session.nonce) return this.#streams.listen(c, session, own);
-      const position = this.context.events.open(lastEventId);
+      if (lastEventId === undefined) return this.#streams.listen(c, context, session);
+      const own = context.sessionEvents.open(lastEventId);
+      if (own?.session === session.nonce) return this.#streams.listen(c, context, session, own);
+      const position = context.events.open(lastEventId);
       if (position?.session !== session.nonce)
         throw new Refusal(400, BAD_REQUEST, 'Bad Request: Last-Event-ID does not belong to this session');
       // 405 for no stream (specs: 2025-11-25 basic/transports, "Listening for Messages from the Server"). After 204, which
       // ends an EventSource for good, Claude Code repeatedly requests the session's own stream instead.
       if (position.isOver)
         throw new Refusal(405, BAD_REQUEST, 'Method Not Allowed: the request was cancelled or answered');
-      return this.#streams.resume(c, session, position);
+      return this.#streams.resume(c, context, session, position);
     } catch (error) {
       return render(error);
     }
@@ -91,14 +93,14 @@ export class LegacyHttp {
     await Promise.all(open.map((exchange) => exchange.close()));
   }
 
-  async #post(c: Context, principal: string, body: unknown): Promise<Response> {
+  async #post(c: Context, context: LegacyContext, body: unknown): Promise<Response> {
     if (!isJsonContentType(c.req.header('content-type') ?? null))
       throw new Refusal(415, BAD_REQUEST, 'Unsupported Media Type: Content-Type must be application/json');
     const messages = messagesOf(body);
     const initialize = initializeOf(messages);
     const session = initialize
-      ? await newSession(this.context.engine, principal, initialize)
-      : await this.#sessionOf(c, principal);
+      ? await newSession(context.engine, initialize)
+      : await this.#sessionOf(c, context);
     if (!initialize) assertVersion(c);
     if (Array.isArray(body) && !featuresOf(session.version).batches)
       throw new Refusal(
@@ -106,10 +108,10 @@ export class LegacyHttp {
         ProtocolErrorCode.InvalidRequest,
         `Invalid Request: ${session.version} has no batches`,
       );
-    const rest = await this.#take(session, messages);
+    const rest = await this.#take(context, session, messages);
     if (rest.length === 0) return c.body(null, 202);
     const exchange = new Exchange(
-      this.context,
+      context,
       session,
       rest.map((message) => prepareMessage(session, message)),
     );
@@ -121,30 +123,29 @@ export class LegacyHttp {
     };
     const response = await exchange.respond(c.req.raw);
     if (!response.body) await exchange.close();
-    if (initialize && response.ok) response.headers.set(SESSION_HEADER, this.context.sessions.seal(session));
+    if (initialize && response.ok) response.headers.set(SESSION_HEADER, context.sessions.seal(session));
     return response;
   }
 
-  async #sessionOf(c: Context, principal: string): Promise<Session> {
+  async #sessionOf(c: Context, context: LegacyContext): Promise<Session> {
     const id = c.req.header(SESSION_HEADER);
     if (!id) throw new Refusal(400, BAD_REQUEST, 'Bad Request: Mcp-Session-Id header is required');
-    const session = this.context.sessions.open(id) ?? (await this.#openExpired(id));
-    if (session?.principal !== principal) throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
+    const session = context.sessions.open(id) ?? (await openExpired(context, id));
+    if (session?.principal !== context.engine.principal)
+      throw new Refusal(404, SESSION_NOT_FOUND, 'Session not found');
     return session;
   }
 
-  /** Opens a session that has expired while operations that it started are still kept. */
-  async #openExpired(id: string): Promise<Session | undefined> {
-    const session = this.context.sessions.open(id, 0);
-    return session && (await hasKeptOperations(this.context.engine, session)) ? session : undefined;
-  }
-
   /** Handles what the Server of one POST can't, and returns the rest: answers to questions, cancellations of other POSTs. */
-  async #take(session: Session, messages: JSONRPCMessage[]): Promise<JSONRPCMessage[]> {
+  async #take(
+    context: LegacyContext,
+    session: Session,
+    messages: JSONRPCMessage[],
+  ): Promise<JSONRPCMessage[]> {
     const rest: JSONRPCMessage[] = [];
     for (const message of messages) {
       if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
-        const isOurs = await takeResponse(this.context, session, message);
+        const isOurs = await takeResponse(context, session, message);
         if (!isOurs && messages.length === 1)
           throw new Refusal(
             400,
@@ -160,11 +161,18 @@ export class LegacyHttp {
           for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
         if (requestId !== undefined) this.#streams.cancel(session, requestId);
         if (session.asyncTools)
-          await this.context.cancellations.take(session.principal, operationScope(session), message.params);
+          await context.cancellations.take(context.engine, operationScope(session), message.params);
       } else rest.push(message);
     }
     return rest;
   }
+}
+
+/** Opens a session that has expired while operations that it started are still kept. */
+async function openExpired({ sessions, engine }: LegacyContext, id: string): Promise<Session | undefined> {
+  const session = sessions.open(id, 0);
+  if (session?.principal !== engine.principal) return undefined;
+  return (await hasKeptOperations(engine, session)) ? session : undefined;
 }
 
 function messagesOf(body: unknown): JSONRPCMessage[] {

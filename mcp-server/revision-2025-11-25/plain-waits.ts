@@ -3,10 +3,10 @@
  * interrupted stream.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import { renderEnvelope } from '../plain/envelope/index.js';
 import {
   withErrorResult,
@@ -29,35 +29,35 @@ const SHORTEST_WAIT_SECONDS = 0.001;
 
 /** Calls a tool of the project. */
 export function callLongTool(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   args: Record<string, unknown>,
-  caller: Caller,
+  callContext: CallContext,
   stream: CallStream,
 ): Promise<CallToolResult> {
   return resultOf(async () => {
-    const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, caller);
+    const { record, wait, timeoutSeconds } = await startCall(engine, tool, args, callContext);
     if (!wait) return renderStarted(record, tool);
     storeWait(stream, { kind: 'plain', token: record.token, ...budget(timeoutSeconds) });
-    return waitAndRender(engine, tool, record, timeoutSeconds, caller);
+    return waitAndRender(engine, tool, record, timeoutSeconds, callContext);
   });
 }
 
 /** Calls a built-in tool. */
 export function callBuiltinTool(
-  engine: Engine,
+  engine: CallerEngine,
   tool: BuiltinTool,
   args: Record<string, unknown>,
-  caller: Caller,
+  callContext: CallContext,
   stream: CallStream,
 ): Promise<CallToolResult> {
-  return resultOf(() => tool.call(engine, withContinuation(caller, stream), args));
+  return resultOf(() => tool.call(engine, withContinuation(callContext, stream), args));
 }
 
-/** A caller that stores in its stream's position how to repeat the call when the stream is resumed. */
-function withContinuation(caller: Caller, stream: CallStream): Caller {
+/** A context that stores in its stream's position how to repeat the call when the stream is resumed. */
+function withContinuation(callContext: CallContext, stream: CallStream): CallContext {
   return {
-    ...caller,
+    ...callContext,
     onContinuation: ({ timeoutSeconds, ...call }) => {
       if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
         storeWait(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
@@ -67,32 +67,32 @@ function withContinuation(caller: Caller, stream: CallStream): Caller {
 
 /** Waits for an operation, from the start or after another process has stopped waiting. */
 export function waitOn(
-  engine: Engine,
+  engine: CallerEngine,
   wait: Exclude<Wait, { kind: 'task' }>,
-  caller: Caller,
+  callContext: CallContext,
 ): Promise<CallToolResult> {
   const timeout = Math.max(SHORTEST_WAIT_SECONDS, (wait.budgetEndsAt - Date.now()) / 1000);
   return resultOf(async () => {
     if (wait.kind === 'own') {
       const args = { ...wait.args, [wait.timeoutArgument]: timeout };
-      const continued = { ...caller, isContinued: true };
+      const continued = { ...callContext, isContinued: true };
       return builtinTools(engine).get(wait.tool)!.call(engine, continued, args);
     }
-    const { tool } = await engine.read(caller.principal, wait.token);
-    return resumeWait(engine, engine.tool(tool), wait.token, timeout, caller);
+    const { tool } = await engine.read(wait.token);
+    return resumeWait(engine, engine.tool(tool), wait.token, timeout, callContext);
   });
 }
 
 /** Waits for a task's result. */
 export function waitOnTask(
-  engine: Engine,
+  engine: CallerEngine,
   taskId: string,
-  caller: Caller,
+  callContext: CallContext,
   session: Session,
 ): Promise<CallToolResult | undefined> {
   const asCall = (record: OperationRecord) =>
     renderEnvelope(record, { tool: engine.tools.get(record.tool), isOutcome: true });
-  return taskResult(engine, taskId, caller, session, asCall);
+  return taskResult(engine, taskId, callContext, session, asCall);
 }
 
 /** Stores the wait in the stream's position and sends the new position to the client. */

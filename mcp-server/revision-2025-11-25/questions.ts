@@ -180,13 +180,13 @@ function ignoreIfClosed(error: unknown): void {
 /** Retries while Temporal can't be reached, since the client sends its answer only once. */
 async function answer(
   { engine, shutdown }: LegacyContext,
-  { principal, token, key }: AskedQuestion,
+  { token, key }: AskedQuestion,
   given: Answer,
 ): Promise<void> {
   const deadlineMs = Date.now() + ANSWER_LIMIT_MS;
   for (;;) {
     try {
-      await engine.answer(principal, token, key, given);
+      await engine.answer(token, key, given);
       return;
     } catch (error) {
       const isLast = Date.now() > deadlineMs || shutdown.hasBegun;

@@ -26,7 +26,7 @@ import { linkTransformOf } from './links.js';
 import { featuresOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './status-questions.js';
 import type { CallStream } from './waits.js';
-import { withCaller } from './with-caller.js';
+import { withCallContext } from './with-call-context.js';
 
 /** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
 const RESOURCE_NOT_FOUND = -32002;
@@ -66,10 +66,9 @@ export function createLegacyServer(
   streamOf: (extra: Extra) => CallStream,
 ): Server {
   const { engine } = context;
-  const { principal } = session;
   const features = featuresOf(session.version);
   // No tasks/list without identified principals (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
-  const isIdentified = principal !== ANONYMOUS;
+  const isIdentified = engine.principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
   const server = new LegacyServer(SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
@@ -101,9 +100,7 @@ export function createLegacyServer(
     const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
       const limitBytes = RESOURCE_LIMIT_BYTES[context.serving.transport];
-      return await readResource(engine, principal, uri, limitBytes, (tool) =>
-        documentationFor(engine, tool, session),
-      );
+      return await readResource(engine, uri, limitBytes, (tool) => documentationFor(engine, tool, session));
     } catch (error) {
       if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
       throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
@@ -115,20 +112,20 @@ export function createLegacyServer(
   });
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>
-      operationStatus(engine, principal, params, (record) =>
+      operationStatus(engine, params, (record) =>
         showQuestionsWithStatus(context, session, streamOf(extra), record, 'operation'),
       ),
     );
-    on('tools/async/result', (params) => operationResult(engine, principal, params));
+    on('tools/async/result', (params) => operationResult(engine, params));
   }
   if (session.twoStage) {
     on(POLL_METHOD, (params, extra) =>
-      pollResult(engine, principal, params, (record) => {
+      pollResult(engine, params, (record) => {
         const by = session.asyncTools && isOperation(record) ? 'operation' : 'job';
         return showQuestionsWithStatus(context, session, streamOf(extra), record, by);
       }),
     );
-    on(CANCEL_METHOD, (params) => cancelJob(engine, principal, params));
+    on(CANCEL_METHOD, (params) => cancelJob(engine, params));
   }
   if (!features.tasks) return server;
 
@@ -139,7 +136,7 @@ export function createLegacyServer(
     const stream = streamOf(extra);
     stream.position.wait = { kind: 'task', token: taskId };
     stream.mark();
-    const result = await withCaller(context, session, stream, (caller) =>
+    const result = await withCallContext(context, session, stream, (caller) =>
       waitOnTask(engine, taskId, caller, session),
     );
     if (!result) throw new ProtocolError(ProtocolErrorCode.InternalError, 'the wait was ended');

@@ -23,7 +23,8 @@ export function notifySession(
   signal: AbortSignal,
   delivered: DeliveredJobs = new DeliveredJobs(),
 ): void {
-  const { version, principal, elicitation } = session;
+  const { version, elicitation } = session;
+  const { engine } = context;
   const withLinks = linkTransformOf(context, session);
   const send = (message: JSONRPCMessage) =>
     sendOut(
@@ -32,14 +33,14 @@ export function notifySession(
   const shows = (by: AskedBy) =>
     elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
   const listen = (listed: string, createFollower: () => Follower, since?: Date) =>
-    context.notifier.listen({ principal, session: listed, signal, createFollower, ...defined({ since }) });
+    context.notifier.listen({ engine, session: listed, signal, createFollower, ...defined({ since }) });
   if (featuresOf(version).tasks) {
     const task = { elicitation, send, ...shows('task') };
     listen(taskScope(session), () => followTask(task));
   }
   const { asyncTools, twoStage } = session;
   const listenToJobs = (listed: string, by: 'job' | 'operation') => {
-    const job = { engine: context.engine, send, delivered, fields: associationOf, ...shows(by) };
+    const job = { engine, send, delivered, fields: associationOf, ...shows(by) };
     listen(listed, () => followJob(job), delivered.since);
   };
   // With both opt-ins an operation is followed like a job: its result is notified too.

@@ -8,7 +8,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../shared/elicitation.js';
 import {
@@ -87,8 +87,7 @@ export function sessionScopes(session: Session): string[] {
  * @throws ProtocolError -32602 for an opt-in that isn't an object
  */
 export async function newSession(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   { params }: Pick<InitializeRequest, 'params'>,
 ): Promise<Session> {
   const { protocolVersion, capabilities, clientInfo } = params;
@@ -101,14 +100,14 @@ export async function newSession(
     elicitation: featuresOf(version).elicitation && showsForms(capabilities.elicitation),
     ...experimentalCapabilitiesOf(capabilities),
     clientName: clientInfo.name.slice(0, CLIENT_NAME_CHARACTERS),
-    principal,
+    principal: engine.principal,
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     endsAt: Date.now() + (SESSION_SECONDS + retentionSeconds) * 1000,
   };
 }
 
 /** The namespace's facts, or defaults if Temporal isn't connected or doesn't answer within {@link FACTS_LIMIT_MS}. */
-async function factsOrDefault({ temporal }: Engine): Promise<{ retentionSeconds: number }> {
+async function factsOrDefault({ temporal }: CallerEngine): Promise<{ retentionSeconds: number }> {
   const assumed = { retentionSeconds: ASSUMED_RETENTION_SECONDS };
   if (!temporal.isConnected) return assumed;
   const facts = await withTimeout(
@@ -124,7 +123,7 @@ async function factsOrDefault({ temporal }: Engine): Promise<{ retentionSeconds:
  *
  * @throws LonghaulError `unavailable`
  */
-export async function hasKeptOperations(engine: Engine, session: Session): Promise<boolean> {
+export async function hasKeptOperations(engine: CallerEngine, session: Session): Promise<boolean> {
   const listed = [
     ...(session.asyncTools ? [operationScope(session)] : []),
     ...(session.twoStage ? [jobScope(session)] : []),
@@ -132,7 +131,7 @@ export async function hasKeptOperations(engine: Engine, session: Session): Promi
   if (listed.length === 0 || !(await engine.temporal.facts()).searchAttributes) return false;
   for (const name of listed) {
     // Open ones come first, and then the latest.
-    const { operations } = await engine.list(session.principal, { session: name });
+    const { operations } = await engine.list({ session: name });
     const isKept = ({ closedAt, keepAliveSeconds }: (typeof operations)[number]) =>
       closedAt === undefined || Date.parse(closedAt) + keepAliveSeconds * 1000 > Date.now();
     if (operations.some(isKept)) return true;

@@ -34,7 +34,6 @@ export class LegacyStdio {
   /** @param sendOut writes a message, or a batch of them */
   constructor(
     private readonly context: LegacyContext,
-    private readonly principal: string,
     private readonly sendOut: (message: JSONRPCMessage | JSONRPCMessage[]) => Promise<void>,
   ) {
     this.#batches = new Batches(sendOut);
@@ -88,9 +87,9 @@ export class LegacyStdio {
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) await this.#batches.settle(requestId);
-      const { principal, asyncTools } = this.#session;
-      if (asyncTools)
-        void this.context.cancellations.take(principal, operationScope(this.#session), message.params);
+      const { engine, cancellations } = this.context;
+      if (this.#session.asyncTools)
+        void cancellations.take(engine, operationScope(this.#session), message.params);
     }
   }
 
@@ -115,7 +114,7 @@ export class LegacyStdio {
     const problem = optInProblem(request) ?? (initialize.success ? undefined : 'Invalid initialize request');
     if (problem !== undefined || !initialize.success)
       return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem!);
-    const session = await newSession(this.context.engine, this.principal, initialize.data);
+    const session = await newSession(this.context.engine, initialize.data);
     this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
       position: {

@@ -16,7 +16,7 @@ import { notifySession } from './session-notifications.js';
 import { waitOn, waitOnTask } from './plain-waits.js';
 import { featuresOf, type Session } from './session.js';
 import type { CallStream, EventPosition, SessionStreamPosition } from './waits.js';
-import { withCaller } from './with-caller.js';
+import { withCallContext } from './with-call-context.js';
 import { asTaskError, rpcErrorOf } from '../shared/protocol-error.js';
 
 interface OpenStream {
@@ -31,44 +31,42 @@ interface OpenStream {
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
 
-  constructor(private readonly context: LegacyContext) {}
-
   /**
    * Opens a session's own stream. It replaces an earlier one, which the client has lost. Its events have IDs if the session
    * uses two-stage returns, so that each result is sent once.
    *
    * @param position of the stream to resume, from Last-Event-ID: what it sent is not sent again
    */
-  listen(c: Context, session: Session, position?: SessionStreamPosition): Response {
+  listen(c: Context, context: LegacyContext, session: Session, position?: SessionStreamPosition): Response {
     for (const stream of this.#open)
       if (stream.session === session.nonce && stream.requestId === undefined) stream.end.abort();
     return this.#serve(c, { session: session.nonce, end: new AbortController() }, async (sse, signal) => {
       const delivered = new DeliveredJobs(position?.jobs);
       const id = () =>
         session.twoStage
-          ? { id: this.context.sessionEvents.seal({ session: session.nonce, jobs: delivered.position }) }
+          ? { id: context.sessionEvents.seal({ session: session.nonce, jobs: delivered.position }) }
           : {};
       const send = (message: JSONRPCMessage) =>
         sse.writeSSE({ ...id(), event: 'message', data: JSON.stringify(message) });
       if (session.twoStage && featuresOf(session.version).emptyEvents)
         await sse.write(`id: ${id().id}\nretry: ${RETRY_MS}\ndata: \n\n`);
-      notifySession(this.context, session, send, signal, delivered);
+      notifySession(context, session, send, signal, delivered);
       if (!signal.aborted) await once(signal, 'abort');
     });
   }
 
   /** Resumes a call's wait; the stream ends with the response to its request. */
-  resume(c: Context, session: Session, position: EventPosition): Response {
+  resume(c: Context, context: LegacyContext, session: Session, position: EventPosition): Response {
     const { requestId } = position;
     const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
     return this.#serve(c, open, async (sse, signal) => {
-      const stream = this.#streamOf(sse, session, { ...position }, signal);
+      const stream = streamOf(context, sse, session, { ...position }, signal);
       open.onCancel = () => {
         stream.position.isOver = true;
         stream.mark();
       };
       stream.mark();
-      await this.context.shutdown.track(this.#respond(session, stream));
+      await context.shutdown.track(respond(context, session, stream));
     });
   }
 
@@ -83,56 +81,6 @@ export class OpenStreams {
 
   close(): void {
     for (const stream of this.#open) stream.end.abort();
-  }
-
-  async #respond(session: Session, stream: CallStream): Promise<void> {
-    const response = await this.#response(session, stream);
-    if (!response || stream.signal.aborted) return;
-    if ('error' in response) stream.position.isOver = true;
-    await stream.send(response);
-  }
-
-  async #response(session: Session, stream: CallStream): Promise<JSONRPCMessage | undefined> {
-    const { requestId, wait } = stream.position;
-    try {
-      if (!wait) {
-        throw new ProtocolError(
-          ProtocolErrorCode.InternalError,
-          'the connection broke before the server could report the outcome of the call; if it was started, operation_list shows it',
-        );
-      }
-      const result = await withCaller(this.context, session, stream, async (caller) =>
-        wait.kind === 'task'
-          ? waitOnTask(this.context.engine, wait.token, caller, session)
-          : waitOn(this.context.engine, wait, caller),
-      );
-      return (
-        result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(this.context, session)(result) }
-      );
-    } catch (error) {
-      const known = asTaskError(error);
-      if (!(known instanceof ProtocolError))
-        this.context.logger.error({ err: error }, 'a wait could not be resumed');
-      return { jsonrpc: '2.0', id: requestId, error: rpcErrorOf(known) };
-    }
-  }
-
-  #streamOf(
-    sse: SSEStreamingApi,
-    session: Session,
-    position: EventPosition,
-    signal: AbortSignal,
-  ): CallStream {
-    const id = () => this.context.events.seal(position);
-    return {
-      signal,
-      position,
-      send: (message) => sse.writeSSE({ id: id(), event: 'message', data: JSON.stringify(message) }),
-      mark: () => {
-        if (featuresOf(session.version).emptyEvents)
-          void sse.write(`id: ${id()}\nretry: ${RETRY_MS}\ndata: \n\n`);
-      },
-    };
   }
 
   #serve(
@@ -157,4 +105,57 @@ export class OpenStreams {
       }
     });
   }
+}
+
+async function respond(context: LegacyContext, session: Session, stream: CallStream): Promise<void> {
+  const response = await responseOf(context, session, stream);
+  if (!response || stream.signal.aborted) return;
+  if ('error' in response) stream.position.isOver = true;
+  await stream.send(response);
+}
+
+async function responseOf(
+  context: LegacyContext,
+  session: Session,
+  stream: CallStream,
+): Promise<JSONRPCMessage | undefined> {
+  const { requestId, wait } = stream.position;
+  try {
+    if (!wait) {
+      throw new ProtocolError(
+        ProtocolErrorCode.InternalError,
+        'the connection broke before the server could report the outcome of the call; if it was started, operation_list shows it',
+      );
+    }
+    const result = await withCallContext(context, session, stream, async (caller) =>
+      wait.kind === 'task'
+        ? waitOnTask(context.engine, wait.token, caller, session)
+        : waitOn(context.engine, wait, caller),
+    );
+    return result && { jsonrpc: '2.0', id: requestId, result: linkTransformOf(context, session)(result) };
+  } catch (error) {
+    const known = asTaskError(error);
+    if (!(known instanceof ProtocolError))
+      context.logger.error({ err: error }, 'a wait could not be resumed');
+    return { jsonrpc: '2.0', id: requestId, error: rpcErrorOf(known) };
+  }
+}
+
+function streamOf(
+  context: LegacyContext,
+  sse: SSEStreamingApi,
+  session: Session,
+  position: EventPosition,
+  signal: AbortSignal,
+): CallStream {
+  const id = () => context.events.seal(position);
+  return {
+    signal,
+    position,
+    send: (message) => sse.writeSSE({ id: id(), event: 'message', data: JSON.stringify(message) }),
+    mark: () => {
+      if (featuresOf(session.version).emptyEvents)
+        void sse.write(`id: ${id()}\nretry: ${RETRY_MS}\ndata: \n\n`);
+    },
+  };
 }

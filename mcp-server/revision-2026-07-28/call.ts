@@ -5,11 +5,11 @@ import {
   type Result,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { PERSON_META_KEY } from '../../operations/meta-keys.js';
 import type { Tool } from '../../operations/tool.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { callPlainTool, optionsOf, resumeWait, type PlainOutcome } from '../plain/index.js';
 import { parseOperationField, startOperation, type Cancellations } from '../sep-1391/index.js';
@@ -57,14 +57,13 @@ export class Calls {
   readonly #states: RequestStates;
 
   constructor(
-    private readonly engine: Engine,
-    private readonly principal: string,
+    private readonly engine: CallerEngine,
     private readonly transport: Serving['transport'],
     secret: Buffer,
     private readonly shutdown: Shutdown,
     private readonly connection?: Connection,
   ) {
-    this.#states = new RequestStates(principal, secret);
+    this.#states = new RequestStates(engine.principal, secret);
   }
 
   /**
@@ -109,12 +108,12 @@ export class Calls {
     const whole = { ...given, ...args };
     const missing = missingArguments(tool, whole);
     if (elicitation && missing.length) return this.#askFor(tool, missing, args, given);
-    const { engine, principal } = this;
+    const { engine } = this;
     switch (protocol) {
       case 'operation': {
         const { id: requestId } = context.mcpReq;
         const start = (started: (token: string) => void) =>
-          startOperation(engine, tool, whole, field, { principal, requestId }, started);
+          startOperation(engine, tool, whole, field, { requestId }, started);
         const { connection } = this;
         const result = connection
           ? await connection.cancellations.track(connection.session, requestId, start)
@@ -123,10 +122,10 @@ export class Calls {
       }
       case 'two-stage':
         return {
-          ...(await startJob(engine, tool, whole, { keepAliveSeconds }, { principal }, () => undefined)),
+          ...(await startJob(engine, tool, whole, { keepAliveSeconds }, {}, () => undefined)),
         };
       case 'task':
-        return startTask(engine, principal, tool, whole, elicitation);
+        return startTask(engine, tool, whole, elicitation);
       case 'plain': {
         const outcome = await callPlainTool(engine, tool, whole, this.#callerOf(context, NOTHING_TAKEN));
         return this.#resultOf(outcome, tool.name, args, NOTHING_TAKEN);
@@ -150,13 +149,13 @@ export class Calls {
     context: ServerContext,
   ): Promise<Result> {
     const { inputResponses } = context.mcpReq;
-    const taken = await takeAnswers(this.engine, this.principal, token, keys, inputResponses);
+    const taken = await takeAnswers(this.engine, token, keys, inputResponses);
     const own = builtinTools(this.engine).get(name);
     if (own) return this.#callBuiltinTool(own, args, context, taken);
     const tool = this.engine.tool(name);
     const { timeoutSeconds } = optionsOf(tool, args).options;
-    const caller = this.#callerOf(context, taken);
-    const outcome = await resumeWait(this.engine, tool, token, timeoutSeconds, caller);
+    const callContext = this.#callerOf(context, taken);
+    const outcome = await resumeWait(this.engine, tool, token, timeoutSeconds, callContext);
     return this.#resultOf(outcome, name, args, taken);
   }
 
@@ -184,13 +183,12 @@ export class Calls {
     return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
   }
 
-  #callerOf(context: ServerContext, { answered }: TakenAnswers): Caller {
+  #callerOf(context: ServerContext, { answered }: TakenAnswers): CallContext {
     const { mcpReq } = context;
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
     const clientName = clientNameOf(context);
     return {
-      principal: this.principal,
       signal: mcpReq.signal,
       shutdown: this.shutdown,
       isPerson: isPerson === true,

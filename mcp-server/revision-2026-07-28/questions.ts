@@ -1,6 +1,6 @@
 /** Questions to the user, as input requests in a call's result (specs: 2026-07-28 basic/patterns/mrtr). */
 import { inputRequired, type InputRequests } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
@@ -74,8 +74,7 @@ function form(message: string, requestedSchema: JsonSchema) {
 
 /** Hands the user's answers to the operation, including decline and cancel. */
 export async function takeAnswers(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   keys: string[],
   responses: Record<string, unknown> = {},
@@ -89,7 +88,7 @@ export async function takeAnswers(
       continue;
     }
     try {
-      await engine.answer(principal, token, key, answer.data);
+      await engine.answer(token, key, answer.data);
       answered.add(key);
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;

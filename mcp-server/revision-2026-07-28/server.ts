@@ -1,7 +1,7 @@
 /** Method handlers of MCP 2026-07-28. An SDK Server is created for each exchange or connection and keeps no state. */
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 import { operationResult, operationStatus } from '../sep-1391/index.js';
 import { registerTasks } from './tasks/handlers.js';
@@ -76,8 +76,7 @@ const anyParams = z.looseObject({});
  * @param connection the client's connection, if it outlives a request
  */
 export function createCurrentServer(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   { transport, resourceLinks }: Serving,
   secret: Buffer,
   shutdown: Shutdown,
@@ -92,7 +91,7 @@ export function createCurrentServer(
     },
     instructions: SERVER_INSTRUCTIONS,
   });
-  const calls = new Calls(engine, principal, transport, secret, shutdown, connection);
+  const calls = new Calls(engine, transport, secret, shutdown, connection);
   server.setRequestHandler('tools/list', (_request, context) => ({
     tools: toolsFor(engine, clientOf(context), transport),
     // Varies by the capabilities of the request (specs: 2026-07-28 server/utilities/caching).
@@ -112,7 +111,7 @@ export function createCurrentServer(
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
   server.setRequestHandler('resources/read', async ({ params }, context) => {
     try {
-      return await readResource(engine, principal, params.uri, RESOURCE_LIMIT_BYTES[transport], (tool) =>
+      return await readResource(engine, params.uri, RESOURCE_LIMIT_BYTES[transport], (tool) =>
         documentationFor(engine, tool, clientOf(context), transport),
       );
     } catch (error) {
@@ -124,7 +123,7 @@ export function createCurrentServer(
   server.setRequestHandler('prompts/get', { params: anyParams }, (params) => {
     throw unknownPrompt(params['name']);
   });
-  registerTasks(server, engine, principal);
+  registerTasks(server, engine);
   /** Registers a method that exists only for clients that opted in. */
   const onlyFor = (
     optIn: keyof ExperimentalCapabilities,
@@ -136,13 +135,13 @@ export function createCurrentServer(
         throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
       return { resultType: 'complete', ...(await handle(params)) };
     });
-  onlyFor('asyncTools', 'tools/async/status', (params) => operationStatus(engine, principal, params));
+  onlyFor('asyncTools', 'tools/async/status', (params) => operationStatus(engine, params));
   onlyFor('asyncTools', 'tools/async/result', (params) =>
-    operationResult(engine, principal, params, (result) => ({ resultType: 'complete', ...result })),
+    operationResult(engine, params, (result) => ({ resultType: 'complete', ...result })),
   );
   // Questions are fields of the result: only tools/call, prompts/get and resources/read may end with input_required (specs:
   // 2026-07-28 basic/patterns/mrtr, "Supported Requests").
-  onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, principal, { ...params }));
-  onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, principal, { ...params }));
+  onlyFor('twoStage', POLL_METHOD, (params) => pollResult(engine, { ...params }));
+  onlyFor('twoStage', CANCEL_METHOD, (params) => cancelJob(engine, { ...params }));
   return server;
 }

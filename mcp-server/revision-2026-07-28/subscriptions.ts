@@ -13,7 +13,8 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server';
-import type { Engine, WatchedRecord } from '../../engine/index.js';
+import type { WatchedRecord } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../sep-1391/index.js';
@@ -74,20 +75,20 @@ export class Subscriptions {
   readonly #open = new Set<AbortController>();
   #isClosed = false;
 
-  constructor(
-    private readonly engine: Engine,
-    private readonly resourceLinks: ResourceLinksSetting,
-  ) {}
+  constructor(private readonly resourceLinks: ResourceLinksSetting) {}
 
   /**
    * Checks a request and opens its subscription.
    *
-   * @param principal who listens: only its operations are followed
+   * @param engine that of the subscriber
    * @returns a function that serves the subscription until the client or the server ends it
    * @throws ProtocolError before anything is sent: -32602, -32603, -32021 for taskIds without the extension and jobIds
    *   without the opt-in, -32022 for another revision
    */
-  async open(request: JSONRPCRequest, principal: string): Promise<(subscriber: Subscriber) => Promise<void>> {
+  async open(
+    request: JSONRPCRequest,
+    engine: CallerEngine,
+  ): Promise<(subscriber: Subscriber) => Promise<void>> {
     assertRevision(request);
     const params = listenParams.safeParse(request.params);
     if (!params.success) {
@@ -103,18 +104,16 @@ export class Subscriptions {
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
     const resources = params.data.notifications.resourceSubscriptions;
     const followed: Followed = {
-      ...(wanted ? { taskIds: await this.#known(principal, [...new Set(wanted)]) } : {}),
-      ...(jobs ? { jobIds: await this.#known(principal, [...new Set(jobs)]) } : {}),
-      ...(resources
-        ? { resourceSubscriptions: await this.#readable(principal, [...new Set(resources)]) }
-        : {}),
+      ...(wanted ? { taskIds: await this.#known(engine, [...new Set(wanted)]) } : {}),
+      ...(jobs ? { jobIds: await this.#known(engine, [...new Set(jobs)]) } : {}),
+      ...(resources ? { resourceSubscriptions: await this.#readable(engine, [...new Set(resources)]) } : {}),
     };
-    return (subscriber) => this.#serve(request, principal, followed, capabilities.elicitation, subscriber);
+    return (subscriber) => this.#serve(request, engine, followed, capabilities.elicitation, subscriber);
   }
 
-  /** The tasks or jobs that exist for this principal; the acknowledgment omits the others. */
-  async #known(principal: string, tokens: string[]): Promise<string[]> {
-    const reads = await Promise.allSettled(tokens.map((token) => this.engine.read(principal, token)));
+  /** The tasks or jobs that exist for the subscriber; the acknowledgment omits the others. */
+  async #known(engine: CallerEngine, tokens: string[]): Promise<string[]> {
+    const reads = await Promise.allSettled(tokens.map((token) => engine.read(token)));
     return tokens.filter((_token, index) => {
       const read = reads[index]!;
       if (read.status === 'fulfilled') return read.value.status !== 'expired';
@@ -124,9 +123,9 @@ export class Subscriptions {
   }
 
   /** The resources that can be followed; the acknowledgment omits the others. */
-  async #readable(principal: string, uris: string[]): Promise<string[]> {
+  async #readable(engine: CallerEngine, uris: string[]): Promise<string[]> {
     try {
-      const can = await Promise.all(uris.map((uri) => canFollow(this.engine, principal, uri)));
+      const can = await Promise.all(uris.map((uri) => canFollow(engine, uri)));
       return uris.filter((_uri, index) => can[index]);
     } catch (error) {
       throw renderError(error);
@@ -135,7 +134,7 @@ export class Subscriptions {
 
   async #serve(
     request: JSONRPCRequest,
-    principal: string,
+    engine: CallerEngine,
     notifications: Followed,
     elicitation: boolean,
     subscriber: Subscriber,
@@ -148,7 +147,7 @@ export class Subscriptions {
     const withLinks = linkTransform(this.resourceLinks, clientNameIn(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
     const notify = async (record: OperationRecord) => {
-      const tool = this.engine.tools.get(record.tool);
+      const tool = engine.tools.get(record.tool);
       const task = renderDetailed(record, { elicitation, tool });
       await subscriber.send({
         jsonrpc: '2.0',
@@ -173,17 +172,17 @@ export class Subscriptions {
       });
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
-        ...taskIds.map((taskId) => forEachChange(this.#watch(principal, taskId, signal), notify)),
+        ...taskIds.map((taskId) => forEachChange(this.#watch(engine, taskId, signal), notify)),
         // A job that has ended is notified at once: a client that reconnects has missed nothing.
         ...jobIds.map((jobId) => {
-          const follower = followJob({ engine: this.engine, send: sendOfJob, fields: associationOf });
+          const follower = followJob({ engine, send: sendOfJob, fields: associationOf });
           const notifyOfJob = (record: WatchedRecord) => follower.notify(record);
-          return forEachChange(this.#watch(principal, jobId, signal), notifyOfJob).finally(() =>
+          return forEachChange(this.#watch(engine, jobId, signal), notifyOfJob).finally(() =>
             follower.close?.(),
           );
         }),
         ...resourceSubscriptions.map((uri) =>
-          forEachChange(followResource(this.engine, principal, uri, signal), () => notifyOfResource(uri)),
+          forEachChange(followResource(engine, uri, signal), () => notifyOfResource(uri)),
         ),
       ]);
       const end = aborted(signal);
@@ -198,8 +197,8 @@ export class Subscriptions {
     }
   }
 
-  #watch(principal: string, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
-    return this.engine.watch(principal, token, { signal, progress: true });
+  #watch(engine: CallerEngine, token: string, signal: AbortSignal): AsyncIterable<WatchedRecord> {
+    return engine.watch(token, { signal, progress: true });
   }
 
   /** Ends all subscriptions with a response. */

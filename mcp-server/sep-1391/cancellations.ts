@@ -4,7 +4,7 @@
  * also remembers its own latest calls.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { Logger } from '../../platform/log.js';
 import { operationTokenOf } from '../shared/raw-call.js';
@@ -25,7 +25,6 @@ export class Cancellations {
   readonly #calls = new Map<string, Promise<string | undefined>>();
 
   constructor(
-    private readonly engine: Engine,
     private readonly logger: Logger,
     /** Whether call IDs are stored with operations, so that other processes can find them. Default: true. */
     private readonly areStored = true,
@@ -51,55 +50,60 @@ export class Cancellations {
    * @param session scope of the client's operations; if undefined, `params` must have the token
    * @param params of the notification
    */
-  async take(principal: string, session: string | undefined, params: unknown): Promise<void> {
+  async take(engine: CallerEngine, session: string | undefined, params: unknown): Promise<void> {
     const { requestId, reason } = (params ?? {}) as { requestId?: RequestId; reason?: unknown };
     const why = typeof reason === 'string' && reason ? reason : 'notifications/cancelled';
     const token = operationTokenOf(params);
     try {
-      if (token !== undefined) return await this.#cancelCalled(principal, token, requestId, why);
+      if (token !== undefined) return await this.#cancelCalled(engine, token, requestId, why);
       if (session === undefined || requestId === undefined) return;
       const call = this.#calls.get(keyOf(session, requestId));
       if (call) {
         const started = await call;
-        if (started !== undefined) await this.engine.cancel(principal, started, why);
+        if (started !== undefined) await engine.cancel(started, why);
         return;
       }
     } catch (error) {
       this.#log(error);
       return;
     }
-    void this.#cancelListed(principal, session, requestId, why).catch((error: unknown) => this.#log(error));
+    void this.#cancelListed(engine, session, requestId, why).catch((error: unknown) => this.#log(error));
   }
 
   /** Cancels only an operation of this protocol, and if a request ID is given, only with that of the call that started it. */
   async #cancelCalled(
-    principal: string,
+    engine: CallerEngine,
     token: string,
     requestId: RequestId | undefined,
     why: string,
   ): Promise<void> {
-    const record = await this.engine.read(principal, token);
+    const record = await engine.read(token);
     if (!isOperation(record) || (requestId !== undefined && requestId !== record.requestId)) return;
-    await this.engine.cancel(principal, token, why);
+    await engine.cancel(token, why);
   }
 
-  async #cancelListed(principal: string, session: string, requestId: RequestId, why: string): Promise<void> {
+  async #cancelListed(
+    engine: CallerEngine,
+    session: string,
+    requestId: RequestId,
+    why: string,
+  ): Promise<void> {
     for (const pauseMs of SEARCH_DELAYS_MS) {
       await delay(pauseMs, undefined, { ref: false });
       // The notification may have been handled before its call.
       const token =
         (await this.#calls.get(keyOf(session, requestId))) ??
-        (this.areStored ? await this.#find(principal, session, requestId) : undefined);
+        (this.areStored ? await this.#find(engine, session, requestId) : undefined);
       if (token === undefined) continue;
-      await this.engine.cancel(principal, token, why);
+      await engine.cancel(token, why);
       return;
     }
   }
 
-  async #find(principal: string, session: string, requestId: RequestId): Promise<string | undefined> {
+  async #find(engine: CallerEngine, session: string, requestId: RequestId): Promise<string | undefined> {
     let cursor: string | undefined;
     for (let page = 0; page < MAX_PAGES; page += 1) {
-      const { operations, nextCursor } = await this.engine.list(principal, {
+      const { operations, nextCursor } = await engine.list({
         session,
         limit: PAGE_OPERATIONS,
         ...(cursor === undefined ? {} : { cursor }),

@@ -1,6 +1,6 @@
 /** Handlers of calls that start operations, tools/async/status and tools/async/result. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
@@ -21,7 +21,6 @@ import { parseToken, type OperationField } from './schemas.js';
 
 /** The caller that starts an operation. */
 export interface OperationCaller {
-  principal: string;
   /** Scope under which the operation is listed; missing in revisions without sessions. */
   session?: string;
   /** ID of the call, which notifications/cancelled refers to. */
@@ -41,19 +40,19 @@ export interface OperationCaller {
  *   -32603
  */
 export async function startOperation(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   given: Record<string, unknown>,
   { token, keepAlive }: OperationField,
-  { principal, ...caller }: OperationCaller,
+  caller: OperationCaller,
   started: (token: string) => void,
 ): Promise<CallToolResult> {
   let record: OperationRecord;
   try {
     const { args, idempotencyKey } = takeIdempotencyKey(given);
     if (token !== undefined && idempotencyKey !== undefined)
-      await assertKeyUnused(engine, principal, tool, idempotencyKey, token);
-    record = await engine.start(principal, tool, args, {
+      await assertKeyUnused(engine, tool, idempotencyKey, token);
+    record = await engine.start(tool, args, {
       ...caller,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       ...(token === undefined ? {} : { token, isTokenNew: true }),
@@ -79,17 +78,16 @@ const KEY_ERRORS: readonly ErrorKind[] = ['conflict', 'expired'];
  * @throws ProtocolError -32602 that names the operation
  */
 async function assertKeyUnused(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   { name }: Tool,
   idempotencyKey: string,
   token: string,
 ): Promise<void> {
   const { searchAttributes } = await engine.temporal.facts();
   if (!searchAttributes) return;
-  const { operations } = await engine.list(principal, { tool: name, idempotencyKey });
+  const { operations } = await engine.list({ tool: name, idempotencyKey });
   for (const { token: other } of operations.filter((one) => one.token !== token)) {
-    const isThere = await engine.read(principal, other).then(
+    const isThere = await engine.read(other).then(
       () => true,
       () => false,
     );
@@ -108,15 +106,14 @@ async function assertKeyUnused(
  * @throws ProtocolError -32602 for an unknown token or another principal's, -32603
  */
 export async function operationStatus(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   params: unknown,
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<StatusResult> {
   const token = parseToken(params);
   let record: OperationRecord;
   try {
-    record = await engine.read(principal, token);
+    record = await engine.read(token);
   } catch (error) {
     if (error instanceof LonghaulError && error.kind !== 'internal') throw renderError(error);
     // The operation exists, but its state can't be read.
@@ -139,15 +136,14 @@ export async function operationStatus(
  * @throws ProtocolError -32602 for an operation without a result, or whose result has expired; -32603
  */
 export async function operationResult(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   params: unknown,
   asResult: (result: CallToolResult) => CallToolResult = (result) => result,
 ): Promise<{ result: CallToolResult } & Association> {
   const token = parseToken(params);
   let record: OperationRecord;
   try {
-    record = await engine.read(principal, token);
+    record = await engine.read(token);
   } catch (error) {
     throw renderError(error);
   }

@@ -1,6 +1,6 @@
 /** Changes of an operation's resources: its result once it exists, a log as it grows. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
 import type { LogPage } from '../../operations/log-page.js';
 import { isTerminal } from '../../operations/record.js';
@@ -15,10 +15,10 @@ const LONGEST_TICK_MS = 5_000;
  *
  * @throws LonghaulError `unavailable`
  */
-export async function canFollow(engine: Engine, principal: string, uri: string): Promise<boolean> {
+export async function canFollow(engine: CallerEngine, uri: string): Promise<boolean> {
   const address = parseResourceUri(uri);
   if (!address || address.kind === 'artifact') return false;
-  const record = await engine.read(principal, address.token).catch(undefinedIf('not_found'));
+  const record = await engine.read(address.token).catch(undefinedIf('not_found'));
   return record !== undefined && record.status !== 'expired';
 }
 
@@ -29,21 +29,18 @@ export async function canFollow(engine: Engine, principal: string, uri: string):
  * @throws LonghaulError `not_found` once it is purged
  */
 export async function* followResource(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   uri: string,
   signal: AbortSignal,
 ): AsyncGenerator<void> {
   const address = parseResourceUri(uri);
-  if (address?.kind === 'log') yield* followLog(engine, principal, address.token, address.step, signal);
+  if (address?.kind === 'log') yield* followLog(engine, address.token, address.step, signal);
   if (address?.kind !== 'result') return;
-  for await (const { status } of engine.watch(principal, address.token, { signal }))
-    if (isTerminal(status)) yield;
+  for await (const { status } of engine.watch(address.token, { signal })) if (isTerminal(status)) yield;
 }
 
 async function* followLog(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   step: string,
   signal: AbortSignal,
@@ -53,12 +50,7 @@ async function* followLog(
   // A page from the log's first known end has the log's length, and its cost doesn't depend on that length.
   let cursor: string | undefined;
   while (!signal.aborted) {
-    const page = await readLogPage(
-      engine,
-      principal,
-      token,
-      cursor === undefined ? { step, tail: 1 } : { cursor },
-    );
+    const page = await readLogPage(engine, token, cursor === undefined ? { step, tail: 1 } : { cursor });
     if (page === 'never') return;
     if (page) {
       cursor ??= page.cursor;
@@ -74,17 +66,16 @@ async function* followLog(
 
 /** The page; undefined while the log doesn't exist yet or can't be read, `never` if it won't exist. */
 async function readLogPage(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   query: object,
 ): Promise<LogPage | undefined | 'never'> {
   try {
-    return await engine.logs(principal, token, query);
+    return await engine.logs(token, query);
   } catch (error) {
     if (!(error instanceof LonghaulError)) throw error;
     if (error.kind === 'unavailable') return undefined;
     if (error.kind !== 'not_found') return 'never';
-    return isTerminal((await engine.read(principal, token)).status) ? 'never' : undefined;
+    return isTerminal((await engine.read(token)).status) ? 'never' : undefined;
   }
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ReadResourceResult, ResourceTemplateType } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { OPERATION_LOG, PAGE_LINES } from '../../operations/log-page.js';
 import { isTextType, logUri, mimeTypeOf, parseResourceUri, parseToolUri } from './resource-links.js';
@@ -53,8 +53,7 @@ export const resourceTemplates: ResourceTemplateType[] = [
  *   invalid lines; `too_large` over the limit, `unavailable`
  */
 export async function readResource(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   uri: string,
   limitBytes: number,
   documentationFor: (tool: string) => string,
@@ -66,12 +65,12 @@ export async function readResource(
   const { token } = address;
   try {
     if (address.kind === 'log')
-      return await readLog(engine, principal, token, address.step, parseLogParameters(address.parameters));
+      return await readLog(engine, token, address.step, parseLogParameters(address.parameters));
     if (address.kind === 'artifact') {
-      const bytes = await engine.readArtifact(principal, token, address.name, limitBytes);
+      const bytes = await engine.readArtifact(token, address.name, limitBytes);
       return { contents: [contentOf(uri, mimeTypeOf(address.name), bytes)] };
     }
-    return { contents: [await readResult(engine, principal, token, uri, limitBytes)] };
+    return { contents: [await readResult(engine, token, uri, limitBytes)] };
   } catch (error) {
     throw error instanceof LonghaulError && isMissing(error)
       ? notFound(address.kind === 'artifact' ? undefined : error.message)
@@ -92,8 +91,8 @@ function readDocumentation(tool: string, uri: string, documentationFor: (tool: s
   }
 }
 
-async function readResult(engine: Engine, principal: string, token: string, uri: string, limitBytes: number) {
-  const { status, result } = await engine.read(principal, token);
+async function readResult(engine: CallerEngine, token: string, uri: string, limitBytes: number) {
+  const { status, result } = await engine.read(token);
   if (status !== 'completed')
     throw new LonghaulError('not_found', `the operation is ${status}, so there is no result`);
   const text = JSON.stringify(result) ?? 'null';
@@ -128,14 +127,13 @@ function parseLogParameters(parameters: URLSearchParams): LogParameters {
 
 /** The requested lines, up to the limit; `_meta` has their range and the URI of the lines that follow. */
 async function readLog(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   step: string,
   { from, to, tail, cursor }: LogParameters,
 ): Promise<ReadResourceResult> {
   const query = { step, fromLine: from, toLine: to, tail, cursor };
-  const log = await engine.logText(principal, token, query);
+  const log = await engine.logText(token, query);
   const uri = logUri(token, log.step);
   return {
     contents: [

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Logger } from '../../platform/log.js';
 import { forEachChange } from './for-each-change.js';
@@ -27,7 +28,7 @@ export interface Follower {
 }
 
 export interface Listener {
-  principal: string;
+  engine: CallerEngine;
   /** Session that the operations are listed under. */
   session: string;
   /** Creates the follower of one operation. */
@@ -136,7 +137,8 @@ export class SessionNotifier {
   async #followFound(listeners: ActiveListener[], period: SessionPeriod): Promise<void> {
     const lookedAt = new Date();
     const bySession = new Map(listeners.map((listener) => [listener.session, listener]));
-    for (const { session, token, closedAt } of await this.engine.sessionOperations(listeners, period)) {
+    const scopes = listeners.map(({ session, engine: { principal } }) => ({ session, principal }));
+    for (const { session, token, closedAt } of await this.engine.sessionOperations(scopes, period)) {
       const listener = bySession.get(session)!;
       const isRelevant = closedAt === undefined || closedAt > listener.since;
       if (isRelevant && !listener.signal.aborted) void this.#follow(listener, token);
@@ -154,10 +156,10 @@ export class SessionNotifier {
     listener.waitingTokens.delete(token);
     listener.tokens.add(token);
     listener.followedCount += 1;
-    const { principal, signal } = listener;
+    const { engine, signal } = listener;
     const follower = listener.createFollower();
     try {
-      const records = this.engine.watch(principal, token, { signal, progress: true });
+      const records = engine.watch(token, { signal, progress: true });
       await forEachChange(records, (record) => follower.notify(record));
     } catch (error) {
       this.logger.error({ err: error }, 'following an operation failed');

@@ -1,6 +1,6 @@
 /** Handlers of calls that become jobs, tools/poll_result and tools/cancel_job. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { defined } from '../../operations/defined.js';
 import { LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -20,7 +20,6 @@ import { cancellationOf, jobIdOf } from './schemas.js';
 
 /** The caller that starts a job. */
 export interface JobCaller {
-  principal: string;
   /** Scope under which the job is listed; missing in revisions without sessions. */
   session?: string;
   /** Token for MCP's progress notifications, if the call has one. */
@@ -39,17 +38,17 @@ export interface JobOptions {
  * @param started called with the job's ID once the job is durable and the answer has been sent
  */
 export async function startJob(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   given: Record<string, unknown>,
   { keepAliveSeconds }: JobOptions,
-  { principal, session, progressToken }: JobCaller,
+  { session, progressToken }: JobCaller,
   started: (jobId: string) => void,
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
     const options = defined({ idempotencyKey, keepAliveSeconds, session, progressToken });
-    const record = await engine.start(principal, tool, args, options);
+    const record = await engine.start(tool, args, options);
     // After the answer has been sent: before it the client doesn't know the job's ID.
     setImmediate(() => started(record.token));
     return renderStarted(record, tool);
@@ -66,14 +65,13 @@ export async function startJob(
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
 export async function pollResult(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   params: Record<string, unknown>,
   show?: (record: OperationRecord) => Promise<void>,
 ): Promise<Result> {
   const jobId = jobIdOf(params);
   return orNotFound(jobId, async () => {
-    const record = await engine.read(principal, jobId);
+    const record = await engine.read(jobId);
     if (isAsking(record)) await show?.(record);
     return { record, result: renderPolled(record, engine.tools.get(record.tool)) };
   });
@@ -85,15 +83,11 @@ export async function pollResult(
  *
  * @throws ProtocolError -32602 for malformed params, -32603 while Temporal can't be reached
  */
-export async function cancelJob(
-  engine: Engine,
-  principal: string,
-  params: Record<string, unknown>,
-): Promise<Result> {
+export async function cancelJob(engine: CallerEngine, params: Record<string, unknown>): Promise<Result> {
   const { jobId, reason } = cancellationOf(params);
   return orNotFound(jobId, async () => {
-    const wasOpen = await engine.cancel(principal, jobId, reason);
-    const record = await engine.read(principal, jobId);
+    const wasOpen = await engine.cancel(jobId, reason);
+    const record = await engine.read(jobId);
     return { record, result: renderCancelled(record, wasOpen) };
   });
 }

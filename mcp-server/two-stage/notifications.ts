@@ -1,5 +1,5 @@
 /** notifications/progress and notifications/tool_result for a job. */
-import type { Engine } from '../../engine/index.js';
+import type { CallerEngine } from '../auth/caller-engine.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Follower } from '../shared/session-notifier.js';
 import { isAsking, questionsField } from './questions.js';
@@ -16,7 +16,7 @@ export interface JobNotification {
 }
 
 export interface JobListener {
-  engine: Engine;
+  engine: CallerEngine;
   send: (notification: JobNotification) => Promise<void>;
   /** Progress and results that the stream has delivered already. Default: none. */
   delivered?: DeliveredJobs;

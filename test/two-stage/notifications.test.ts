@@ -1,10 +1,11 @@
 /** Rate of notifications, and the record of what a stream has delivered. */
 import { describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Engine, WatchedRecord } from '../../engine/index.js';
+import type { WatchedRecord } from '../../engine/index.js';
+import type { CallerEngine } from '../../mcp-server/auth/caller-engine.js';
 import { followJob, DeliveredJobs, type JobNotification } from '../../mcp-server/two-stage/index.js';
 
-const engine = { tools: { get: () => undefined } } as unknown as Engine;
+const engine = { tools: { get: () => undefined } } as unknown as CallerEngine;
 const record = (progress: number, more: Partial<WatchedRecord> = {}): WatchedRecord => ({
   token: 'job',
   runId: 'run',

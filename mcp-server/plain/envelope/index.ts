@@ -5,7 +5,7 @@
  */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { defined } from '../../../operations/defined.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
@@ -194,10 +194,10 @@ function isLarge(value: unknown): boolean {
  * returned unchanged.
  */
 export async function withParts(
-  engine: Engine,
+  engine: CallerEngine,
   record: OperationRecord,
   tool: Tool | undefined,
 ): Promise<OperationRecord> {
   const areUnknown = record.children === undefined || record.areChildrenLarge === true;
-  return tool?.isPipeline && areUnknown ? engine.readLive(record.principal, record.token) : record;
+  return tool?.isPipeline && areUnknown ? engine.readLive(record.token) : record;
 }

@@ -4,12 +4,12 @@
  */
 import type { ContentBlock } from '@modelcontextprotocol/server';
 import type { z } from 'zod';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool.js';
-import type { Caller } from '../../shared/caller.js';
+import type { CallContext } from '../../shared/call-context.js';
 import { openSchema } from '../../shared/listed-schema.js';
 import { withoutNulls } from '../../shared/null-arguments.js';
 import type { BuiltinTool } from '../builtin-tool.js';
@@ -23,8 +23,8 @@ interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
   input: Input;
   output: Output;
   run: (
-    engine: Engine,
-    caller: Caller,
+    engine: CallerEngine,
+    callContext: CallContext,
     input: z.output<Input>,
   ) => Promise<ToolAnswer<z.output<Output>> | { question: OperationRecord }>;
 }
@@ -55,14 +55,14 @@ export function defineOperationTool<Input extends z.ZodObject, Output extends z.
     name: OPERATION_TOOL_PREFIX + name,
     inputSchema,
     outputSchema: openSchema(toJsonSchema(output, 'output')),
-    async call(engine, caller, args) {
+    async call(engine, callContext, args) {
       const filled = withDefaults(
         inputSchema,
         withoutNulls(inputSchema, (args ?? {}) as Record<string, unknown>),
       );
       const problems = check(inputSchema, filled, 'arguments');
       if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
-      const answer = await run(engine, caller, filled as z.output<Input>);
+      const answer = await run(engine, callContext, filled as z.output<Input>);
       if ('question' in answer) return answer;
       return {
         content: [{ type: 'text', text: answer.text }, ...(answer.extraContent ?? [])],

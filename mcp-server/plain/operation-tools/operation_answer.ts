@@ -34,21 +34,21 @@ export const operationAnswer = defineOperationTool({
   output: startedSchema.extend({
     answered: z.object({ key: z.string(), action: z.string(), state: z.string() }),
   }),
-  async run(engine, { principal }, { token, key: givenKey, action, content }) {
+  async run(engine, _context, { token, key: givenKey, action, content }) {
     if (action !== 'accept' && content !== undefined)
       refuse(`arguments.content: expected none with action "${action}"; got ${JSON.stringify(content)}`);
-    const before = await engine.read(principal, token);
+    const before = await engine.read(token);
     const key = keyOf(before, givenKey);
     const answer: Answer = action === 'accept' ? { action, content: content ?? {} } : { action };
     let state: 'accepted' | 'queued';
     try {
-      state = await engine.answer(principal, token, key, answer);
+      state = await engine.answer(token, key, answer);
     } catch (error) {
       throw error instanceof LonghaulError && error.kind === 'invalid_answer'
         ? invalidAnswer(error, before, key)
         : error;
     }
-    const record = await engine.read(principal, token);
+    const record = await engine.read(token);
     const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done =
       state === 'accepted'

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Engine, ListFilter } from '../../../engine/index.js';
+import type { ListFilter } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { answerOf } from '../envelope/index.js';
 import { callText, refuse, token } from './fields.js';
 import { defineOperationTool } from './operation-tool.js';
@@ -34,19 +35,19 @@ export const operationCancel = defineOperationTool({
     cancelled: z.array(z.string()).optional().describe('By a filter: tokens.'),
     has_more: z.boolean().optional(),
   }),
-  async run(engine, { principal }, { token, filter, reason }) {
+  async run(engine, _context, { token, filter, reason }) {
     if ((token === undefined) === (filter === undefined))
       refuse('arguments: expected either token or filter; got ' + (token === undefined ? 'neither' : 'both'));
-    if (token !== undefined) return cancelOne(engine, principal, token, reason);
+    if (token !== undefined) return cancelOne(engine, token, reason);
     if (Object.values(filter!).every((value) => value === undefined))
       refuse('arguments.filter: expected at least one of tool, session and status; got none');
-    return cancelAll(engine, principal, filter!, reason);
+    return cancelAll(engine, filter!, reason);
   },
 });
 
-async function cancelOne(engine: Engine, principal: string, token: string, reason: string | undefined) {
-  const wasOpen = await engine.cancel(principal, token, reason);
-  const record = await engine.read(principal, token);
+async function cancelOne(engine: CallerEngine, token: string, reason: string | undefined) {
+  const wasOpen = await engine.cancel(token, reason);
+  const record = await engine.read(token);
   const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
   const done = wasOpen
     ? `${record.closedAt === undefined ? 'Cancel requested' : 'Cancelled'}. What was finished stays.`
@@ -58,21 +59,18 @@ async function cancelOne(engine: Engine, principal: string, token: string, reaso
 }
 
 async function cancelAll(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   { status, ...filter }: NonNullable<z.output<typeof input>['filter']>,
   reason: string | undefined,
 ) {
   const statuses: ListFilter['status'][] =
     status === undefined ? ['working', 'input_required'] : [status === 'running' ? 'working' : status];
   const pages = await Promise.all(
-    statuses.map((one) =>
-      engine.list(principal, { ...filter, status: one, limit: MAX_CANCELLED } as ListFilter),
-    ),
+    statuses.map((one) => engine.list({ ...filter, status: one, limit: MAX_CANCELLED } as ListFilter)),
   );
   const tokens = pages.flatMap(({ operations }) => operations.map((operation) => operation.token));
   const hasMore = tokens.length > MAX_CANCELLED || pages.some(({ nextCursor }) => nextCursor !== undefined);
-  const cancelled = await cancelEach(engine, principal, tokens.slice(0, MAX_CANCELLED), reason);
+  const cancelled = await cancelEach(engine, tokens.slice(0, MAX_CANCELLED), reason);
   const text = [
     cancelled.length
       ? `Cancelled ${cancelled.length}: ${cancelled.join(', ')}.`
@@ -85,15 +83,14 @@ async function cancelAll(
 
 /** @returns tokens of the operations that were still open */
 async function cancelEach(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   tokens: string[],
   reason: string | undefined,
 ): Promise<string[]> {
   const cancelled: string[] = [];
   for (let at = 0; at < tokens.length; at += AT_ONCE) {
     const some = tokens.slice(at, at + AT_ONCE);
-    const wereOpen = await Promise.all(some.map((token) => engine.cancel(principal, token, reason)));
+    const wereOpen = await Promise.all(some.map((token) => engine.cancel(token, reason)));
     cancelled.push(...some.filter((_token, index) => wereOpen[index]));
   }
   return cancelled;

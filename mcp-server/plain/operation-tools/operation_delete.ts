@@ -10,8 +10,8 @@ export const operationDelete = defineOperationTool({
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   input: z.strictObject({ token }),
   output: z.strictObject({ token, deleted: z.literal(true) }),
-  async run(engine, { principal }, { token: deleted }) {
-    await engine.delete(principal, deleted);
+  async run(engine, _context, { token: deleted }) {
+    await engine.delete(deleted);
     return {
       output: { token: deleted, deleted: true as const },
       text: `Deleted ${deleted}, with its result, files and logs.`,

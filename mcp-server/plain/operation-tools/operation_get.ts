@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { defined } from '../../../operations/defined.js';
 import { PAGE_LINES } from '../../../operations/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
-import type { Caller } from '../../shared/caller.js';
+import type { CallContext } from '../../shared/call-context.js';
 import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
 import { asData } from '../../shared/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
@@ -61,8 +61,7 @@ type Input = z.output<typeof input>;
 type Answer = ToolAnswer<z.output<typeof output>>;
 
 interface ViewContext {
-  engine: Engine;
-  caller: Caller;
+  engine: CallerEngine;
   args: Input;
   record: OperationRecord;
   tool: Tool | undefined;
@@ -83,13 +82,12 @@ export const operationGet = defineOperationTool({
   annotations: { readOnlyHint: true, openWorldHint: false },
   input,
   output,
-  async run(engine, caller, args) {
+  async run(engine, callContext, args) {
     assertArgumentsOfView(args);
-    const { record, reason } = await readOrWait(engine, caller, args);
-    if (reason === 'question' && caller.questions?.kind === 'result') return { question: record };
+    const { record, reason } = await readOrWait(engine, callContext, args);
+    if (reason === 'question' && callContext.questions?.kind === 'result') return { question: record };
     return VIEWS[args.view]({
       engine,
-      caller,
       args,
       record,
       tool: engine.tools.get(record.tool),
@@ -114,31 +112,30 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
  * @throws LonghaulError `invalid_arguments` if there is no such page
  */
 async function readParts(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   page: string | undefined,
 ): Promise<OperationRecord> {
-  if (page === undefined) return engine.readLive(principal, token);
-  const { record, children } = await engine.readPage(principal, token, page);
+  if (page === undefined) return engine.readLive(token);
+  const { record, children } = await engine.readPage(token, page);
   return { ...record, children };
 }
 
 async function readOrWait(
-  engine: Engine,
-  caller: Caller,
+  engine: CallerEngine,
+  callContext: CallContext,
   args: Input,
 ): Promise<{ record: OperationRecord; reason?: WaitResult['reason'] }> {
   const { token, wait, timeout } = args;
   if (wait)
-    caller.onContinuation?.({
+    callContext.onContinuation?.({
       tool: 'operation_get',
       args,
       timeoutArgument: 'timeout',
       timeoutSeconds: timeout,
     });
-  const record = await engine.read(caller.principal, token);
-  return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, caller) : { record };
+  const record = await engine.read(token);
+  return wait && !isOver(plainStatus(record)) ? waitFor(engine, record, timeout, callContext) : { record };
 }
 
 const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = {
@@ -164,8 +161,8 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     };
   },
 
-  async steps({ engine, caller, record, args, ...context }) {
-    const live = await readParts(engine, caller.principal, record.token, args.step);
+  async steps({ engine, record, args, ...context }) {
+    const live = await readParts(engine, record.token, args.step);
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
     const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));
@@ -177,9 +174,9 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     };
   },
 
-  async logs({ engine, caller, record, args, ...context }) {
+  async logs({ engine, record, args, ...context }) {
     const { token, step, tail, pattern, cursor, from_line, to_line } = args;
-    const page = await engine.logs(caller.principal, token, {
+    const page = await engine.logs(token, {
       step,
       tail,
       pattern,
@@ -206,8 +203,8 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     };
   },
 
-  async partial({ engine, caller, record, ...context }) {
-    const live = await engine.readLive(caller.principal, record.token);
+  async partial({ engine, record, ...context }) {
+    const live = await engine.readLive(record.token);
     const { status, partial } = envelopeOf(live, context);
     return { output: { status, ...defined({ partial }) }, text: partialText(live) };
   },

@@ -47,8 +47,8 @@ export const operationList = defineOperationTool({
       .describe('{token, tool, status, stage, created_at, closed_at, estimate_seconds, worked_seconds}'),
     next_cursor: z.string().optional(),
   }),
-  async run(engine, { principal }, { status, since, idempotency_key, ...filter }) {
-    const page = await engine.list(principal, {
+  async run(engine, _context, { status, since, idempotency_key, ...filter }) {
+    const page = await engine.list({
       ...filter,
       ...(status === undefined ? {} : { status: engineStatus(status) }),
       ...defined({ idempotencyKey: idempotency_key }),

@@ -21,8 +21,8 @@ export const operationResume = defineOperationTool({
       .describe('Changed arguments, for the steps that will run.'),
   }),
   output: startedSchema,
-  async run(engine, { principal, signal, shutdown }, { token, from, changes }) {
-    const record = await engine.resume(principal, token, {
+  async run(engine, { signal, shutdown }, { token, from, changes }) {
+    const record = await engine.resume(token, {
       ...(from === undefined ? {} : { from }),
       ...(changes === undefined ? {} : { changes }),
       signal: AbortSignal.any([signal, shutdown.signal]),

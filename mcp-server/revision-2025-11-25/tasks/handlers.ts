@@ -6,13 +6,13 @@ import {
   RELATED_TASK_META_KEY,
   type CallToolResult,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { humanDuration } from '../../../operations/budgets.js';
 import { defined } from '../../../operations/defined.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool.js';
-import type { Caller } from '../../shared/caller.js';
+import type { CallContext } from '../../shared/call-context.js';
 import { RETRY_AFTER_SECONDS, serverStopping } from '../../lifecycle/shutdown.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
 import { parseParams } from '../../shared/params.js';
@@ -41,19 +41,19 @@ export interface CreateTaskResult {
  * @throws ProtocolError -32602 for a malformed `task`
  */
 export async function startTask(
-  engine: Engine,
+  engine: CallerEngine,
   tool: Tool,
   args: Record<string, unknown>,
   field: unknown,
-  caller: Caller,
+  callContext: CallContext,
   context: RenderContext,
   progressToken: string | number | undefined,
 ): Promise<CreateTaskResult> {
   const { ttl } = parseParams(taskField, field, 'params.task');
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
-  const record = await engine.start(caller.principal, tool, own, {
-    ...defined({ session: caller.session, idempotencyKey, progressToken }),
+  const record = await engine.start(tool, own, {
+    ...defined({ session: callContext.session, idempotencyKey, progressToken }),
     ...(ttl === undefined ? {} : { keepAliveSeconds: ttl / 1000 }),
   });
   const { token, estimateSeconds } = record;
@@ -69,13 +69,8 @@ export async function startTask(
   };
 }
 
-/** The session of a task request. */
-interface TaskSession extends RenderContext {
-  principal: string;
-}
-
-export async function getTask(engine: Engine, taskId: string, session: TaskSession): Promise<Task> {
-  return renderTask(await engine.read(session.principal, taskId), session);
+export async function getTask(engine: CallerEngine, taskId: string, session: RenderContext): Promise<Task> {
+  return renderTask(await engine.read(taskId), session);
 }
 
 /**
@@ -87,15 +82,15 @@ export async function getTask(engine: Engine, taskId: string, session: TaskSessi
  * @throws ProtocolError the JSON-RPC error that the tool ended with; -32603 `server_stopping` at a shutdown
  */
 export async function taskResult(
-  engine: Engine,
+  engine: CallerEngine,
   taskId: string,
-  caller: Caller,
+  callContext: CallContext,
   context: RenderContext,
   resultOf: (record: OperationRecord) => CallToolResult,
 ): Promise<CallToolResult | undefined> {
-  const { principal, signal, shutdown, onProgress, questions } = caller;
+  const { signal, shutdown, onProgress, questions } = callContext;
   let last: OperationRecord | undefined;
-  for await (const record of engine.watch(principal, taskId, {
+  for await (const record of engine.watch(taskId, {
     signal: AbortSignal.any([signal, shutdown.signal]),
     progress: onProgress !== undefined,
   })) {
@@ -128,10 +123,14 @@ function stillOpen(taskId: string, last: OperationRecord | undefined, context: R
  *
  * @throws ProtocolError -32602 for a task in a terminal status
  */
-export async function cancelTask(engine: Engine, taskId: string, session: TaskSession): Promise<Task> {
+export async function cancelTask(
+  engine: CallerEngine,
+  taskId: string,
+  session: RenderContext,
+): Promise<Task> {
   const before = await getTask(engine, taskId, session);
   if (isTerminalTask(before)) throw alreadyOver(before);
-  await engine.cancel(session.principal, taskId, 'tasks/cancel');
+  await engine.cancel(taskId, 'tasks/cancel');
   const deadlineMs = Date.now() + CANCEL_LIMIT_MS;
   for (;;) {
     const task = await getTask(engine, taskId, session);
@@ -149,12 +148,12 @@ function alreadyOver({ status }: Task): ProtocolError {
 
 /** The principal's tasks, latest first (specs: "Task Listing"). */
 export async function listTasks(
-  engine: Engine,
+  engine: CallerEngine,
   cursor: string | undefined,
-  session: TaskSession,
+  session: RenderContext,
 ): Promise<{ tasks: Task[]; nextCursor?: string }> {
   const filter = { limit: PAGE_TASKS, ...defined({ cursor }) };
-  const { operations, nextCursor } = await engine.list(session.principal, filter);
+  const { operations, nextCursor } = await engine.list(filter);
   const tasks = await Promise.all(
     operations.map(({ token }) => getTask(engine, token, session).catch(undefinedIfGone)),
   );

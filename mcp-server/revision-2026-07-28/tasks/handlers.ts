@@ -1,6 +1,6 @@
 /** Task handlers: calls that become tasks, tasks/get, tasks/update and tasks/cancel. */
 import type { Result, Server, ServerContext } from '@modelcontextprotocol/server';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import { LonghaulError } from '../../../operations/errors.js';
 import type { Tool } from '../../../operations/tool.js';
 import { takeIdempotencyKey } from '../../shared/idempotency-key.js';
@@ -15,19 +15,18 @@ import { anyResult, capabilitiesOf, taskParams, type DeclaredCapabilities } from
  * @throws LonghaulError as the engine's start does, and as {@link takeIdempotencyKey}
  */
 export async function startTask(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   tool: Tool,
   given: Record<string, unknown>,
   elicitation: boolean,
 ): Promise<Result> {
   const { args, ...key } = takeIdempotencyKey(given);
-  const record = await engine.start(principal, tool, args, key);
+  const record = await engine.start(tool, args, key);
   return { ...renderCreated(record, { elicitation, tool }) };
 }
 
 /** Registers the extension's methods on a server. */
-export function registerTasks(server: Server, engine: Engine, principal: string): void {
+export function registerTasks(server: Server, engine: CallerEngine): void {
   /** Registers a method. */
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
@@ -35,7 +34,7 @@ export function registerTasks(server: Server, engine: Engine, principal: string)
     );
 
   server.setRequestHandler('tasks/get', { params: taskParams, result: anyResult }, ({ taskId }, context) =>
-    getTask(engine, principal, taskId, capabilitiesOf(context)),
+    getTask(engine, taskId, capabilitiesOf(context)),
   );
   tasksMethod('tasks/update', async (taskId, { mcpReq }) => {
     // The SDK lifts this field out of every method's params.
@@ -45,24 +44,19 @@ export function registerTasks(server: Server, engine: Engine, principal: string)
         'params.inputResponses: expected an object of key -> answer; got nothing',
       );
     }
-    await answerAll(engine, principal, taskId, mcpReq.inputResponses);
+    await answerAll(engine, taskId, mcpReq.inputResponses);
     return {};
   });
   tasksMethod('tasks/cancel', async (taskId) => {
-    await engine.cancel(principal, taskId);
+    await engine.cancel(taskId);
     return {};
   });
 }
 
 /** Handles `tasks/get`. @throws ProtocolError */
-export function getTask(
-  engine: Engine,
-  principal: string,
-  taskId: string,
-  client: DeclaredCapabilities,
-): Promise<Result> {
+export function getTask(engine: CallerEngine, taskId: string, client: DeclaredCapabilities): Promise<Result> {
   return asTasksResult(client, async () => {
-    const record = await engine.read(principal, taskId);
+    const record = await engine.read(taskId);
     const { elicitation } = client;
     return { ...renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) }) };
   });
@@ -86,12 +80,11 @@ async function asTasksResult(
  * answers are reported after the others have been handed over.
  */
 async function answerAll(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   token: string,
   responses: Record<string, unknown>,
 ): Promise<void> {
-  const record = await engine.read(principal, token);
+  const record = await engine.read(token);
   const problems: string[] = [];
   for (const [key, response] of Object.entries(responses)) {
     if (!(key in record.inputRequests)) continue;
@@ -103,7 +96,7 @@ async function answerAll(
       continue;
     }
     try {
-      await engine.answer(principal, token, key, answer.data);
+      await engine.answer(token, key, answer.data);
     } catch (error) {
       if (!(error instanceof LonghaulError)) throw error;
       if (error.kind === 'invalid_answer') problems.push(`inputResponses.${key}: ${error.message}`);

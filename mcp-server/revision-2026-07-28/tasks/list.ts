@@ -1,5 +1,5 @@
 /** Tools as listed for clients with tasks. */
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import {
   exampleInputJson,
   exampleResultJson,
@@ -11,7 +11,7 @@ import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool
 import type { RequestCancellation } from '../../shared/serving.js';
 
 /** The project's tools, without built-in ones. */
-export function taskTools(engine: Engine): ListedTool[] {
+export function taskTools(engine: CallerEngine): ListedTool[] {
   return engine.tools
     .values()
     .map((tool) =>

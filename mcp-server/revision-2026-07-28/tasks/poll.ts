@@ -11,7 +11,7 @@ import {
   type RequestId,
   type Result,
 } from '@modelcontextprotocol/server';
-import type { Engine } from '../../../engine/index.js';
+import type { CallerEngine } from '../../auth/caller-engine.js';
 import type { Shutdown } from '../../lifecycle/shutdown.js';
 import { SERVER_INFO } from '../../shared/identity.js';
 import { linkTransform, type ResourceLinksSetting } from '../../shared/links-as-text.js';
@@ -65,14 +65,13 @@ function namesTask(name: string | null, taskId: string): boolean {
 
 /** Reads the task and renders the response. */
 export async function answerPoll(
-  engine: Engine,
-  principal: string,
+  engine: CallerEngine,
   resourceLinks: ResourceLinksSetting,
   shutdown: Shutdown,
   { id, taskId, meta }: Poll,
 ): Promise<PollAnswer> {
   try {
-    const task = await shutdown.track(getTask(engine, principal, taskId, declaredCapabilitiesIn(meta)));
+    const task = await shutdown.track(getTask(engine, taskId, declaredCapabilitiesIn(meta)));
     const result: Result = linkTransform(resourceLinks, clientNameIn(meta))(task);
     const stamped = { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } };
     return { httpStatus: 200, message: { jsonrpc: '2.0', id, result: stamped } };

@@ -1,19 +1,19 @@
-/** The {@link Caller} of a call on a stream of this revision. */
+/** The {@link CallContext} of a call on a stream of this revision. */
 import type { Progress } from '../../operations/record.js';
-import type { Caller } from '../shared/caller.js';
+import type { CallContext } from '../shared/call-context.js';
 import type { LegacyContext } from './context.js';
 import { Questions } from './questions.js';
 import type { Session } from './session.js';
 import type { CallStream } from './waits.js';
 
-/** Runs `call` with a caller whose progress and questions are sent on the stream until it ends. */
-export async function withCaller<T>(
+/** Runs `call` with a context whose progress and questions are sent on the stream until it ends. */
+export async function withCallContext<T>(
   context: LegacyContext,
   session: Session,
   stream: CallStream,
-  call: (caller: Caller) => Promise<T>,
+  call: (callContext: CallContext) => Promise<T>,
 ): Promise<T> {
-  const { principal, nonce, elicitation, clientName } = session;
+  const { nonce, elicitation, clientName } = session;
   const { signal, position } = stream;
   const { progressToken } = position;
   const by = position.wait?.kind === 'task' ? 'task' : 'call';
@@ -29,7 +29,6 @@ export async function withCaller<T>(
   };
   try {
     return await call({
-      principal,
       session: nonce,
       signal,
       shutdown: context.shutdown,

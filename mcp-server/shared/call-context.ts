@@ -2,8 +2,7 @@
 import type { OperationRecord, Progress } from '../../operations/record.js';
 import type { Shutdown } from '../lifecycle/shutdown.js';
 
-export interface Caller {
-  principal: string;
+export interface CallContext {
   /** Session that the client's operations are listed under, if it has one. */
   session?: string;
   /** Fires when the client cancels the call or disconnects: that ends the wait, and nothing else. */
