@@ -65,6 +65,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   oauthScope: ['<scope>', 'scope that each access token needs (default: none)'],
   oauthTenantClaim: ['<claim>', 'claim of access tokens that names the tenant (default: none)'],
   oauthSubjectClaim: ['<claim>', 'claim of access tokens that names the subject (default: sub)'],
+  oauthGroupsClaim: ['<claim>', "claim of access tokens that lists the caller's groups (default: groups)"],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],

@@ -1,5 +1,6 @@
 /** Settings of authentication: who may call the server. */
 import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { commaSeparated, yesOrNo } from './setting-types.js';
 
@@ -28,6 +29,8 @@ export const authSettingsShape = {
   oauthTenantClaim: z.string().min(1),
   /** Claim of the access token that names the subject. Default: `sub`. */
   oauthSubjectClaim: z.string().min(1),
+  /** Claim of the access token that lists the caller's groups. Default: `groups`. */
+  oauthGroupsClaim: z.string().min(1),
 };
 
 export interface AuthSettings {
@@ -39,6 +42,26 @@ export interface AuthSettings {
   oauthScope: string | undefined;
   oauthTenantClaim: string | undefined;
   oauthSubjectClaim: string;
+  oauthGroupsClaim: string;
+}
+
+/** The settings, with defaults for those that aren't given. @param pathOf makes a path absolute */
+export function resolveAuthSettings(
+  given: Partial<z.infer<z.ZodObject<typeof authSettingsShape>>>,
+  home: string,
+  pathOf: (name: 'keysFolder', path: string) => string,
+): AuthSettings {
+  return {
+    authentication: given.authentication ?? [],
+    allowUnauthenticated: given.allowUnauthenticated ?? false,
+    keysFolder: given.keysFolder === undefined ? join(home, 'keys') : pathOf('keysFolder', given.keysFolder),
+    oauthIssuer: given.oauthIssuer,
+    oauthResource: given.oauthResource,
+    oauthScope: given.oauthScope,
+    oauthTenantClaim: given.oauthTenantClaim,
+    oauthSubjectClaim: given.oauthSubjectClaim ?? 'sub',
+    oauthGroupsClaim: given.oauthGroupsClaim ?? 'groups',
+  };
 }
 
 /** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */

@@ -7,8 +7,8 @@ import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyG
 import { z } from 'zod';
 import type { AuthSettings } from '../../platform/auth-settings.js';
 import type { Logger } from '../../platform/log.js';
-import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { callerOfClaims } from './claims.js';
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
@@ -48,7 +48,10 @@ const metadataSchema = z.looseObject({
   jwks_uri: z.string(),
 });
 
-export type OAuthSettings = Pick<AuthSettings, 'oauthScope' | 'oauthTenantClaim' | 'oauthSubjectClaim'> & {
+export type OAuthSettings = Pick<
+  AuthSettings,
+  'oauthScope' | 'oauthTenantClaim' | 'oauthSubjectClaim' | 'oauthGroupsClaim'
+> & {
   oauthIssuer: string;
   oauthResource: string;
 };
@@ -82,13 +85,14 @@ export class AccessTokens {
     } catch (error) {
       throw this.#refusal(error);
     }
-    if (oauthScope !== undefined && !scopesOf(payload).includes(oauthScope))
+    const caller = this.#callerOf(payload);
+    if (oauthScope !== undefined && !caller.scopes.includes(oauthScope))
       throw new OAuthError(
         OAuthErrorCode.InsufficientScope,
         `The access token lacks the scope ${oauthScope}`,
       );
     const expiresAtMs = (payload.exp! + CLOCK_TOLERANCE_SECONDS) * 1_000;
-    return { principal: this.#principalOf(payload), isValid: () => Date.now() < expiresAtMs };
+    return { ...caller, isValid: () => Date.now() < expiresAtMs };
   }
 
   /** The authorization server's metadata. @throws AuthorizationServerUnavailable */
@@ -96,16 +100,14 @@ export class AccessTokens {
     return this.#read();
   }
 
-  #principalOf(payload: JWTPayload): string {
-    const { oauthTenantClaim, oauthSubjectClaim, oauthIssuer } = this.settings;
-    const identity = identitySchema.safeParse({
-      tenant: oauthTenantClaim === undefined ? new URL(oauthIssuer).host : payload[oauthTenantClaim],
-      subject: payload[oauthSubjectClaim],
+  #callerOf(payload: JWTPayload): Omit<Caller, 'isValid'> {
+    const { oauthTenantClaim, oauthSubjectClaim, oauthGroupsClaim, oauthIssuer } = this.settings;
+    return callerOfClaims(payload, 'access token', {
+      tenantClaim: oauthTenantClaim,
+      tenant: new URL(oauthIssuer).host,
+      subjectClaim: oauthSubjectClaim,
+      groupsClaim: oauthGroupsClaim,
     });
-    if (identity.success) return principalOf(identity.data);
-    const { path, message } = identity.error.issues[0]!;
-    const claim = path[0] === 'tenant' ? oauthTenantClaim : oauthSubjectClaim;
-    throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${claim} of the access token: ${message}`);
   }
 
   #refusal(error: unknown): Error {
@@ -187,13 +189,6 @@ async function readMetadata(issuer: string): Promise<OAuthMetadata & { jwks_uri:
     }
   }
   throw failure;
-}
-
-/** The claim `scope` (RFC 9068, section 2.2.3), or `scp`, as some servers name it. */
-function scopesOf({ scope, scp }: JWTPayload): string[] {
-  const given = scope ?? scp;
-  if (Array.isArray(given)) return given.filter((one) => typeof one === 'string');
-  return typeof given === 'string' ? given.split(' ') : [];
 }
 
 function withoutSlash(url: string): string {
