@@ -22,7 +22,7 @@ import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { CallerEngines, type CallerEngine } from './auth/caller-engine.js';
 import { authenticated, callerOf } from './auth/middleware.js';
-import { Authentication, AuthorizationServerUnavailable } from './auth/index.js';
+import { Authentication, AuthenticationUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
 import { RETRY_AFTER_SECONDS, Shutdown, refusedByShutdown } from './lifecycle/shutdown.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
@@ -203,9 +203,8 @@ function isCancellation(body: unknown): body is JSONRPCNotification {
 
 /** Answers an MCP request without a valid credential. */
 function unauthenticated(c: Context, authentication: Authentication, error: unknown): Response {
-  if (!(error instanceof AuthorizationServerUnavailable)) return authentication.challenge(error);
-  const message = `access tokens can't be checked: ${error.message}`;
-  return c.json(rpcError(null, ProtocolErrorCode.InternalError, message), 503, {
+  if (!(error instanceof AuthenticationUnavailable)) return authentication.challenge(error);
+  return c.json(rpcError(null, ProtocolErrorCode.InternalError, error.message), 503, {
     'Retry-After': String(RETRY_AFTER_SECONDS),
   });
 }

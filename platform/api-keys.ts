@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { createFileOnce, readIfThere, writeFileAtomically } from './atomic-files.js';
 import { SettingsError } from './config.js';
-import { identityShape } from './principal.js';
+import { groupName, identityShape } from './principal.js';
 
 /** `lh_` with the ID and the secret, so that scanners for leaked secrets recognize it. */
 const KEY = /^lh_([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
@@ -20,6 +20,7 @@ const apiKeySchema = z.strictObject({
   /** SHA-256 of the secret, base64url. The secret is random, so no slower hash is needed. */
   secretHash: z.string().regex(/^[A-Za-z0-9_-]{43}$/),
   ...identityShape,
+  groups: z.array(groupName).optional(),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime().optional(),
   revokedAt: z.iso.datetime().optional(),
@@ -29,14 +30,17 @@ const apiKeySchema = z.strictObject({
 export type ApiKey = z.infer<typeof apiKeySchema>;
 
 /** Whom a new key stands for, and until when. */
-export type NewApiKey = Pick<ApiKey, 'tenant' | 'subject' | 'expiresAt'>;
+export type NewApiKey = Pick<ApiKey, 'tenant' | 'subject' | 'groups' | 'expiresAt'>;
 
 /**
  * Makes a key.
  *
  * @returns the key as callers send it, which is kept nowhere, and its entry
  */
-export function addApiKey(folder: string, { tenant, subject, expiresAt }: NewApiKey): [string, ApiKey] {
+export function addApiKey(
+  folder: string,
+  { tenant, subject, groups = [], expiresAt }: NewApiKey,
+): [string, ApiKey] {
   const id = randomBytes(6).toString('hex');
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   const entry: ApiKey = {
@@ -44,6 +48,7 @@ export function addApiKey(folder: string, { tenant, subject, expiresAt }: NewApi
     secretHash: hashOf(secret).toString('base64url'),
     tenant,
     subject,
+    ...(groups.length === 0 ? {} : { groups }),
     createdAt: new Date().toISOString(),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };

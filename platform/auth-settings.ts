@@ -1,17 +1,20 @@
 /** Settings of authentication: who may call the server. */
 import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { readPublicKey } from './public-key.js';
 import { commaSeparated, yesOrNo } from './setting-types.js';
 
-const methods = z.enum(['keys', 'oauth']);
+const methods = z.enum(['keys', 'oauth', 'gateway']);
 const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
   error: 'expected an http or https URL',
 });
 
 export const authSettingsShape = {
   /**
-   * How callers say who they are: `keys` for API keys, `oauth` for access tokens of an OAuth authorization server; both may be
-   * named. Default: none, so that all callers are one, and the server listens on loopback only.
+   * How callers say who they are: `keys` for API keys, `oauth` for access tokens of an OAuth authorization server, `gateway` for
+   * JWTs of a gateway in front; several may be named. Default: none, so that all callers are one, and the server listens on
+   * loopback only.
    */
   authentication: commaSeparated(methods),
   /** Listen on other addresses than loopback without authentication, behind a gateway. Default: false. */
@@ -28,6 +31,29 @@ export const authSettingsShape = {
   oauthTenantClaim: z.string().min(1),
   /** Claim of the access token that names the subject. Default: `sub`. */
   oauthSubjectClaim: z.string().min(1),
+  /** Claim of the access token that lists the caller's groups. Default: `groups`. */
+  oauthGroupsClaim: z.string().min(1),
+  /** Header in which the gateway sends its JWT, such as `Cf-Access-Jwt-Assertion`. Needed for `gateway`. */
+  gatewayHeader: z
+    .string()
+    .regex(
+      /^(?!authorization$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$/i,
+      'expected the name of a header other than Authorization',
+    ),
+  /** Address of the gateway's keys, a JSON Web Key Set. `gateway` needs this or `gatewayPublicKeyFile`. */
+  gatewayJwks: url,
+  /** File with the gateway's public key or certificate, PEM. */
+  gatewayPublicKeyFile: z.string().min(1),
+  /** Issuer of the gateway's JWTs, as in their claim `iss`. Needed for `gateway`. */
+  gatewayIssuer: z.string().min(1),
+  /** Audience of the gateway's JWTs for this server, as in their claim `aud`. Needed for `gateway`. */
+  gatewayAudience: z.string().min(1),
+  /** Claim of the gateway's JWT that names the tenant. Default: none, so that the gateway's callers are one tenant. */
+  gatewayTenantClaim: z.string().min(1),
+  /** Claim of the gateway's JWT that names the subject. Default: `sub`. */
+  gatewaySubjectClaim: z.string().min(1),
+  /** Claim of the gateway's JWT that lists the caller's groups. Default: `groups`. */
+  gatewayGroupsClaim: z.string().min(1),
 };
 
 export interface AuthSettings {
@@ -39,12 +65,55 @@ export interface AuthSettings {
   oauthScope: string | undefined;
   oauthTenantClaim: string | undefined;
   oauthSubjectClaim: string;
+  oauthGroupsClaim: string;
+  gatewayHeader: string | undefined;
+  gatewayJwks: string | undefined;
+  gatewayPublicKeyFile: string | undefined;
+  gatewayIssuer: string | undefined;
+  gatewayAudience: string | undefined;
+  gatewayTenantClaim: string | undefined;
+  gatewaySubjectClaim: string;
+  gatewayGroupsClaim: string;
+}
+
+/** The settings, with defaults for those that aren't given. @param pathOf makes a path absolute */
+export function resolveAuthSettings(
+  given: Partial<z.infer<z.ZodObject<typeof authSettingsShape>>>,
+  home: string,
+  pathOf: (name: 'keysFolder' | 'gatewayPublicKeyFile', path: string) => string,
+): AuthSettings {
+  return {
+    authentication: given.authentication ?? [],
+    allowUnauthenticated: given.allowUnauthenticated ?? false,
+    keysFolder: given.keysFolder === undefined ? join(home, 'keys') : pathOf('keysFolder', given.keysFolder),
+    oauthIssuer: given.oauthIssuer,
+    oauthResource: given.oauthResource,
+    oauthScope: given.oauthScope,
+    oauthTenantClaim: given.oauthTenantClaim,
+    oauthSubjectClaim: given.oauthSubjectClaim ?? 'sub',
+    oauthGroupsClaim: given.oauthGroupsClaim ?? 'groups',
+    gatewayHeader: given.gatewayHeader,
+    gatewayJwks: given.gatewayJwks,
+    gatewayPublicKeyFile:
+      given.gatewayPublicKeyFile && pathOf('gatewayPublicKeyFile', given.gatewayPublicKeyFile),
+    gatewayIssuer: given.gatewayIssuer,
+    gatewayAudience: given.gatewayAudience,
+    gatewayTenantClaim: given.gatewayTenantClaim,
+    gatewaySubjectClaim: given.gatewaySubjectClaim ?? 'sub',
+    gatewayGroupsClaim: given.gatewayGroupsClaim ?? 'groups',
+  };
 }
 
 /** Whether only this machine can reach an address. Names other than localhost count as reachable from elsewhere. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
+
+/** Settings that a method can't do without. */
+const NEEDED = {
+  oauth: ['oauthIssuer', 'oauthResource'],
+  gateway: ['gatewayHeader', 'gatewayIssuer', 'gatewayAudience'],
+} as const;
 
 /**
  * The reason why no server may start with these settings; undefined if one may.
@@ -55,13 +124,34 @@ export function authConflict(
   { host, ...auth }: AuthSettings & { host: string },
   flag: (name: keyof AuthSettings | 'host') => string,
 ): string | undefined {
-  if (auth.authentication.includes('oauth'))
-    for (const name of ['oauthIssuer', 'oauthResource'] as const)
-      if (auth[name] === undefined) return `${flag('authentication')} oauth: expected ${flag(name)} too`;
+  for (const [method, names] of Object.entries(NEEDED))
+    if (auth.authentication.includes(method as 'oauth'))
+      for (const name of names)
+        if (auth[name] === undefined)
+          return `${flag('authentication')} ${method}: expected ${flag(name)} too`;
+  if (auth.authentication.includes('gateway')) {
+    const conflict = gatewayConflict(auth, flag);
+    if (conflict !== undefined) return conflict;
+  }
   if (isLoopback(host) || auth.authentication.length > 0 || auth.allowUnauthenticated) return undefined;
   return (
     `${flag('host')} ${host}: expected a loopback address such as 127.0.0.1, since callers aren't authenticated and anybody who ` +
     `reaches the server could start and read all operations. Give each caller an API key (longhaul keys add) and set ` +
     `${flag('authentication')} keys; or, behind a gateway that authenticates, set ${flag('allowUnauthenticated')} true`
   );
+}
+
+function gatewayConflict(
+  { gatewayJwks, gatewayPublicKeyFile }: AuthSettings,
+  flag: (name: keyof AuthSettings) => string,
+): string | undefined {
+  if ((gatewayJwks === undefined) === (gatewayPublicKeyFile === undefined))
+    return `${flag('authentication')} gateway: expected either ${flag('gatewayJwks')} or ${flag('gatewayPublicKeyFile')} too`;
+  if (gatewayPublicKeyFile === undefined) return undefined;
+  try {
+    readPublicKey(gatewayPublicKeyFile);
+    return undefined;
+  } catch (error) {
+    return `${flag('gatewayPublicKeyFile')} ${(error as Error).message}`;
+  }
 }

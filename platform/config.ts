@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { authConflict, authSettingsShape, type AuthSettings } from './auth-settings.js';
+import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, commaSeparated, list, port, yesOrNo } from './setting-types.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
@@ -198,14 +198,7 @@ export async function loadSettings(
     ),
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
-    authentication: given.authentication ?? [],
-    allowUnauthenticated: given.allowUnauthenticated ?? false,
-    keysFolder: given.keysFolder ? resolve(baseOf('keysFolder'), given.keysFolder) : join(home, 'keys'),
-    oauthIssuer: given.oauthIssuer,
-    oauthResource: given.oauthResource,
-    oauthScope: given.oauthScope,
-    oauthTenantClaim: given.oauthTenantClaim,
-    oauthSubjectClaim: given.oauthSubjectClaim ?? 'sub',
+    ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,

@@ -20,6 +20,14 @@ export const identityShape = {
   subject: part,
 };
 
+/** Name of a group, which lists separate by commas. */
+export const groupName = z
+  .string()
+  .regex(
+    /^[^\s,\p{C}](?:[^,\p{C}]{0,118}[^\s,\p{C}])?$/u,
+    'expected 1 to 120 characters without commas, control characters, and blanks at the ends',
+  );
+
 export const identitySchema = z.object(identityShape);
 
 export type Identity = z.infer<typeof identitySchema>;

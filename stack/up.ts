@@ -124,5 +124,7 @@ async function announce(
 function callersOf({ authentication, host }: Settings): string {
   const from = isLoopback(host) ? 'on this machine' : `from all networks of ${host}`;
   if (authentication.length === 0) return `anybody ${from}`;
-  return `those with ${authentication.map((one) => (one === 'keys' ? 'an API key' : 'an access token')).join(' or ')}, ${from}`;
+  return `those with ${authentication.map((one) => CREDENTIALS[one]).join(' or ')}, ${from}`;
 }
+
+const CREDENTIALS = { keys: 'an API key', oauth: 'an access token', gateway: 'a JWT of the gateway' };

@@ -5,6 +5,7 @@ import { usageFailure } from '../client/failures.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
+import { COMMA } from '../../platform/setting-types.js';
 
 const HELP = `
 A server that was started with --authentication keys answers only callers with a key, each with what is theirs: callers whose
@@ -34,15 +35,20 @@ export function registerKeys(program: Command): void {
     .description('make a key, and print it: it is kept nowhere')
     .argument('<subject>', 'the person or program that it stands for')
     .option('--tenant <name>', 'whose people do not see those of others', DEFAULT_TENANT)
+    .option(
+      '--group <name>',
+      'a group that it belongs to; repeated, or several with commas',
+      (names: string, before: string[] = []) => [...before, ...names.split(COMMA)],
+    )
     .option('--days <number>', 'how long it is valid (default: until it is revoked)')
     .option('--json', 'print JSON, for programs');
   add.action((subject: string) =>
     withFolder(add, async (folder) => {
-      const [{ addApiKey }, { identitySchema }] = await Promise.all([
+      const [{ addApiKey }, { groupName, identitySchema }] = await Promise.all([
         import('../../platform/api-keys.js'),
         import('../../platform/principal.js'),
       ]);
-      const { tenant, days } = add.opts<{ tenant: string; days?: string }>();
+      const { tenant, group, days } = add.opts<{ tenant: string; group?: string[]; days?: string }>();
       const identity = identitySchema.safeParse({ tenant, subject });
       if (!identity.success) {
         const { path, message } = identity.error.issues[0]!;
@@ -50,7 +56,12 @@ export function registerKeys(program: Command): void {
           `${path.join('.')}: ${message}; got ${JSON.stringify(path[0] === 'tenant' ? tenant : subject)}`,
         );
       }
-      const [key, entry] = addApiKey(folder, { ...identity.data, expiresAt: expiryOf(days) });
+      const groups = [...new Set(group)];
+      for (const name of groups) {
+        const { error } = groupName.safeParse(name);
+        if (error) throw usageFailure(`--group: ${error.issues[0]!.message}; got ${JSON.stringify(name)}`);
+      }
+      const [key, entry] = addApiKey(folder, { ...identity.data, groups, expiresAt: expiryOf(days) });
       if (isJson(add)) printJson({ key, ...withoutHash(entry) });
       else print(key);
     }),
@@ -110,7 +121,14 @@ async function tableOf(keys: ApiKey[]): Promise<string> {
           : 'valid'
         : `expired ${key.expiresAt}`;
   return textTable([
-    ['ID', 'TENANT', 'SUBJECT', 'CREATED', 'STATE'],
-    ...keys.map((key) => [key.id, key.tenant, key.subject, key.createdAt, stateOf(key)]),
+    ['ID', 'TENANT', 'SUBJECT', 'GROUPS', 'CREATED', 'STATE'],
+    ...keys.map((key) => [
+      key.id,
+      key.tenant,
+      key.subject,
+      (key.groups ?? []).join(COMMA),
+      key.createdAt,
+      stateOf(key),
+    ]),
   ]);
 }

@@ -3,42 +3,16 @@
  * basic/authorization; RFC 9068). Its keys are found by its metadata (RFC 8414, OpenID Connect Discovery 1.0).
  */
 import { OAuthError, OAuthErrorCode, type OAuthMetadata } from '@modelcontextprotocol/server';
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import type { AuthSettings } from '../../platform/auth-settings.js';
 import type { Logger } from '../../platform/log.js';
-import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { callerOfClaims } from './claims.js';
+import { ANSWER_LIMIT_MS, AuthenticationUnavailable, isCurrent, remoteKeys, verifyJwt } from './jwt.js';
 
-/** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
-const ALGORITHMS = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-];
-/** Permitted difference of clocks, in seconds. */
-const CLOCK_TOLERANCE_SECONDS = 5;
-/** Time limit of a request to the authorization server, in milliseconds. */
-const ANSWER_LIMIT_MS = 5_000;
-/** Minimum time between two reads of the keys because a token names an unknown one, in milliseconds. */
-const KEYS_COOLDOWN_MS = 30_000;
-/** How long keys are used without being read again, in milliseconds. */
-const KEYS_MAX_AGE_MS = 600_000;
 /** How long a failed read of the metadata is answered without another, in milliseconds. */
 const FAILURE_PAUSE_MS = 5_000;
-
-/** The authorization server can't be reached, so that nothing is known about a token. */
-export class AuthorizationServerUnavailable extends Error {
-  override name = 'AuthorizationServerUnavailable';
-}
 
 const metadataSchema = z.looseObject({
   issuer: z.string(),
@@ -48,7 +22,10 @@ const metadataSchema = z.looseObject({
   jwks_uri: z.string(),
 });
 
-export type OAuthSettings = Pick<AuthSettings, 'oauthScope' | 'oauthTenantClaim' | 'oauthSubjectClaim'> & {
+export type OAuthSettings = Pick<
+  AuthSettings,
+  'oauthScope' | 'oauthTenantClaim' | 'oauthSubjectClaim' | 'oauthGroupsClaim'
+> & {
   oauthIssuer: string;
   oauthResource: string;
 };
@@ -65,76 +42,45 @@ export class AccessTokens {
 
   /**
    * @throws OAuthError `invalid_token`, `insufficient_scope`
-   * @throws AuthorizationServerUnavailable
+   * @throws AuthenticationUnavailable
    */
   async callerOf(token: string): Promise<Caller> {
     const { oauthIssuer, oauthResource, oauthScope } = this.settings;
-    const keys = await this.#keySet();
-    let payload: JWTPayload;
-    try {
-      ({ payload } = await jwtVerify(token, keys, {
-        issuer: oauthIssuer,
-        audience: [oauthResource, withoutSlash(oauthResource), `${withoutSlash(oauthResource)}/`],
-        algorithms: ALGORITHMS,
-        requiredClaims: ['exp'],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      }));
-    } catch (error) {
-      throw this.#refusal(error);
-    }
-    if (oauthScope !== undefined && !scopesOf(payload).includes(oauthScope))
+    const payload = await verifyJwt(token, {
+      what: 'access token',
+      issuer: oauthIssuer,
+      audience: [oauthResource, withoutSlash(oauthResource), `${withoutSlash(oauthResource)}/`],
+      keys: await this.#keySet(),
+    }).catch((error: unknown) => {
+      throw error instanceof AuthenticationUnavailable ? this.#unavailable(error) : error;
+    });
+    const caller = this.#callerOf(payload);
+    if (oauthScope !== undefined && !caller.scopes.includes(oauthScope))
       throw new OAuthError(
         OAuthErrorCode.InsufficientScope,
         `The access token lacks the scope ${oauthScope}`,
       );
-    const expiresAtMs = (payload.exp! + CLOCK_TOLERANCE_SECONDS) * 1_000;
-    return { principal: this.#principalOf(payload), isValid: () => Date.now() < expiresAtMs };
+    return { ...caller, isValid: () => isCurrent(payload.exp!) };
   }
 
-  /** The authorization server's metadata. @throws AuthorizationServerUnavailable */
+  /** The authorization server's metadata. @throws AuthenticationUnavailable */
   async metadata(): Promise<OAuthMetadata> {
     return this.#read();
   }
 
-  #principalOf(payload: JWTPayload): string {
-    const { oauthTenantClaim, oauthSubjectClaim, oauthIssuer } = this.settings;
-    const identity = identitySchema.safeParse({
-      tenant: oauthTenantClaim === undefined ? new URL(oauthIssuer).host : payload[oauthTenantClaim],
-      subject: payload[oauthSubjectClaim],
+  #callerOf(payload: JWTPayload): Omit<Caller, 'isValid'> {
+    const { oauthTenantClaim, oauthSubjectClaim, oauthGroupsClaim, oauthIssuer } = this.settings;
+    return callerOfClaims(payload, 'access token', {
+      tenantClaim: oauthTenantClaim,
+      tenant: new URL(oauthIssuer).host,
+      subjectClaim: oauthSubjectClaim,
+      groupsClaim: oauthGroupsClaim,
     });
-    if (identity.success) return principalOf(identity.data);
-    const { path, message } = identity.error.issues[0]!;
-    const claim = path[0] === 'tenant' ? oauthTenantClaim : oauthSubjectClaim;
-    throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${claim} of the access token: ${message}`);
-  }
-
-  #refusal(error: unknown): Error {
-    if (error instanceof errors.JWTExpired)
-      return new OAuthError(OAuthErrorCode.InvalidToken, 'The access token has expired');
-    if (error instanceof errors.JWTClaimValidationFailed)
-      return new OAuthError(
-        OAuthErrorCode.InvalidToken,
-        `The claim ${error.claim} of the access token is invalid`,
-      );
-    // An unknown key, a bad signature, `alg` none, or text that is no JWT.
-    const isOfToken =
-      error instanceof errors.JOSEError &&
-      !(
-        error instanceof errors.JWKSTimeout ||
-        error instanceof errors.JWKSInvalid ||
-        error.code === 'ERR_JOSE_GENERIC'
-      );
-    if (isOfToken) return new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is invalid');
-    return this.#unavailable(error);
   }
 
   async #keySet(): Promise<JWTVerifyGetKey> {
     const { jwks_uri } = await this.#read();
-    this.#keys ??= createRemoteJWKSet(new URL(jwks_uri), {
-      timeoutDuration: ANSWER_LIMIT_MS,
-      cooldownDuration: KEYS_COOLDOWN_MS,
-      cacheMaxAge: KEYS_MAX_AGE_MS,
-    });
+    this.#keys ??= remoteKeys(jwks_uri);
     return this.#keys;
   }
 
@@ -142,9 +88,7 @@ export class AccessTokens {
   #read(): Promise<OAuthMetadata & { jwks_uri: string }> {
     if (this.#metadata) return this.#metadata;
     if (performance.now() - this.#failedAtMs < FAILURE_PAUSE_MS)
-      return Promise.reject(
-        new AuthorizationServerUnavailable(`${this.settings.oauthIssuer} does not answer`),
-      );
+      return Promise.reject(new AuthenticationUnavailable(unavailableMessage(this.settings.oauthIssuer)));
     this.#metadata = readMetadata(this.settings.oauthIssuer);
     return this.#metadata.catch((error: unknown) => {
       this.#metadata = undefined;
@@ -153,10 +97,10 @@ export class AccessTokens {
     });
   }
 
-  #unavailable(error: unknown): Error {
+  #unavailable(error: unknown): AuthenticationUnavailable {
     const { oauthIssuer: issuer } = this.settings;
     this.logger.warn({ issuer, err: error }, 'the authorization server cannot be asked');
-    return new AuthorizationServerUnavailable(`${issuer} does not answer`, { cause: error });
+    return new AuthenticationUnavailable(unavailableMessage(issuer), { cause: error });
   }
 }
 
@@ -189,11 +133,8 @@ async function readMetadata(issuer: string): Promise<OAuthMetadata & { jwks_uri:
   throw failure;
 }
 
-/** The claim `scope` (RFC 9068, section 2.2.3), or `scp`, as some servers name it. */
-function scopesOf({ scope, scp }: JWTPayload): string[] {
-  const given = scope ?? scp;
-  if (Array.isArray(given)) return given.filter((one) => typeof one === 'string');
-  return typeof given === 'string' ? given.split(' ') : [];
+function unavailableMessage(issuer: string): string {
+  return `access tokens can't be checked: ${issuer} does not answer`;
 }
 
 function withoutSlash(url: string): string {

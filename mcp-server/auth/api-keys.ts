@@ -1,6 +1,6 @@
 /** Callers by their API keys. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
-import { findApiKey, isUsable, readApiKey } from '../../platform/api-keys.js';
+import { findApiKey, isUsable, readApiKey, type ApiKey } from '../../platform/api-keys.js';
 import { SettingsError } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import { principalOf } from '../../platform/principal.js';
@@ -9,7 +9,13 @@ import type { Caller } from './caller.js';
 /** Begins each key, so that it isn't taken for an access token. */
 export const API_KEY_PREFIX = 'lh_';
 
+/** How long a key's file isn't read again for open requests and streams, in milliseconds: less than the time between checks. */
+const SHARED_READ_MS = 500;
+
 export class ApiKeys {
+  /** Keys as they were last read for open requests and streams. */
+  #checked = { atMs: -Infinity, keys: new Map<string, ApiKey | undefined>() };
+
   constructor(
     private readonly folder: string,
     private readonly logger: Logger,
@@ -20,14 +26,29 @@ export class ApiKeys {
     const key = this.#read(() => findApiKey(this.folder, text));
     if (!key || !isUsable(key))
       throw new OAuthError(OAuthErrorCode.InvalidToken, 'The API key is unknown, revoked or expired');
-    const { id } = key;
+    const { id, tenant, subject, groups = [] } = key;
     return {
       principal: principalOf(key),
-      isValid: () => {
-        const current = this.#read(() => readApiKey(this.folder, id));
-        return current !== undefined && isUsable(current);
-      },
+      tenant,
+      subject,
+      groups,
+      scopes: [],
+      isValid: () => this.#isStillUsable(id),
     };
+  }
+
+  /** Read once for all requests and streams of a key that are checked at about the same time. */
+  #isStillUsable(id: string): boolean {
+    const nowMs = performance.now();
+    if (nowMs - this.#checked.atMs > SHARED_READ_MS) this.#checked = { atMs: nowMs, keys: new Map() };
+    const { keys } = this.#checked;
+    if (!keys.has(id))
+      keys.set(
+        id,
+        this.#read(() => readApiKey(this.folder, id)),
+      );
+    const key = keys.get(id);
+    return key !== undefined && isUsable(key);
   }
 
   /** A damaged file counts as no key: it is the operator's to repair, and not for the caller to hear of. */

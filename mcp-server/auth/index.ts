@@ -12,8 +12,9 @@ import type { Logger } from '../../platform/log.js';
 import { AccessTokens, type OAuthSettings } from './access-tokens.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
 import { ANYBODY, type Caller } from './caller.js';
+import { GatewayIdentities } from './gateway.js';
 
-export { AuthorizationServerUnavailable } from './access-tokens.js';
+export { AuthenticationUnavailable } from './jwt.js';
 export type { Caller } from './caller.js';
 
 /** How often the credentials of open requests and streams are checked, in milliseconds. */
@@ -23,6 +24,7 @@ export class Authentication {
   readonly #keys: ApiKeys | undefined;
   readonly #tokens: AccessTokens | undefined;
   readonly #oauth: OAuthSettings | undefined;
+  readonly #gateway: GatewayIdentities | undefined;
   /** Open requests and streams, and what ends each once its credential is no longer valid. */
   readonly #held = new Map<Caller, () => void>();
   readonly #endChecks: () => void;
@@ -32,35 +34,50 @@ export class Authentication {
     logger: Logger,
   ) {
     const { authentication, keysFolder, oauthIssuer, oauthResource } = settings;
+    const { gatewayHeader, gatewayIssuer, gatewayAudience } = settings;
     if (authentication.includes('keys')) this.#keys = new ApiKeys(keysFolder, logger);
     if (authentication.includes('oauth')) {
-      // Both are there: the settings are refused otherwise.
+      // All are there, also below: the settings are refused otherwise.
       this.#oauth = { ...settings, oauthIssuer: oauthIssuer!, oauthResource: oauthResource! };
       this.#tokens = new AccessTokens(this.#oauth, logger);
+    }
+    if (authentication.includes('gateway')) {
+      const [header, issuer, audience] = [gatewayHeader!, gatewayIssuer!, gatewayAudience!];
+      this.#gateway = new GatewayIdentities(
+        { ...settings, gatewayHeader: header, gatewayIssuer: issuer, gatewayAudience: audience },
+        logger,
+      );
     }
     this.#endChecks = this.isOn ? every(CHECK_MS, logger, () => this.#checkHeld()) : () => undefined;
   }
 
   /** Whether callers say who they are; otherwise all are one. */
   get isOn(): boolean {
+    return this.#takesBearer || this.#gateway !== undefined;
+  }
+
+  get #takesBearer(): boolean {
     return this.#keys !== undefined || this.#tokens !== undefined;
   }
 
   /**
    * The caller of a request.
    *
-   * @param authorization the header of this name, `Bearer` with an API key or an access token (RFC 6750, section 2.1)
+   * @param headers with `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over
+   *   the header of a gateway
    * @throws OAuthError `invalid_token`, also without a header; `insufficient_scope`
-   * @throws AuthorizationServerUnavailable
+   * @throws AuthenticationUnavailable
    */
-  async callerOf(authorization: string | undefined): Promise<Caller> {
+  async callerOf(headers: Headers): Promise<Caller> {
     if (!this.isOn) return ANYBODY;
+    const authorization = headers.get('authorization');
+    if (this.#gateway && (authorization === null || !this.#takesBearer)) {
+      const assertion = headers.get(this.#gateway.header);
+      if (assertion !== null) return this.#gateway.callerOf(assertion);
+    }
     const [, credential] = /^Bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
-    if (credential === undefined)
-      throw new OAuthError(
-        OAuthErrorCode.InvalidToken,
-        `Expected the header Authorization: Bearer, with ${this.#expected()}`,
-      );
+    if (credential === undefined || !this.#takesBearer)
+      throw new OAuthError(OAuthErrorCode.InvalidToken, `Expected the header ${this.#expected()}`);
     if (this.#keys && (credential.startsWith(API_KEY_PREFIX) || !this.#tokens))
       return this.#keys.callerOf(credential);
     return this.#tokens!.callerOf(credential);
@@ -102,7 +119,7 @@ export class Authentication {
    * The answer to a request for OAuth metadata: that of this resource (RFC 9728), and of its authorization server, which older
    * clients look for here; undefined for other requests.
    *
-   * @throws AuthorizationServerUnavailable
+   * @throws AuthenticationUnavailable
    */
   async metadata(request: Request): Promise<Response | undefined> {
     if (!this.#tokens || !this.#oauth || !new URL(request.url).pathname.startsWith('/.well-known/'))
@@ -133,7 +150,11 @@ export class Authentication {
   }
 
   #expected(): string {
-    return [this.#keys && 'an API key', this.#tokens && 'an access token'].filter(Boolean).join(' or ');
+    const bearer = [this.#keys && 'an API key', this.#tokens && 'an access token'].filter(Boolean);
+    return [
+      ...(bearer.length ? [`Authorization: Bearer, with ${bearer.join(' or ')}`] : []),
+      ...(this.#gateway ? [`${this.#gateway.header}, with a JWT of the gateway in front`] : []),
+    ].join('; or ');
   }
 
   #checkHeld(): Promise<void> {

@@ -1,7 +1,7 @@
 /** Authentication of HTTP requests, which ends streams and waits together with their credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
-import { AuthorizationServerUnavailable, type Authentication, type Caller } from './index.js';
+import { AuthenticationUnavailable, type Authentication, type Caller } from './index.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -28,10 +28,9 @@ export function authenticated(
   return async (c, next) => {
     let caller: Caller;
     try {
-      caller = await authentication.callerOf(c.req.header('authorization'));
+      caller = await authentication.callerOf(c.req.raw.headers);
     } catch (error) {
-      if (error instanceof OAuthError || error instanceof AuthorizationServerUnavailable)
-        return refuse(c, error);
+      if (error instanceof OAuthError || error instanceof AuthenticationUnavailable) return refuse(c, error);
       throw error;
     }
     c.set('caller', caller);

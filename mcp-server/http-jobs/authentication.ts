@@ -12,7 +12,7 @@ export function authenticationProblem(error: unknown, challenge: Response): Prob
   const value = challenge.headers.get('WWW-Authenticate');
   const headers = value === null ? {} : { 'WWW-Authenticate': value };
   if (!(error instanceof OAuthError))
-    return new Problem('unavailable', `access tokens can't be checked: ${(error as Error).message}`, {
+    return new Problem('unavailable', (error as Error).message, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
     });
   const type = error.code === OAuthErrorCode.InsufficientScope ? 'insufficient-scope' : 'unauthenticated';

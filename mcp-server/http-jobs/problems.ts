@@ -63,7 +63,7 @@ export const PROBLEMS = {
   unauthenticated: {
     status: 401,
     title: 'The caller is unknown',
-    advice: 'Send `Authorization: Bearer` with a valid API key or access token, as WWW-Authenticate says.',
+    advice: 'Send a valid credential in the header that `detail` names.',
   },
   'insufficient-scope': {
     status: 403,

@@ -198,7 +198,18 @@ test('longhaul keys makes, lists and revokes keys; the secret is kept nowhere', 
   expect(cli(['keys']).output).toMatch(new RegExp(`^${id} +acme +carol +\\S+ +revoked `, 'm'));
   expect((await wire(text).request('tools/list')).httpStatus).toBe(401);
   expect(statSync(join(folder, `${id}.json`)).mode & 0o777).toBe(0o600);
+  const [, grouped] = cli(['keys', 'add', 'dora', '--group', 'ops,on call', '--group', 'ops']).output.split(
+    '_',
+  );
+  expect(cli(['keys']).output).toMatch(
+    new RegExp(`^${grouped} +default +dora +ops,on call +\\S+ +valid$`, 'm'),
+  );
+  expect(JSON.parse(cli(['keys', '--json']).output).keys).toContainEqual(
+    expect.objectContaining({ id: grouped, groups: ['ops', 'on call'] }),
+  );
   for (const [args, message] of [
+    [['keys', 'add', 'dora', '--group', ''], '--group: expected 1 to 120 characters without commas'],
+    [['keys', 'add', 'dora', '--group', 'ops, dev'], 'got " dev"'],
     [['keys', 'revoke', 'nothing'], 'unknown key "nothing"'],
     [
       ['keys', 'add', 'carol', '--days', 'soon'],

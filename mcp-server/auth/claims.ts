@@ -1,0 +1,66 @@
+/** Callers by the claims of a JWT, or of what an authorization server says of a token. */
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
+import type { JWTPayload } from 'jose';
+import { identitySchema, principalOf } from '../../platform/principal.js';
+import type { Caller } from './caller.js';
+
+export interface ClaimSettings {
+  /** Claim that names the tenant. Default: none, so that all callers are in `tenant`. */
+  tenantClaim: string | undefined;
+  /** Tenant of callers without a claim for it. */
+  tenant: string;
+  subjectClaim: string;
+  groupsClaim: string;
+}
+
+/**
+ * The caller that claims stand for.
+ *
+ * @param what carries them, for messages: `access token`
+ * @throws OAuthError `invalid_token` when tenant or subject is missing or no valid name
+ */
+export function callerOfClaims(
+  claims: JWTPayload,
+  what: string,
+  { tenantClaim, tenant, subjectClaim, groupsClaim }: ClaimSettings,
+): Omit<Caller, 'isValid'> {
+  const identity = identitySchema.safeParse({
+    tenant: tenantClaim === undefined ? tenant : claimOf(claims, tenantClaim),
+    subject: claimOf(claims, subjectClaim),
+  });
+  if (!identity.success) {
+    const { path, message } = identity.error.issues[0]!;
+    const claim = path[0] === 'tenant' ? tenantClaim : subjectClaim;
+    throw new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${claim} of the ${what}: ${message}`);
+  }
+  const groups = claimOf(claims, groupsClaim);
+  return {
+    ...identity.data,
+    principal: principalOf(identity.data),
+    groups: textsOf(typeof groups === 'string' ? [groups] : groups),
+    scopes: scopesOf(claims),
+  };
+}
+
+/** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or `scp`, as some servers name it. */
+export function scopesOf({ scope, scp }: JWTPayload): string[] {
+  const given = scope ?? scp;
+  return textsOf(typeof given === 'string' ? given.split(' ') : given);
+}
+
+/** A claim by its name, or by a path of names with dots, such as Keycloak's `realm_access.roles`. */
+function claimOf(claims: JWTPayload, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
+    value = (value as Record<string, unknown>)[part];
+  }
+  return value;
+}
+
+/** The texts of a list; anything else names no group and no scope. */
+function textsOf(given: unknown): string[] {
+  const list: unknown[] = Array.isArray(given) ? given : [];
+  return list.filter((one) => typeof one === 'string' && one !== '') as string[];
+}

@@ -1,0 +1,103 @@
+/** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens, and what a gateway asserts. */
+import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+
+/** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** Permitted difference of clocks, in seconds. */
+export const CLOCK_TOLERANCE_SECONDS = 5;
+/** Time limit of a request for keys, metadata or introspection, in milliseconds. */
+export const ANSWER_LIMIT_MS = 5_000;
+/** Minimum time between two reads of the keys because a token names an unknown one, in milliseconds. */
+const KEYS_COOLDOWN_MS = 30_000;
+/** How long keys are used without being read again, in milliseconds. */
+const KEYS_MAX_AGE_MS = 600_000;
+
+/** The server that a credential is checked with can't be reached: the credential may be valid or not. */
+export class AuthenticationUnavailable extends Error {
+  override name = 'AuthenticationUnavailable';
+}
+
+export interface JwtRules {
+  /** Name in messages: `access token`. */
+  what: string;
+  issuer: string;
+  /** One of them has to be in the claim `aud`. */
+  audience: string[];
+  keys: JWTVerifyGetKey;
+}
+
+/**
+ * The claims of a JWT with a valid signature, issuer, audience and expiry.
+ *
+ * @throws OAuthError `invalid_token`
+ * @throws AuthenticationUnavailable when its keys can't be read
+ */
+export async function verifyJwt(
+  token: string,
+  { what, issuer, audience, keys }: JwtRules,
+): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, readable(keys), {
+      issuer,
+      audience,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['exp'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof AuthenticationUnavailable) throw error;
+    // Anything but a claim: an unknown key, a bad signature, `alg` none, or text that is no JWT.
+    const why =
+      error instanceof errors.JWTExpired
+        ? `The ${what} has expired`
+        : error instanceof errors.JWTClaimValidationFailed
+          ? `The claim ${error.claim} of the ${what} is invalid`
+          : `The ${what} is invalid`;
+    throw new OAuthError(OAuthErrorCode.InvalidToken, why);
+  }
+}
+
+/** Keys at an address, which are read when they are needed (RFC 7517). */
+export function remoteKeys(url: string): JWTVerifyGetKey {
+  return createRemoteJWKSet(new URL(url), {
+    timeoutDuration: ANSWER_LIMIT_MS,
+    cooldownDuration: KEYS_COOLDOWN_MS,
+    cacheMaxAge: KEYS_MAX_AGE_MS,
+  });
+}
+
+/** Whether a credential with this expiry may still be used. @param exp seconds since 1970 */
+export function isCurrent(exp: number): boolean {
+  return Date.now() < (exp + CLOCK_TOLERANCE_SECONDS) * 1_000;
+}
+
+/** The keys; a failure to read them is another error than a token that names an unknown one. */
+function readable(keys: JWTVerifyGetKey): JWTVerifyGetKey {
+  return async (header, token) => {
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported
+      )
+        throw error;
+      throw new AuthenticationUnavailable('the keys cannot be read', { cause: error });
+    }
+  };
+}

@@ -1,0 +1,178 @@
+/** A server behind a gateway that authenticates callers, and says who they are by a signed JWT in a header of its own. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import {
+  exportJWK,
+  exportSPKI,
+  generateKeyPair,
+  SignJWT,
+  UnsecuredJWT,
+  type CryptoKey,
+  type JWTPayload,
+} from 'jose';
+import { addApiKey } from '../../platform/api-keys.js';
+import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
+import { TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+/** As Cloudflare Access sends it. */
+const HEADER = 'Cf-Access-Jwt-Assertion';
+const ISSUER = 'https://acme.cloudflareaccess.com';
+const AUDIENCE = '4714c1358e65fe4b408ad6d432a5f878f08194bdb4752441fd56faefa9b2b6f2';
+
+let folder: string;
+let keys: { privateKey: CryptoKey; publicKey: CryptoKey };
+let gateway: Server;
+let stack: TestStack;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-gateway-'));
+  keys = await generateKeyPair('RS256', { extractable: true });
+  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
+  gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
+  await new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening));
+  stack = await TestStack.start({
+    LONGHAUL_AUTHENTICATION: 'gateway',
+    LONGHAUL_GATEWAY_HEADER: HEADER,
+    LONGHAUL_GATEWAY_JWKS: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
+    LONGHAUL_GATEWAY_ISSUER: ISSUER,
+    LONGHAUL_GATEWAY_AUDIENCE: AUDIENCE,
+    LONGHAUL_GATEWAY_SUBJECT_CLAIM: 'email',
+    LONGHAUL_GATEWAY_TENANT_CLAIM: 'custom.org',
+  });
+}, STACK_MS);
+afterAll(async () => {
+  await stack?.stop();
+  gateway?.closeAllConnections();
+  gateway?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const nowSeconds = () => Math.floor(Date.now() / 1_000);
+const claims = (): JWTPayload => ({
+  iss: ISSUER,
+  aud: [AUDIENCE],
+  sub: '7335d417-61da-459d-899c-0a01c76a2f94',
+  email: 'alice@acme.example',
+  custom: { org: 'acme' },
+  exp: nowSeconds() + 300,
+});
+const signed = (changes: JWTPayload = {}, key = keys.privateKey, alg = 'RS256') =>
+  new SignJWT({ ...claims(), ...changes }).setProtectedHeader({ alg, kid: 'first' }).sign(key);
+const statuses = async (headers: Record<string, string>, base = stack.base) => [
+  (await new WireClient(`${base}/mcp`).request('tools/list', {}, headers)).httpStatus,
+  (await new JobsClient(base).get('/v1/jobs', headers)).status,
+];
+
+test('the header says who calls, over MCP and the jobs API alike', async () => {
+  const jobs = new JobsClient(stack.base);
+  const alice = { [HEADER]: await signed() };
+  const id = await jobs.start('slow_compute', { seconds: 0 }, alice);
+  const mcp = (headers: Record<string, string>) =>
+    new WireClient(`${stack.base}/mcp`).request('tasks/get', { taskId: id }, headers);
+  expect((await mcp(alice)).result).toMatchObject({ taskId: id });
+  // Another connection of the same person, and a service that sends the name of the header in lower case.
+  expect((await mcp({ [HEADER.toLowerCase()]: await signed({ sub: 'another' }) })).result).toBeDefined();
+  for (const changes of [{ email: 'bob@acme.example' }, { custom: { org: 'other' } }]) {
+    const other = { [HEADER]: await signed(changes) };
+    expect((await mcp(other)).error).toMatchObject({ message: expect.stringContaining('not found') });
+    expect((await jobs.get(`/v1/jobs/${id}`, other)).status).toBe(404);
+  }
+});
+
+test('without the header nothing is served, and the answer names it', async () => {
+  for (const headers of [{}, { authorization: `Bearer ${await signed()}` }, { 'x-user': 'alice' }]) {
+    expect(await statuses(headers)).toEqual([401, 401]);
+    const { body } = await new JobsClient(stack.base).get('/v1/jobs', headers);
+    expect(body).toMatchObject({
+      type: '/problems/unauthenticated',
+      detail: `Expected the header ${HEADER}, with a JWT of the gateway in front`,
+    });
+  }
+});
+
+test.each<[string, () => Promise<string> | string]>([
+  ['a name alone', () => 'alice@acme.example'],
+  ['nothing', () => ''],
+  ['a JWT without a signature (alg none)', () => new UnsecuredJWT(claims()).encode()],
+  [
+    'a JWT signed with the public key as a shared secret',
+    async () => signed({}, new TextEncoder().encode(await exportSPKI(keys.publicKey)) as never, 'HS256'),
+  ],
+  ['a JWT signed by somebody else', async () => signed({}, (await generateKeyPair('RS256')).privateKey)],
+  ['a JWT for another application', () => signed({ aud: ['another'] })],
+  ['a JWT of another issuer', () => signed({ iss: 'https://evil.cloudflareaccess.com' })],
+  ['a JWT that has expired', () => signed({ exp: nowSeconds() - 60 })],
+  ['a JWT without an expiry', () => signed({ exp: undefined as never })],
+  ['a JWT without the subject', () => signed({ email: undefined })],
+  ['a JWT without the tenant', () => signed({ custom: {} })],
+  ['two JWTs', async () => `${await signed()}, ${await signed({ email: 'bob@acme.example' })}`],
+])('%s in the header is refused with 401', async (_what, make) => {
+  expect(await statuses({ [HEADER]: await make() })).toEqual([401, 401]);
+});
+
+test('a stream ends when its JWT expires', async () => {
+  const headers = { [HEADER]: await signed({ exp: nowSeconds() + 2 }) };
+  const jobs = new JobsClient(stack.base);
+  const id = await jobs.start('slow_compute', { seconds: 60 }, headers);
+  const response = await fetch(`${stack.base}/v1/jobs/${id}/events`, { headers });
+  const reader = response.body!.getReader();
+  for (;;) if ((await reader.read()).done) break;
+  const fresh = { [HEADER]: await signed() };
+  expect((await jobs.get(`/v1/jobs/${id}`, fresh)).body.status).toBe('running');
+  await jobs.request('POST', `/v1/jobs/${id}:cancel`, { headers: fresh });
+});
+
+test('a public key in a file, beside API keys; with an unreachable address calls are answered 503', async () => {
+  const publicKey = join(folder, 'gateway.pem');
+  writeFileSync(publicKey, await exportSPKI(keys.publicKey));
+  const [apiKey] = addApiKey(folder, { tenant: 'acme', subject: 'nightly' });
+  const common = {
+    ...stack.environment,
+    LONGHAUL_AUTHENTICATION: 'gateway,keys',
+    LONGHAUL_KEYS_FOLDER: folder,
+  };
+  const { LONGHAUL_GATEWAY_JWKS: _jwks, ...without } = common;
+  const ofFile = await TestStack.serverAlone({ ...without, LONGHAUL_GATEWAY_PUBLIC_KEY_FILE: publicKey });
+  const unreachable = await TestStack.serverAlone({
+    ...common,
+    LONGHAUL_GATEWAY_JWKS: 'http://127.0.0.1:9/keys',
+  });
+  try {
+    for (const { base } of [ofFile, unreachable])
+      await eventually('it listens', () =>
+        fetch(`${base}/healthz`).then(
+          () => true,
+          () => false,
+        ),
+      );
+    const assertion = { [HEADER]: await signed() };
+    const key = { authorization: `Bearer ${apiKey}` };
+    const { privateKey } = await generateKeyPair('ES256');
+    const listed = async (headers: Record<string, string>, { base } = ofFile) =>
+      (await new WireClient(`${base}/mcp`).request('tools/list', {}, headers)).httpStatus;
+    expect(await listed(assertion)).toBe(200);
+    expect(await listed(key)).toBe(200);
+    // A credential of the caller's own has priority, also one that is refused.
+    expect(await listed({ ...assertion, authorization: 'Bearer lh_no' })).toBe(401);
+    expect(await listed({ [HEADER]: await signed({}, privateKey, 'ES256') })).toBe(401);
+    expect(await listed({})).toBe(401);
+    expect(await listed(key, unreachable)).toBe(200);
+    expect(await listed(assertion, unreachable)).toBe(503);
+    const { status, headers, body } = await new JobsClient(unreachable.base).get('/v1/jobs', assertion);
+    expect([status, body.type]).toEqual([503, '/problems/unavailable']);
+    expect(body.detail).toBe(
+      "the gateway's callers can't be checked: http://127.0.0.1:9/keys does not answer",
+    );
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+  } finally {
+    await Promise.all([ofFile.stop(), unreachable.stop()]);
+  }
+});

@@ -1,0 +1,72 @@
+/** Settings of authentication that no server starts with. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose';
+import { assertServable, loadSettings, type SettingName } from '../../platform/config.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'longhaul-settings-'));
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+  writeFileSync(join(folder, 'public.pem'), await exportSPKI(publicKey));
+  writeFileSync(join(folder, 'private.pem'), await exportPKCS8(privateKey));
+  writeFileSync(join(folder, 'damaged.pem'), 'public');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const check = async (flags: Partial<Record<SettingName, unknown>>) =>
+  assertServable(await loadSettings(flags, {}, folder));
+const GATEWAY = {
+  authentication: 'gateway',
+  gatewayHeader: 'X-Pomerium-Jwt-Assertion',
+  gatewayIssuer: 'longhaul.example.com',
+  gatewayAudience: 'longhaul.example.com',
+};
+const JWKS = { gatewayJwks: 'https://longhaul.example.com/.well-known/pomerium/jwks.json' };
+
+test('a gateway with an address of its keys, or a file, is a kind of authentication', async () => {
+  await check({ ...GATEWAY, ...JWKS, host: '0.0.0.0' });
+  await check({ ...GATEWAY, gatewayPublicKeyFile: 'public.pem' });
+});
+
+test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
+  ['no header', { ...GATEWAY, ...JWKS, gatewayHeader: undefined }, 'expected --gateway-header too'],
+  ['no issuer', { ...GATEWAY, ...JWKS, gatewayIssuer: undefined }, 'expected --gateway-issuer too'],
+  ['no audience', { ...GATEWAY, ...JWKS, gatewayAudience: undefined }, 'expected --gateway-audience too'],
+  ['no keys', GATEWAY, 'expected either --gateway-jwks or --gateway-public-key-file too'],
+  [
+    'two sources of keys',
+    { ...GATEWAY, ...JWKS, gatewayPublicKeyFile: 'public.pem' },
+    'expected either --gateway-jwks or --gateway-public-key-file too',
+  ],
+  [
+    'a missing file',
+    { ...GATEWAY, gatewayPublicKeyFile: 'missing.pem' },
+    'missing.pem: expected a file with a public key; ENOENT',
+  ],
+  [
+    'a private key',
+    { ...GATEWAY, gatewayPublicKeyFile: 'private.pem' },
+    'private.pem: expected a public key in PEM format; got a private key',
+  ],
+  [
+    'a file without a key',
+    { ...GATEWAY, gatewayPublicKeyFile: 'damaged.pem' },
+    'damaged.pem: expected a public key or a certificate in PEM format; got something else',
+  ],
+  [
+    'an address that is no URL',
+    { ...GATEWAY, gatewayJwks: 'keys' },
+    '--gateway-jwks: expected an http or https URL; got "keys"',
+  ],
+  [
+    "the callers' own header",
+    { ...GATEWAY, gatewayHeader: 'authorization' },
+    '--gateway-header: expected the name of a header other than Authorization; got "authorization"',
+  ],
+  ['an unknown method', { authentication: 'password' }, '--authentication: '],
+])('%s', async (_what, flags, message) => {
+  await expect(check(flags)).rejects.toThrow(message);
+});
