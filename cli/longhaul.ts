@@ -24,6 +24,7 @@ import { registerKeys } from './commands/keys.js';
 import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
 import { registerLogs } from './commands/logs.js';
+import { registerPolicy } from './commands/policy.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
@@ -44,7 +45,7 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor, registerHosts, registerKeys, registerCompletion],
+  ...[registerList, registerDoctor, registerHosts, registerKeys, registerPolicy, registerCompletion],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 

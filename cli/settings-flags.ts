@@ -63,6 +63,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     'serve other addresses than loopback without authentication (default: false)',
   ],
   keysFolder: ['<folder>', "folder of the API keys (default: 'keys' in the home)"],
+  policy: ['<file>', 'file with the roles of callers (default: none)'],
   oauthIssuer: ['<url>', 'issuer of OAuth access tokens'],
   oauthResource: ['<url>', "public URL of the server's MCP endpoint, the audience of access tokens"],
   oauthScope: ['<scope>', 'scope that each access token needs (default: none)'],

@@ -2,10 +2,10 @@
  * The engine: operations over Temporal's client. It is independent of MCP and keeps no state beyond caches of what Temporal
  * holds. Every method takes the principal of the caller.
  */
-import { LonghaulError } from '../operations/errors.js';
 import { OPERATION_LOG, type LogPage, type LogQuery } from '../operations/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
+import { tokenOf } from '../operations/wire.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage.js';
@@ -69,16 +69,7 @@ export class Engine {
    * @throws LonghaulError `unknown_tool`
    */
   tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
-    this.tools.refresh();
-    const tool = this.tools.get(name);
-    if (tool) return tool;
-    const problem = this.tools.problemOf(name);
-    throw new LonghaulError(
-      'unknown_tool',
-      problem === undefined
-        ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
-        : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
-    );
+    return this.tools.find(name, known);
   }
 
   /**
@@ -125,7 +116,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async read(principal: string, token: string): Promise<OperationRecord> {
-    const record = await this.#records.read(principal, token, this.#workflowIdOf(principal, token));
+    const record = await this.#records.read(principal, token, this.workflowIdOf(principal, token));
     const { error } = record;
     const isRetryable =
       error?.type !== undefined && this.tools.get(record.tool)?.retryableErrors.includes(error.type);
@@ -139,7 +130,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `unavailable`
    */
   async readLive(principal: string, token: string): Promise<OperationRecord> {
-    return this.#live.complete(await this.read(principal, token), this.#workflowIdOf(principal, token));
+    return this.#live.complete(await this.read(principal, token), this.workflowIdOf(principal, token));
   }
 
   /**
@@ -160,7 +151,7 @@ export class Engine {
   /** Yields the operation now and at each change, until it is closed or the signal fires. */
   watch(principal: string, token: string, options: WatchOptions): AsyncGenerator<WatchedRecord> {
     const read = () => this.read(principal, token);
-    return this.#watches.watch(this.#workflowIdOf(principal, token), read, options);
+    return this.#watches.watch(this.workflowIdOf(principal, token), read, options);
   }
 
   /**
@@ -170,7 +161,7 @@ export class Engine {
    * @throws LonghaulError `not_found`, `expired`
    */
   events(principal: string, token: string, options: EventOptions): AsyncGenerator<OperationEvent> {
-    const workflowId = this.#workflowIdOf(principal, token);
+    const workflowId = this.workflowIdOf(principal, token);
     const read = () => this.read(principal, token);
     return streamEvents(
       {
@@ -198,7 +189,7 @@ export class Engine {
     answer: Answer,
   ): Promise<'accepted' | 'queued'> {
     const read = () => this.read(principal, token);
-    return answerOperation(this.temporal, this.#workflowIdOf(principal, token), read, key, answer);
+    return answerOperation(this.temporal, this.workflowIdOf(principal, token), read, key, answer);
   }
 
   /**
@@ -209,7 +200,7 @@ export class Engine {
    */
   async cancel(principal: string, token: string, reason?: string): Promise<boolean> {
     const read = () => this.read(principal, token);
-    return cancelOperation(this.temporal, this.#workflowIdOf(principal, token), read, reason);
+    return cancelOperation(this.temporal, this.workflowIdOf(principal, token), read, reason);
   }
 
   /**
@@ -256,7 +247,7 @@ export class Engine {
    */
   async readArtifact(principal: string, token: string, name: string, limitBytes: number): Promise<Buffer> {
     await this.read(principal, token);
-    return readArtifact(this.storage, this.#workflowIdOf(principal, token), name, limitBytes);
+    return readArtifact(this.storage, this.workflowIdOf(principal, token), name, limitBytes);
   }
 
   /**
@@ -266,7 +257,7 @@ export class Engine {
    */
   async artifacts(principal: string, token: string): Promise<{ name: string; bytes: number }[]> {
     await this.read(principal, token);
-    return listArtifacts(this.storage, this.#workflowIdOf(principal, token));
+    return listArtifacts(this.storage, this.workflowIdOf(principal, token));
   }
 
   /**
@@ -276,7 +267,7 @@ export class Engine {
    */
   async artifact(principal: string, token: string, name: string): Promise<StoredFile> {
     await this.read(principal, token);
-    return openArtifact(this.storage, this.#workflowIdOf(principal, token), name);
+    return openArtifact(this.storage, this.workflowIdOf(principal, token), name);
   }
 
   /** Ends overdue operations of any principal. @returns how many @throws LonghaulError `unavailable` */
@@ -330,7 +321,7 @@ export class Engine {
     token: string,
     query: LogQuery,
   ): Promise<{ record: OperationRecord; readPage: (query: LogQuery) => Promise<LogPage> }> {
-    const workflowId = this.#workflowIdOf(principal, token);
+    const workflowId = this.workflowIdOf(principal, token);
     const wanted = wantedLog(query);
     const record = await this.read(principal, token);
     const tool = this.tools.get(record.tool);
@@ -343,7 +334,21 @@ export class Engine {
     return { record: live, readPage: (next) => readStepLog(this.storage, workflowId, whole, next) };
   }
 
-  #workflowIdOf(principal: string, token: string): string {
+  /**
+   * The owner of an operation, by its workflow ID, which is its name for other principals.
+   *
+   * @returns undefined if there is no such operation
+   * @throws LonghaulError `unavailable`
+   */
+  async ownerOf(workflowId: string): Promise<{ principal: string; token: string } | undefined> {
+    const owner = await this.#records.ownerOf(workflowId);
+    if (owner === undefined) return undefined;
+    const token = tokenOf(owner, workflowId);
+    // The memo is the starter's own word; the workflow ID's tag is keyed.
+    return this.workflowIdOf(owner, token) === workflowId ? { principal: owner, token } : undefined;
+  }
+
+  workflowIdOf(principal: string, token: string): string {
     return workflowIdOf(principal, token, this.secret);
   }
 }

@@ -13,6 +13,7 @@ import {
   type StartMemo,
   type StateMemo,
 } from '../operations/wire.js';
+import { tenantPrefixOf } from '../platform/principal.js';
 import { sealOf } from '../platform/seal.js';
 import { currentRuns, listRuns, type RunInfo } from './current-runs.js';
 import { toDate } from './history.js';
@@ -32,6 +33,7 @@ const JUST_CONTINUED_RUNS = 100;
 /** Content of a cursor, sealed. */
 interface ListCursor {
   principal: string;
+  wholeTenant: boolean;
   /** Visibility query with all filters. */
   query: string;
   /** Filters that are checked again on operations, since Temporal lists runs. */
@@ -61,10 +63,11 @@ export async function listOperations(
       { retryable: false },
     );
   }
+  const { wholeTenant = false } = filter;
   const cursors = sealOf<ListCursor>(secret, 'list of operations');
   const cursor = filter.cursor === undefined ? undefined : cursors.open(filter.cursor);
   const given = JSON.stringify([filter.tool, filter.status, filter.session, filter.idempotencyKey]);
-  if (filter.cursor !== undefined && !isOfList(cursor, principal, given)) {
+  if (filter.cursor !== undefined && !isOfList(cursor, principal, filter, given)) {
     throw new LonghaulError(
       'invalid_arguments',
       'cursor: expected one from an earlier page of this list, unchanged, with the same filters or none; got another',
@@ -73,7 +76,7 @@ export async function listOperations(
   const query = cursor?.query ?? listQuery(principal, filter);
   const again = cursor?.again ?? filtersOf(filter);
   const limit = filter.limit ?? DEFAULT_PAGE_SIZE;
-  const list: List = { temporal, principal, query, again, use: 'list' };
+  const list: List = { temporal, principal, wholeTenant, query, again, use: 'list' };
   let page = await readPage(list, limit, cursor && Buffer.from(cursor.next, 'base64'));
   const missing = cursor ? [] : (await missingOperations(list, filter, page)).slice(0, limit - 1);
   if (missing.length + page.operations.length > limit) page = await readPage(list, limit - missing.length);
@@ -82,6 +85,7 @@ export async function listOperations(
   if (!page.next) return { operations };
   const sealed = {
     principal,
+    wholeTenant,
     query,
     again,
     given: cursor?.given ?? given,
@@ -93,6 +97,7 @@ export async function listOperations(
 interface List {
   temporal: TemporalClient;
   principal: string;
+  wholeTenant: boolean;
   query: string;
   again: ListCursor['again'];
   /** Use of its next call to visibility. */
@@ -135,29 +140,37 @@ async function missingOperations(list: List, filter: ListFilter, page: Page): Pr
     JUST_CONTINUED_RUNS,
   );
   const tokens = new Set(page.operations.map(({ token }) => token));
-  const isMissing = ({ execution }: RunInfo) => !tokens.has(tokenOf(principal, execution?.workflowId ?? ''));
+  const isMissing = ({ execution }: RunInfo) => {
+    const workflowId = execution?.workflowId ?? '';
+    return !tokens.has(workflowId) && !tokens.has(tokenOf(principal, workflowId));
+  };
   return listedOperations(list, infos.filter(isMissing), page.next === undefined);
 }
 
 async function listedOperations(
-  { temporal, principal, again }: List,
+  { temporal, principal, wholeTenant, again }: List,
   infos: RunInfo[],
   keepListed = false,
 ): Promise<ListedOperation[]> {
   const runs = await currentRuns(temporal, infos, keepListed);
-  const listed = await Promise.all(runs.map((run) => listedOperation(temporal, principal, run)));
+  const listed = await Promise.all(runs.map((run) => listedOperation(temporal, principal, wholeTenant, run)));
   return listed.filter((one) => one !== undefined).filter((one) => matchesFilters(one, again));
 }
 
-/** Undefined for a workflow that is not an operation of this principal. */
+/** Undefined for a workflow that is not an operation of this principal, or of its tenant if the whole is listed. */
 async function listedOperation(
   temporal: TemporalClient,
   principal: string,
+  wholeTenant: boolean,
   info: RunInfo,
 ): Promise<ListedOperation | undefined> {
   const memo = await decodeMapFromPayloads(temporal.dataConverter, info.memo?.fields);
   const startMemo = memo?.[START_MEMO] as StartMemo | undefined;
-  if (startMemo?.principal !== principal) return undefined;
+  const owner = startMemo?.principal;
+  if (!startMemo || owner === undefined) return undefined;
+  const isOwn = owner === principal;
+  if (!isOwn && !(wholeTenant && owner.startsWith(tenantPrefixOf(principal)))) return undefined;
+  const workflowId = info.execution?.workflowId ?? '';
   const state = (memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
   const { stage, cancelRequestedAt } = state;
   const { estimateSeconds, requestId } = startMemo;
@@ -166,7 +179,7 @@ async function listedOperation(
   const written = info.searchAttributes?.indexedFields?.[SEARCH_ATTRIBUTES.status]?.data;
   const closedAt = info.closeTime && toDate(info.closeTime);
   return {
-    token: tokenOf(principal, info.execution?.workflowId ?? ''),
+    ...(isOwn ? { token: tokenOf(principal, workflowId) } : { token: workflowId, owner }),
     tool: startMemo.tool,
     status:
       isTerminated && (await hasTimedOut(temporal, info)) ? 'timed_out' : statusOf(info.status ?? 0, written),
@@ -197,8 +210,14 @@ function matchesFilters(listed: ListedOperation, { status, createdAfter }: ListC
 }
 
 /** Whether a cursor is of this list. With a cursor, the filters may be omitted, but only all at once. */
-function isOfList(cursor: ListCursor | undefined, principal: string, given: string): boolean {
-  return cursor?.principal === principal && (given === NO_FILTERS || given === cursor.given);
+function isOfList(
+  cursor: ListCursor | undefined,
+  principal: string,
+  { wholeTenant = false }: ListFilter,
+  given: string,
+): boolean {
+  if (cursor?.principal !== principal || cursor.wholeTenant !== wholeTenant) return false;
+  return given === NO_FILTERS || given === cursor.given;
 }
 
 const NO_FILTERS = JSON.stringify([undefined, undefined, undefined, undefined]);

@@ -4,7 +4,7 @@
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
-import { LonghaulError } from '../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import { cancellingMessage } from './cancelling.js';
@@ -57,6 +57,12 @@ export class Records {
     return this.#shared.read(`${principal}\n${workflowId}`, async () =>
       this.#read(principal, token, workflowId, await this.temporal.describe(workflowId)),
     );
+  }
+
+  /** The principal in a workflow's start memo; undefined for a workflow that is no operation. @throws LonghaulError `unavailable` */
+  async ownerOf(workflowId: string): Promise<string | undefined> {
+    const found = await this.temporal.describe(workflowId).catch(undefinedIf('not_found'));
+    return (found?.memo?.[START_MEMO] as StartMemo | undefined)?.principal;
   }
 
   async #read(

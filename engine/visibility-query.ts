@@ -2,6 +2,7 @@
 import proto from '@temporalio/proto';
 import type { OperationStatus } from '../operations/record.js';
 import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { tenantPrefixOf } from '../platform/principal.js';
 import { quote } from '../platform/visibility-query.js';
 
 const { WorkflowExecutionStatus: Execution } = proto.temporal.api.enums.v1;
@@ -11,6 +12,8 @@ export const NOT_CONTINUED = `ExecutionStatus != 'ContinuedAsNew'`;
 const LAG_MS = 5_000;
 
 export interface ListFilter {
+  /** Lists the operations of all principals of the principal's tenant. Default: false. */
+  wholeTenant?: boolean;
   tool?: string;
   /** `open`: all statuses that are not terminal. */
   status?: OperationStatus | 'open';
@@ -34,7 +37,9 @@ export function listQuery(
   statusTerm = statusQuery(filter.status),
 ): string {
   return [
-    `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
+    filter.wholeTenant
+      ? `${SEARCH_ATTRIBUTES.principal} STARTS_WITH ${quote(tenantPrefixOf(principal))}`
+      : `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)}`,
     filter.tool && `${SEARCH_ATTRIBUTES.tool} = ${quote(filter.tool)}`,
     statusTerm,
     filter.session && `${SEARCH_ATTRIBUTES.session} IN (${[filter.session].flat().map(quote).join(', ')})`,

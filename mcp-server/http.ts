@@ -20,7 +20,7 @@ import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { CallerEngines, type CallerEngine } from './auth/caller-engine.js';
+import { CallerEngines, policyOf, type CallerEngine } from './auth/caller-engine.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication, AuthenticationUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
@@ -65,7 +65,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
-  const engines = new CallerEngines(engine);
+  const engines = new CallerEngines(engine, policyOf(settings, logger));
   const engineOf = (c: Context) => engines.of(callerOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();

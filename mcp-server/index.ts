@@ -10,6 +10,7 @@ import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
 import { Authentication } from './auth/index.js';
+import { CallerEngines, policyOf } from './auth/caller-engine.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
@@ -107,7 +108,8 @@ export async function serveStdio(
   const authentication = new Authentication(settings, logger);
   try {
     const secret = loadSecret(settings.home);
-    await serveStdioProtocols(engine, authentication, secret, logger, settings.resourceLinks, stack);
+    const engines = new CallerEngines(engine, policyOf(settings, logger));
+    await serveStdioProtocols(engine, engines, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();
     // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.

@@ -17,7 +17,7 @@ import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
-import { CallerEngines, type CallerEngine } from './auth/caller-engine.js';
+import type { CallerEngine, CallerEngines } from './auth/caller-engine.js';
 import { Cancellations } from './sep-1391/index.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
@@ -31,6 +31,7 @@ import { rpcErrorOf } from './shared/protocol-error.js';
 /**
  * Serves until the client closes standard input, or a signal arrives. Requests that don't need Temporal are answered at once.
  *
+ * @param engines the engines of callers, over `engine`
  * @param authentication says who uses this process, and until when
  * @param secret seals the state that clients carry
  * @param stack ends the service if it rejects
@@ -38,6 +39,7 @@ import { rpcErrorOf } from './shared/protocol-error.js';
  */
 export async function serveStdioProtocols(
   engine: Engine,
+  engines: CallerEngines,
   authentication: Authentication,
   secret: Buffer,
   logger: Logger,
@@ -45,7 +47,7 @@ export async function serveStdioProtocols(
   stack: Promise<void>,
 ): Promise<void> {
   const caller = authentication.callerOfProcess();
-  const callerEngine = new CallerEngines(engine).of(caller);
+  const callerEngine = engines.of(caller);
   const input = checkedLines({
     onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),

@@ -8,6 +8,8 @@ export const ERROR_KINDS = [
   'unknown_tool',
   /** No such operation for this principal: never existed, another's, or purged. */
   'not_found',
+  /** The caller's roles don't allow the request. */
+  'forbidden',
   /** The operation's keepAlive has passed. */
   'expired',
   /** The token or idempotency key was used by another request. */

@@ -188,7 +188,10 @@ function sum(values: number[]): number {
 
 /** An operation in a list, from the data in the visibility store. */
 export interface ListedOperation {
+  /** Its workflow ID, if it is another principal's. */
   token: string;
+  /** Principal that owns it, if that is another one of the tenant. */
+  owner?: string;
   tool: string;
   status: OperationStatus;
   stage?: string;

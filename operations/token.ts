@@ -51,6 +51,11 @@ export function workflowIdOf(principal: string, token: string, secret: Buffer): 
   return principal === ANONYMOUS ? token : `${hmac(secret, 'principal', principal).slice(0, 22)}.${token}`;
 }
 
+/** Whether a text has the form of {@link workflowIdOf} for a principal other than the anonymous one. */
+export function isWorkflowIdOfPrincipal(text: string): boolean {
+  return isToken(text) && /^[A-Za-z0-9_-]{22}\../.test(text);
+}
+
 /** Token derived from an idempotency key: the same for the same principal, tool and key. */
 export function tokenOfIdempotencyKey(principal: string, tool: string, key: string, secret: Buffer): string {
   return Buffer.from(hmac(secret, 'idempotency', principal, tool, key), 'base64url')

@@ -54,6 +54,18 @@ export function tokenOf(principal: string, workflowId: string): string {
   return principal === ANONYMOUS ? workflowId : workflowId.slice(workflowId.indexOf('.') + 1);
 }
 
+/**
+ * Token of one of the owner's operations as the reader of a record knows it: its workflow ID, if the record itself is read under
+ * its workflow ID by another principal.
+ */
+export function tokenBeside(
+  { token, principal }: { token: string; principal: string },
+  workflowId: string,
+): string {
+  const tag = workflowId.slice(0, workflowId.indexOf('.') + 1);
+  return principal !== ANONYMOUS && token.startsWith(tag) ? workflowId : tokenOf(principal, workflowId);
+}
+
 /** Memo that identifies a workflow as an operation. Written once, by the engine, with the start. */
 export interface StartMemo {
   version: 1;

@@ -21,6 +21,8 @@ export const authSettingsShape = {
   allowUnauthenticated: yesOrNo,
   /** Folder of the API keys, which `longhaul keys` writes. Default: `keys` in the home. */
   keysFolder: z.string().min(1),
+  /** File with the roles of callers. Default: none, so that each may do everything with operations of its own. */
+  policy: z.string().min(1),
   /** Issuer of OAuth access tokens, as in their claim `iss`. Needed for `oauth`. */
   oauthIssuer: url,
   /** Public URL of this server's MCP endpoint: tokens must have it as their audience. Needed for `oauth`. */
@@ -60,6 +62,7 @@ export interface AuthSettings {
   authentication: z.infer<typeof methods>[];
   allowUnauthenticated: boolean;
   keysFolder: string;
+  policy: string | undefined;
   oauthIssuer: string | undefined;
   oauthResource: string | undefined;
   oauthScope: string | undefined;
@@ -80,12 +83,13 @@ export interface AuthSettings {
 export function resolveAuthSettings(
   given: Partial<z.infer<z.ZodObject<typeof authSettingsShape>>>,
   home: string,
-  pathOf: (name: 'keysFolder' | 'gatewayPublicKeyFile', path: string) => string,
+  pathOf: (name: 'keysFolder' | 'gatewayPublicKeyFile' | 'policy', path: string) => string,
 ): AuthSettings {
   return {
     authentication: given.authentication ?? [],
     allowUnauthenticated: given.allowUnauthenticated ?? false,
     keysFolder: given.keysFolder === undefined ? join(home, 'keys') : pathOf('keysFolder', given.keysFolder),
+    policy: given.policy && pathOf('policy', given.policy),
     oauthIssuer: given.oauthIssuer,
     oauthResource: given.oauthResource,
     oauthScope: given.oauthScope,
@@ -133,6 +137,8 @@ export function authConflict(
     const conflict = gatewayConflict(auth, flag);
     if (conflict !== undefined) return conflict;
   }
+  if (auth.policy !== undefined && auth.authentication.length === 0)
+    return `${flag('policy')}: expected ${flag('authentication')} too: roles are given to callers who say who they are`;
   if (isLoopback(host) || auth.authentication.length > 0 || auth.allowUnauthenticated) return undefined;
   return (
     `${flag('host')} ${host}: expected a loopback address such as 127.0.0.1, since callers aren't authenticated and anybody who ` +

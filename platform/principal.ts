@@ -40,6 +40,11 @@ export function principalOf({ tenant, subject }: Identity): string {
   return `${encodeURIComponent(tenant)}/${encodeURIComponent(subject)}`;
 }
 
+/** Text with which the principals of a principal's tenant begin, and no others. */
+export function tenantPrefixOf(principal: string): string {
+  return principal.slice(0, principal.indexOf('/') + 1);
+}
+
 /** Undefined for text with lone surrogates. */
 function encoded(text: string): string | undefined {
   try {

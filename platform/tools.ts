@@ -4,6 +4,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
 import { parsePipelineFile } from '../pipelines/file.js';
 import { formatProblem } from '../pipelines/parse.js';
@@ -49,6 +50,20 @@ export class Tools {
   /** The tool as of the last time tools were listed or called. */
   get(name: string): Tool | undefined {
     return this.ofCode.get(name) ?? this.#pipelines.get(name);
+  }
+
+  /** As {@link get}, after files that have changed are read. @throws LonghaulError `unknown_tool` */
+  find(name: string, known: () => string[]): Tool {
+    this.refresh();
+    const tool = this.get(name);
+    if (tool) return tool;
+    const problem = this.problemOf(name);
+    throw new LonghaulError(
+      'unknown_tool',
+      problem === undefined
+        ? `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`
+        : `tool "${name}" can't be used until its file is fixed:\n${problem}`,
+    );
   }
 
   /** Names of all present tools. */

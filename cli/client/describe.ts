@@ -55,13 +55,18 @@ export function describeTask(session: Session, task: Task, children?: Child[]): 
 
 /** Output of `longhaul list`. */
 export function operationsTable(operations: ListedOperation[]): string {
-  const rows = operations.map(({ token, tool, status, stage, createdAt, closedAt }) => [
+  const hasOthers = operations.some(({ owner }) => owner !== undefined);
+  const rows = operations.map(({ token, owner, tool, status, stage, createdAt, closedAt }) => [
     token,
+    ...(hasOthers ? [owner ?? ''] : []),
     tool,
     status,
     oneLine(stage ?? ''),
     createdAt.replace(/\.\d+Z$/, 'Z'),
     elapsed((closedAt ? Date.parse(closedAt) : Date.now()) - Date.parse(createdAt)),
   ]);
-  return textTable([['TOKEN', 'TOOL', 'STATUS', 'STAGE', 'STARTED', 'TOOK'], ...rows]);
+  return textTable([
+    ['TOKEN', ...(hasOthers ? ['OWNER'] : []), 'TOOL', 'STATUS', 'STAGE', 'STARTED', 'TOOK'],
+    ...rows,
+  ]);
 }

@@ -7,6 +7,7 @@ import type { Child, ListedOperation, OperationSteps } from './wire.js';
 interface PlainOperation {
   token: string;
   tool: string;
+  owner?: string;
   stage?: string;
   created_at: string;
   closed_at?: string;
@@ -73,14 +74,14 @@ export function toOperationPage(
 }
 
 function operationFrom(
-  { token, tool, stage, created_at, closed_at, estimate_seconds, worked_seconds }: PlainOperation,
+  { token, owner, tool, stage, created_at, closed_at, estimate_seconds, worked_seconds }: PlainOperation,
   status: OperationStatus,
 ): ListedOperation {
   return {
     token,
     tool,
     status,
-    ...defined({ stage }),
+    ...defined({ owner, stage }),
     createdAt: created_at,
     ...defined({ closedAt: closed_at, estimateSeconds: estimate_seconds, workedSeconds: worked_seconds }),
   };

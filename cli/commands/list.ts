@@ -29,10 +29,12 @@ export function registerList(program: Command): void {
       'only those started since then: 2026-11-21, 2026-11-21T12:00:00Z, or an age such as 30m, 2h or 3d',
       since,
     )
+    .option('--everyone', "also others' of your tenant, if a role allows it")
     .option('--limit <number>', 'maximum number to list', wholeNumber, 20);
   runAgainstServer(command, async (session) => {
-    const { tool, status, since, limit } = command.opts<{
+    const { tool, status, since, everyone, limit } = command.opts<{
       tool?: string;
+      everyone?: boolean;
       status?: OperationStatus;
       since?: string | number;
       limit: number;
@@ -42,7 +44,7 @@ export function registerList(program: Command): void {
     let cursor: string | undefined;
     do {
       const page: OperationPage = await listOperations(session, {
-        ...defined({ tool, status, since, cursor }),
+        ...defined({ tool, status, since, everyone, cursor }),
         limit: Math.min(PAGE_LIMIT, limit - operations.length),
       });
       operations.push(...page.operations);

@@ -1,20 +1,51 @@
 /**
- * The engine for one caller: the engine's methods without the principal. The protocols have no other way to operations, so what
- * a caller may do is decided here alone.
+ * The engine for one caller: the engine's methods without the principal, within the rights of the caller. The protocols have no
+ * other way to operations, so that what a caller may do is decided here alone.
+ *
+ * Operations of other principals of the tenant have their workflow IDs as tokens: what nobody may see is looked up and
+ * reported like what doesn't exist.
  */
 import type { Engine } from '../../engine/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
+import { isWorkflowIdOfPrincipal } from '../../operations/token.js';
+import type { Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { ALL_OWN, Policy, type Rights, type Verb } from '../../platform/policy/index.js';
+import { tenantPrefixOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
+import { CallerTools } from './caller-tools.js';
 
 /** Parameters of an engine's method after the principal. */
 type Rest<Method extends (principal: string, ...rest: never[]) => unknown> =
   Parameters<Method> extends [string, ...infer Others] ? Others : never;
+/** Parameters of an engine's method after the principal and the token. */
+type Options<Method extends (principal: string, token: string, ...rest: never[]) => unknown> =
+  Parameters<Method> extends [string, string, ...infer Others] ? Others : never;
+
+/** An operation as the engine names it. */
+interface Owned {
+  principal: string;
+  token: string;
+  isOwn: boolean;
+}
 
 export class CallerEngine {
+  readonly tools: CallerTools;
+
   constructor(
     private readonly engine: Engine,
     readonly caller: Caller,
-  ) {}
+    private readonly policy: Policy | undefined,
+  ) {
+    this.tools = new CallerTools(engine.tools, () => this.rights);
+  }
+
+  /** The caller's rights, as of now. */
+  get rights(): Rights {
+    return this.policy?.rightsOf(this.caller) ?? ALL_OWN;
+  }
 
   get principal(): string {
     return this.caller.principal;
@@ -24,94 +55,166 @@ export class CallerEngine {
     return this.engine.temporal;
   }
 
+  /** @throws LonghaulError `forbidden` */
   get mailbox(): Engine['mailbox'] {
+    if (!this.rights.mailbox) throw forbidden('use the mailbox');
     return this.engine.mailbox;
   }
 
-  get tools(): Engine['tools'] {
-    return this.engine.tools;
+  tool(name: string, known: () => string[] = () => this.tools.keys()): Tool {
+    return this.tools.find(name, known);
   }
 
-  tool(name: string, known?: () => string[]): Tool {
-    return this.engine.tool(name, known);
+  async start(...[tool, ...rest]: Rest<Engine['start']>): ReturnType<Engine['start']> {
+    this.tools.assertMayStart(tool.name);
+    return this.engine.start(this.principal, tool, ...rest);
   }
 
-  start(...rest: Rest<Engine['start']>): ReturnType<Engine['start']> {
-    return this.engine.start(this.principal, ...rest);
+  async read(token: string): ReturnType<Engine['read']> {
+    const owned = await this.#owned('read', token);
+    return this.#named(owned, await this.engine.read(owned.principal, owned.token));
   }
 
-  read(token: string): ReturnType<Engine['read']> {
-    return this.engine.read(this.principal, token);
+  async readLive(token: string): ReturnType<Engine['readLive']> {
+    const owned = await this.#owned('read', token);
+    return this.#named(owned, await this.engine.readLive(owned.principal, owned.token));
   }
 
-  readLive(token: string): ReturnType<Engine['readLive']> {
-    return this.engine.readLive(this.principal, token);
+  async readPage(token: string, ...rest: Options<Engine['readPage']>): ReturnType<Engine['readPage']> {
+    const owned = await this.#owned('read', token);
+    const { record, children } = await this.engine.readPage(owned.principal, owned.token, ...rest);
+    return { record: this.#named(owned, record), children };
   }
 
-  readPage(...rest: Rest<Engine['readPage']>): ReturnType<Engine['readPage']> {
-    return this.engine.readPage(this.principal, ...rest);
+  async *watch(token: string, ...rest: Options<Engine['watch']>): ReturnType<Engine['watch']> {
+    const owned = await this.#owned('read', token);
+    for await (const record of this.engine.watch(owned.principal, owned.token, ...rest)) {
+      this.#assertMay('read', owned.isOwn);
+      yield this.#named(owned, record);
+    }
   }
 
-  watch(...rest: Rest<Engine['watch']>): ReturnType<Engine['watch']> {
-    return this.engine.watch(this.principal, ...rest);
+  async *events(token: string, ...rest: Options<Engine['events']>): ReturnType<Engine['events']> {
+    const owned = await this.#owned('read', token);
+    for await (const event of this.engine.events(owned.principal, owned.token, ...rest)) {
+      this.#assertMay('read', owned.isOwn);
+      yield event;
+    }
   }
 
-  events(...rest: Rest<Engine['events']>): ReturnType<Engine['events']> {
-    return this.engine.events(this.principal, ...rest);
+  async answer(token: string, ...rest: Options<Engine['answer']>): ReturnType<Engine['answer']> {
+    const owned = await this.#owned('answer', token);
+    return this.engine.answer(owned.principal, owned.token, ...rest);
   }
 
-  answer(...rest: Rest<Engine['answer']>): ReturnType<Engine['answer']> {
-    return this.engine.answer(this.principal, ...rest);
+  async cancel(token: string, ...rest: Options<Engine['cancel']>): ReturnType<Engine['cancel']> {
+    const owned = await this.#owned('cancel', token);
+    return this.engine.cancel(owned.principal, owned.token, ...rest);
   }
 
-  cancel(...rest: Rest<Engine['cancel']>): ReturnType<Engine['cancel']> {
-    return this.engine.cancel(this.principal, ...rest);
+  async resume(token: string, ...rest: Options<Engine['resume']>): ReturnType<Engine['resume']> {
+    const owned = await this.#owned('resume', token);
+    const record = await this.engine.resume(owned.principal, owned.token, ...rest);
+    return this.#named(owned, record);
   }
 
-  resume(...rest: Rest<Engine['resume']>): ReturnType<Engine['resume']> {
-    return this.engine.resume(this.principal, ...rest);
+  async delete(token: string): ReturnType<Engine['delete']> {
+    const owned = await this.#owned('delete', token);
+    return this.engine.delete(owned.principal, owned.token);
   }
 
-  delete(token: string): ReturnType<Engine['delete']> {
-    return this.engine.delete(this.principal, token);
+  async readArtifact(
+    token: string,
+    ...rest: Options<Engine['readArtifact']>
+  ): ReturnType<Engine['readArtifact']> {
+    const owned = await this.#owned('read', token);
+    return this.engine.readArtifact(owned.principal, owned.token, ...rest);
   }
 
-  readArtifact(...rest: Rest<Engine['readArtifact']>): ReturnType<Engine['readArtifact']> {
-    return this.engine.readArtifact(this.principal, ...rest);
+  async artifacts(token: string): ReturnType<Engine['artifacts']> {
+    const owned = await this.#owned('read', token);
+    return this.engine.artifacts(owned.principal, owned.token);
   }
 
-  artifacts(token: string): ReturnType<Engine['artifacts']> {
-    return this.engine.artifacts(this.principal, token);
+  async artifact(token: string, ...rest: Options<Engine['artifact']>): ReturnType<Engine['artifact']> {
+    const owned = await this.#owned('read', token);
+    return this.engine.artifact(owned.principal, owned.token, ...rest);
   }
 
-  artifact(...rest: Rest<Engine['artifact']>): ReturnType<Engine['artifact']> {
-    return this.engine.artifact(this.principal, ...rest);
+  async list(...[filter]: Rest<Engine['list']>): ReturnType<Engine['list']> {
+    this.#assertMay('read', filter?.wholeTenant !== true);
+    return this.engine.list(this.principal, filter);
   }
 
-  list(...rest: Rest<Engine['list']>): ReturnType<Engine['list']> {
-    return this.engine.list(this.principal, ...rest);
+  async logs(token: string, ...rest: Options<Engine['logs']>): ReturnType<Engine['logs']> {
+    const owned = await this.#owned('read', token);
+    return this.engine.logs(owned.principal, owned.token, ...rest);
   }
 
-  logs(...rest: Rest<Engine['logs']>): ReturnType<Engine['logs']> {
-    return this.engine.logs(this.principal, ...rest);
+  async logText(token: string, ...rest: Options<Engine['logText']>): ReturnType<Engine['logText']> {
+    const owned = await this.#owned('read', token);
+    return this.engine.logText(owned.principal, owned.token, ...rest);
   }
 
-  logText(...rest: Rest<Engine['logText']>): ReturnType<Engine['logText']> {
-    return this.engine.logText(this.principal, ...rest);
+  /**
+   * The operation that a token names, and the right to a verb for it. A workflow ID names an operation of another principal of
+   * the tenant, if the caller may do anything with those.
+   *
+   * @throws LonghaulError `forbidden`, before anything is looked up for the caller's own operations
+   */
+  async #owned(verb: Verb, token: string): Promise<Owned> {
+    const owner =
+      this.rights.tenant.size > 0 && isWorkflowIdOfPrincipal(token)
+        ? await this.engine.ownerOf(token)
+        : undefined;
+    const isOfTenant = owner?.principal.startsWith(tenantPrefixOf(this.principal)) === true;
+    const isOwn = !isOfTenant || owner.principal === this.principal;
+    this.#assertMay(verb, isOwn);
+    return isOfTenant ? { ...owner, isOwn } : { principal: this.principal, token, isOwn };
   }
+
+  #assertMay(verb: Verb, isOwn: boolean): void {
+    const { own, tenant } = this.rights;
+    if (tenant.has(verb) || (isOwn && own.has(verb))) return;
+    throw forbidden(`${verb} ${isOwn ? 'operations' : "operations of others of the caller's tenant"}`);
+  }
+
+  /** The record under the token that the caller knows it by. */
+  #named<Named extends OperationRecord>({ principal, isOwn }: Owned, record: Named): Named {
+    if (isOwn) return record;
+    const named = (token: string) => this.engine.workflowIdOf(principal, token);
+    const { resumedFrom } = record;
+    return {
+      ...record,
+      token: named(record.token),
+      ...(resumedFrom === undefined ? {} : { resumedFrom: named(resumedFrom) }),
+    };
+  }
+}
+
+/** @throws SettingsError for a policy that can't be used */
+export function policyOf({ policy }: Pick<Settings, 'policy'>, logger: Logger): Policy | undefined {
+  return policy === undefined ? undefined : new Policy(policy, logger);
 }
 
 /** The engines of a process's callers. */
 export class CallerEngines {
   readonly #engines = new WeakMap<Caller, CallerEngine>();
 
-  constructor(private readonly engine: Engine) {}
+  constructor(
+    private readonly engine: Engine,
+    private readonly policy: Policy | undefined,
+  ) {}
 
   of(caller: Caller): CallerEngine {
     const known = this.#engines.get(caller);
     if (known) return known;
-    const own = new CallerEngine(this.engine, caller);
+    const own = new CallerEngine(this.engine, caller, this.policy);
     this.#engines.set(caller, own);
     return own;
   }
+}
+
+function forbidden(what: string): LonghaulError {
+  return new LonghaulError('forbidden', `expected a role that may ${what}; the caller has none`);
 }

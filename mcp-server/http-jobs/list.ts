@@ -17,6 +17,9 @@ const DEFAULT_LIMIT = 20;
 const CONCURRENT_READS = 10;
 
 /** Filter by which a status is listed. Temporal's lists don't distinguish queued from running, so open jobs are read. */
+/** Value of `user` for all of the caller's tenant. */
+const ALL_USERS = 'all';
+
 const LISTED: Record<JobStatus, ListFilter['status']> = {
   queued: 'open',
   running: 'open',
@@ -37,6 +40,7 @@ const summary = job
     closed_at: true,
     cancel_requested: true,
   })
+  .extend({ user: z.string().optional().describe("Whose it is, if it isn't the caller's.") })
   .openapi('JobSummary');
 type Summary = z.output<typeof summary>;
 
@@ -53,7 +57,11 @@ const query = z.strictObject({
     .string()
     .max(200)
     .optional()
-    .openapi({ description: "The caller. Another user's jobs are not listed: the list is empty." }),
+    .openapi({
+      description:
+        `The caller, or ${ALL_USERS} for all users of the caller's tenant, if a role allows it. Another user's jobs are not ` +
+        'listed: the list is empty.',
+    }),
   session: visible(2000).openapi({ description: 'Longhaul-Session or Mcp-Session-Id of the kickoffs.' }),
   idempotency_key: visible(LONGEST_KEY),
   created_after: z.iso
@@ -93,9 +101,11 @@ export function registerList(context: JobsContext): void {
     const { status, tool, user, session, idempotency_key, created_after, limit, cursor } =
       c.req.valid('query');
     const engine = engineOf(c);
-    if (user !== undefined && user !== engine.principal) return c.json({ jobs: [] }, 200);
+    const wholeTenant = user === ALL_USERS;
+    if (user !== undefined && user !== engine.principal && !wholeTenant) return c.json({ jobs: [] }, 200);
     const filter: ListFilter = {
       limit: limit ?? DEFAULT_LIMIT,
+      wholeTenant,
       ...defined({
         tool,
         status: status && LISTED[status],
@@ -165,11 +175,14 @@ async function summaryOf(
   const now = isTerminal(listed.status)
     ? listed
     : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
-  return now && now.status !== 'expired' ? rendered(now) : undefined;
+  return now && now.status !== 'expired'
+    ? rendered({ ...now, ...defined({ owner: listed.owner }) })
+    : undefined;
 }
 
 function rendered({
   token,
+  owner,
   tool,
   status,
   stage,
@@ -179,6 +192,7 @@ function rendered({
 }: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
   return {
     job_id: token,
+    ...defined({ user: owner }),
     tool,
     status: STATUS_NAMES[status].job,
     status_url: jobPath(token),

@@ -75,6 +75,11 @@ export const PROBLEMS = {
     title: 'The host or origin is not allowed',
     advice: 'Call the server by a name that its settings allow.',
   },
+  'not-allowed': {
+    status: 403,
+    title: "The caller's roles do not allow the request",
+    advice: 'Ask whoever keeps the policy of this server for a role that does.',
+  },
   'unknown-route': {
     status: 404,
     title: 'Unknown route',

@@ -9,6 +9,7 @@ const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   invalid_arguments: 'invalid-arguments',
   unknown_tool: 'unknown-tool',
   not_found: 'job-not-found',
+  forbidden: 'not-allowed',
   expired: 'job-expired',
   conflict: 'idempotency-key-reused',
   wrong_state: 'wrong-state',

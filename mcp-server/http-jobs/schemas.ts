@@ -172,6 +172,7 @@ export const BODY_PROBLEMS: ProblemType[] = ['invalid-json', 'too-large', 'unsup
 const ALWAYS: ProblemType[] = [
   'invalid-request',
   'forbidden',
+  'not-allowed',
   'headers-too-large',
   'internal',
   'not-supported',

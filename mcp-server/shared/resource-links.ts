@@ -2,7 +2,7 @@
 import type { ResourceLink } from '@modelcontextprotocol/server';
 import { getMimeType, mimes } from 'hono/utils/mime';
 import type { ChildRecord, OperationRecord } from '../../operations/record.js';
-import { tokenOf } from '../../operations/wire.js';
+import { tokenBeside } from '../../operations/wire.js';
 
 const PREFIX = 'longhaul://operations/';
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
@@ -85,10 +85,10 @@ export function isTextType(mimeType: string): boolean {
 }
 
 /** Links to the files of jobs; for an operation that was resumed from another one, also to the files of that one. */
-export function artifactLinks({ principal }: OperationRecord, children: ChildRecord[]): ResourceLink[] {
+export function artifactLinks(record: OperationRecord, children: ChildRecord[]): ResourceLink[] {
   return children.flatMap(({ artifacts = [] }) =>
     artifacts.map(({ name, bytes, workflowId }) =>
-      resourceLink(artifactUri(tokenOf(principal, workflowId), name), name, bytes),
+      resourceLink(artifactUri(tokenBeside(record, workflowId), name), name, bytes),
     ),
   );
 }

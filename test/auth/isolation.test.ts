@@ -1,5 +1,5 @@
 /** Each caller has only what is theirs: in every verb, on every protocol, others' operations answer like unknown ones. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -23,10 +23,22 @@ const UNKNOWN = '0123456789abcdef0123456789abcdef';
 
 let folder: string;
 let stack: TestStack;
-/** The owner's key, one of the same tenant, one of the same subject in another tenant. */
-const keys = { alice: '', bob: '', other: '' };
+/**
+ * The owner's key, one of the same tenant, one of the same subject in another tenant, and those of roles with rights to all
+ * operations of their tenant: the owner's tenant's auditor, and others of the other tenant.
+ */
+const keys = { alice: '', bob: '', other: '', auditor: '', reader: '', approver: '', operator: '' };
+const POLICY = `
+roles:
+  member: { members: [everyone], tools: ['*'], own: [operate, mailbox] }
+  reader: { members: [{ group: readers }], tenant: [read] }
+  approver: { members: [{ group: approvers }], tenant: [read, answer] }
+  operator: { members: [{ group: operators }], tenant: [operate] }
+`;
 /** The owner's operations: one that asks, one that has ended. */
 const tokens = { asking: '', ended: '' };
+/** Their workflow IDs, under which others of the tenant find them. */
+const workflowIds = { asking: '', ended: '' };
 
 const wire = (key: string) => new WireClient(`${stack.base}/mcp`, ALL, 'longhaul-tests', key);
 const jobs = (key: string) => new JobsClient(stack.base, key);
@@ -38,12 +50,29 @@ beforeAll(async () => {
   [keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
   [keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
   [keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
-  stack = await TestStack.start({ LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_KEYS_FOLDER: folder });
+  [keys.auditor] = addApiKey(folder, { tenant: 'acme', subject: 'auditor', groups: ['readers'] });
+  for (const role of ['reader', 'approver', 'operator'] as const)
+    [keys[role]] = addApiKey(folder, { tenant: 'other', subject: role, groups: [`${role}s`] });
+  const policy = join(folder, 'policy.yml');
+  writeFileSync(policy, POLICY);
+  stack = await TestStack.start({
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_KEYS_FOLDER: folder,
+    LONGHAUL_POLICY: policy,
+  });
   const alice = stack.client.as(keys.alice);
   tokens.asking = await alice.start('confirm_delete', { filename: 'a.txt' });
   tokens.ended = await alice.start('slow_compute', { seconds: 0 });
   await alice.until(tokens.asking, 'input_required');
   await alice.until(tokens.ended, 'completed');
+  await eventually('the auditor lists them', async () => {
+    const { body } = await jobs(keys.auditor).get('/v1/jobs?user=all');
+    for (const name of ['asking', 'ended'] as const)
+      workflowIds[name] =
+        body.jobs.map(({ job_id }: any) => job_id).find((id: string) => id.endsWith(`.${tokens[name]}`)) ??
+        '';
+    return workflowIds.asking !== '' && workflowIds.ended !== '';
+  });
 }, STACK_MS);
 afterAll(async () => {
   await stack?.stop();
@@ -144,11 +173,17 @@ describe.each([
   test.each(Object.entries(verbs))(
     '%s: what is of others answers like what never was',
     async (_verb, request) => {
-      for (const token of Object.values(tokens)) {
-        for (const key of [keys.bob, keys.other]) {
-          const foreign = comparable(await request(key, token), token);
-          expect(foreign).toBe(comparable(await request(key, UNKNOWN), UNKNOWN));
-        }
+      const { bob, other, reader, approver, operator } = keys;
+      for (const name of ['asking', 'ended'] as const) {
+        for (const key of [bob, other, reader, approver, operator])
+          expect(comparable(await request(key, tokens[name]), tokens[name])).toBe(
+            comparable(await request(key, UNKNOWN), UNKNOWN),
+          );
+        const unknownId = workflowIds[name].replace(tokens[name], UNKNOWN);
+        for (const key of [bob, reader, approver, operator])
+          expect(comparable(await request(key, workflowIds[name]), workflowIds[name])).toBe(
+            comparable(await request(key, unknownId), unknownId),
+          );
       }
     },
   );

@@ -19,6 +19,7 @@ const input = z.strictObject({
     .describe('Start: ISO 8601, or seconds ago.'),
   session: z.string().min(1).max(200).optional(),
   idempotency_key: z.string().min(1).max(200).optional(),
+  everyone: z.boolean().default(false).describe("Also others' of your tenant, if a role allows it."),
   limit: z.number().int().min(1).max(100).default(DEFAULT_LIMIT),
   cursor: z.string().max(8192).optional().describe('next_cursor; keeps the filters.'),
 });
@@ -35,6 +36,7 @@ export const operationList = defineOperationTool({
       .array(
         z.object({
           token: z.string(),
+          owner: z.string().optional(),
           tool: z.string(),
           status: z.string(),
           stage: z.string().optional(),
@@ -47,17 +49,19 @@ export const operationList = defineOperationTool({
       .describe('{token, tool, status, stage, created_at, closed_at, estimate_seconds, worked_seconds}'),
     next_cursor: z.string().optional(),
   }),
-  async run(engine, _context, { status, since, idempotency_key, ...filter }) {
+  async run(engine, _context, { status, since, idempotency_key, everyone, ...filter }) {
     const page = await engine.list({
       ...filter,
+      wholeTenant: everyone,
       ...(status === undefined ? {} : { status: engineStatus(status) }),
       ...defined({ idempotencyKey: idempotency_key }),
       ...(since === undefined ? {} : { createdAfter: timeOf(since) }),
     } as ListFilter);
     const operations = page.operations.map((listed) => {
-      const { token, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
+      const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds } = listed;
       return {
         token,
+        ...defined({ owner }),
         tool,
         status: plainStatus(listed),
         ...defined({ stage }),

@@ -5,7 +5,7 @@ import type { PartStatuses } from '../../../operations/meta-keys.js';
 import type { OperationRecord, StepRecord } from '../../../operations/record.js';
 import { partStatusIn } from '../../../operations/status-names.js';
 import { stepReference } from '../../../operations/steps.js';
-import { tokenOf } from '../../../operations/wire.js';
+import { tokenBeside } from '../../../operations/wire.js';
 import { asData } from '../../shared/as-data.js';
 import { linkSchema } from '../envelope/schema.js';
 import { plainChildStatus, plainStatus } from '../envelope/status.js';
@@ -58,7 +58,7 @@ export function childrenOutput(record: OperationRecord): ChildOutput[] {
       : {
           artifacts: child.artifacts.map(({ name, bytes, workflowId }) => ({
             name,
-            uri: artifactUri(tokenOf(record.principal, workflowId), name),
+            uri: artifactUri(tokenBeside(record, workflowId), name),
             mime_type: mimeTypeOf(name),
             bytes,
           })),
@@ -82,7 +82,7 @@ function stepOutput(
     name,
     status: plainChildStatus(status, record),
     ...defined({ exit_code: exitCode, started_at: startedAt, closed_at: closedAt }),
-    ...(logsOf === undefined ? {} : { logs_of: tokenOf(record.principal, logsOf) }),
+    ...(logsOf === undefined ? {} : { logs_of: tokenBeside(record, logsOf) }),
   };
 }
 

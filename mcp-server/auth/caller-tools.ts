@@ -1,0 +1,56 @@
+/** The tools that a caller may start. The others are neither listed nor named. */
+import type { Tool } from '../../operations/tool.js';
+import type { Rights } from '../../platform/policy/index.js';
+import { LonghaulError } from '../../operations/errors.js';
+import type { Tools } from '../../platform/tools.js';
+
+export class CallerTools {
+  constructor(
+    private readonly tools: Tools,
+    private readonly rights: () => Rights,
+  ) {}
+
+  /** Whether the mailbox's tools are offered too. */
+  get hasMailbox(): boolean {
+    return this.tools.hasMailbox && this.rights().mailbox;
+  }
+
+  /** Any tool, for what shows an operation that the caller may read. */
+  get(name: string): Tool | undefined {
+    return this.tools.get(name);
+  }
+
+  /**
+   * A tool that the caller may start.
+   *
+   * @param known names listed in the error message
+   * @throws LonghaulError `unknown_tool`, the same for a tool that the caller may not start
+   */
+  find(name: string, known: () => string[]): Tool {
+    this.assertMayStart(name, known);
+    return this.tools.find(name, known);
+  }
+
+  /** @throws LonghaulError as {@link find} */
+  assertMayStart(name: string, known = () => this.keys()): void {
+    if (this.rights().mayStart(name)) return;
+    throw new LonghaulError(
+      'unknown_tool',
+      `unknown tool "${name}"; known are ${known().join(', ') || 'none'}`,
+    );
+  }
+
+  keys(): string[] {
+    return this.values().map(({ name }) => name);
+  }
+
+  values(): Tool[] {
+    const { mayStart } = this.rights();
+    return this.tools.values().filter(({ name }) => mayStart(name));
+  }
+
+  /** Problems of files that couldn't be loaded as tools, a line each; for callers who may start whatever those define. */
+  problems(): string[] {
+    return this.rights().mayStart('*') ? this.tools.problems() : [];
+  }
+}
