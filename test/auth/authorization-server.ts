@@ -76,6 +76,25 @@ export async function startAuthorizationServer(
   };
 }
 
+/** A token of the client `nightly` for itself, by its credentials. */
+export async function askForToken(
+  { issuer }: AuthorizationServer,
+  { scope, resource }: { scope: string; resource: string },
+): Promise<{ access_token: string; token_type: string; expires_in: number }> {
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'nightly',
+      client_secret: 'nightly-secret-of-the-test',
+      scope,
+      resource,
+    }),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return (await response.json()) as { access_token: string; token_type: string; expires_in: number };
+}
+
 /**
  * Logs in and agrees, as a person does in a browser.
  *
