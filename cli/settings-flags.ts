@@ -70,6 +70,13 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   oauthTenantClaim: ['<claim>', 'claim of access tokens that names the tenant (default: none)'],
   oauthSubjectClaim: ['<claim>', 'claim of access tokens that names the subject (default: sub)'],
   oauthGroupsClaim: ['<claim>', "claim of access tokens that lists the caller's groups (default: groups)"],
+  oauthClientId: ['<id>', "server's client ID at the authorization server, to introspect opaque tokens"],
+  oauthClientSecretFile: ['<file>', 'file with its secret (or the variable LONGHAUL_OAUTH_CLIENT_SECRET)'],
+  oauthIntrospection: [
+    '<true|false>',
+    'introspect JWTs too, to notice that they were revoked (default: false)',
+  ],
+  oauthIntrospectionEndpoint: ['<url>', "introspection endpoint (default: of the issuer's metadata)"],
   gatewayHeader: ['<name>', 'header in which a gateway in front sends a JWT about the caller'],
   gatewayJwks: ['<url>', "address of the gateway's keys (JWKS)"],
   gatewayPublicKeyFile: ['<file>', "file with the gateway's public key (PEM), instead of an address"],

@@ -1,4 +1,5 @@
 /** Settings of authentication: who may call the server. */
+import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -35,6 +36,17 @@ export const authSettingsShape = {
   oauthSubjectClaim: z.string().min(1),
   /** Claim of the access token that lists the caller's groups. Default: `groups`. */
   oauthGroupsClaim: z.string().min(1),
+  /**
+   * Client ID of this server at the authorization server, with which it asks whether opaque tokens are valid (RFC 7662). Its secret is
+   * in LONGHAUL_OAUTH_CLIENT_SECRET or a file. Default: none, so that opaque tokens are refused.
+   */
+  oauthClientId: z.string().min(1),
+  /** File with the secret of `oauthClientId`. */
+  oauthClientSecretFile: z.string().min(1),
+  /** Ask about tokens that are JWTs too, so that revoked ones end. Default: false. */
+  oauthIntrospection: yesOrNo,
+  /** Address of the introspection endpoint. Default: that of the authorization server's metadata. */
+  oauthIntrospectionEndpoint: url,
   /** Header in which the gateway sends its JWT, such as `Cf-Access-Jwt-Assertion`. Needed for `gateway`. */
   gatewayHeader: z
     .string()
@@ -69,6 +81,10 @@ export interface AuthSettings {
   oauthTenantClaim: string | undefined;
   oauthSubjectClaim: string;
   oauthGroupsClaim: string;
+  oauthClientId: string | undefined;
+  oauthClientSecretFile: string | undefined;
+  oauthIntrospection: boolean;
+  oauthIntrospectionEndpoint: string | undefined;
   gatewayHeader: string | undefined;
   gatewayJwks: string | undefined;
   gatewayPublicKeyFile: string | undefined;
@@ -83,7 +99,10 @@ export interface AuthSettings {
 export function resolveAuthSettings(
   given: Partial<z.infer<z.ZodObject<typeof authSettingsShape>>>,
   home: string,
-  pathOf: (name: 'keysFolder' | 'gatewayPublicKeyFile' | 'policy', path: string) => string,
+  pathOf: (
+    name: 'keysFolder' | 'oauthClientSecretFile' | 'gatewayPublicKeyFile' | 'policy',
+    path: string,
+  ) => string,
 ): AuthSettings {
   return {
     authentication: given.authentication ?? [],
@@ -96,6 +115,11 @@ export function resolveAuthSettings(
     oauthTenantClaim: given.oauthTenantClaim,
     oauthSubjectClaim: given.oauthSubjectClaim ?? 'sub',
     oauthGroupsClaim: given.oauthGroupsClaim ?? 'groups',
+    oauthClientId: given.oauthClientId,
+    oauthClientSecretFile:
+      given.oauthClientSecretFile && pathOf('oauthClientSecretFile', given.oauthClientSecretFile),
+    oauthIntrospection: given.oauthIntrospection ?? false,
+    oauthIntrospectionEndpoint: given.oauthIntrospectionEndpoint,
     gatewayHeader: given.gatewayHeader,
     gatewayJwks: given.gatewayJwks,
     gatewayPublicKeyFile:
@@ -123,16 +147,22 @@ const NEEDED = {
  * The reason why no server may start with these settings; undefined if one may.
  *
  * @param flag name of a setting -> its flag
+ * @param hasClientSecret whether LONGHAUL_OAUTH_CLIENT_SECRET is set
  */
 export function authConflict(
   { host, ...auth }: AuthSettings & { host: string },
   flag: (name: keyof AuthSettings | 'host') => string,
+  hasClientSecret: boolean,
 ): string | undefined {
   for (const [method, names] of Object.entries(NEEDED))
     if (auth.authentication.includes(method as 'oauth'))
       for (const name of names)
         if (auth[name] === undefined)
           return `${flag('authentication')} ${method}: expected ${flag(name)} too`;
+  if (auth.authentication.includes('oauth')) {
+    const conflict = introspectionConflict(auth, flag, hasClientSecret);
+    if (conflict !== undefined) return conflict;
+  }
   if (auth.authentication.includes('gateway')) {
     const conflict = gatewayConflict(auth, flag);
     if (conflict !== undefined) return conflict;
@@ -145,6 +175,31 @@ export function authConflict(
     `reaches the server could start and read all operations. Give each caller an API key (longhaul keys add) and set ` +
     `${flag('authentication')} keys; or, behind a gateway that authenticates, set ${flag('allowUnauthenticated')} true`
   );
+}
+
+function introspectionConflict(
+  { oauthClientId, oauthClientSecretFile: file, ...auth }: AuthSettings,
+  flag: (name: keyof AuthSettings) => string,
+  hasClientSecret: boolean,
+): string | undefined {
+  if (oauthClientId === undefined) {
+    const needing = auth.oauthIntrospection ? 'oauthIntrospection' : 'oauthIntrospectionEndpoint';
+    const isNeeded = auth.oauthIntrospection || auth.oauthIntrospectionEndpoint !== undefined;
+    return isNeeded ? `${flag(needing)}: expected ${flag('oauthClientId')} too` : undefined;
+  }
+  if ((file === undefined) === !hasClientSecret)
+    return (
+      `${flag('oauthClientId')}: expected its secret either in the variable LONGHAUL_OAUTH_CLIENT_SECRET or in ` +
+      `${flag('oauthClientSecretFile')}; got ${hasClientSecret ? 'both' : 'neither'}`
+    );
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim() === ''
+      ? `${flag('oauthClientSecretFile')} ${file}: expected a secret; got an empty file`
+      : undefined;
+  } catch (error) {
+    return `${flag('oauthClientSecretFile')} ${file}: expected a file with a secret; ${(error as Error).message}`;
+  }
 }
 
 function gatewayConflict(

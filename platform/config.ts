@@ -214,7 +214,7 @@ export async function loadSettings(
 
 /** @throws SettingsError when no server may start with these settings, since it would let anybody in */
 export function assertServable(settings: Settings): void {
-  const conflict = authConflict(settings, settingFlag);
+  const conflict = authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined);
   if (conflict) throw new SettingsError(conflict);
 }
 
@@ -254,6 +254,11 @@ export const SECRET_VARIABLE_PREFIX = 'LONGHAUL_SECRET_';
 /** API key of this process: that of a client, or of the one who uses MCP over stdio. */
 export function givenApiKey(environment: NodeJS.ProcessEnv = process.env): string | undefined {
   return environment['LONGHAUL_API_KEY'] || undefined;
+}
+
+/** Secret of this server at the authorization server, for introspection; never a setting, so that no list of settings shows it. */
+export function givenOauthClientSecret(environment: NodeJS.ProcessEnv = process.env): string | undefined {
+  return environment['LONGHAUL_OAUTH_CLIENT_SECRET'] || undefined;
 }
 
 /** Whether `longhaul up` started this process, and restarts and ends it. */

@@ -1,6 +1,7 @@
 /**
- * Callers by access tokens: JWTs of an OAuth authorization server for which this server is a resource server (specs: 2026-07-28
- * basic/authorization; RFC 9068). Its keys are found by its metadata (RFC 8414, OpenID Connect Discovery 1.0).
+ * Callers by access tokens of an OAuth authorization server for which this server is a resource server (specs: 2026-07-28
+ * basic/authorization): JWTs (RFC 9068), and opaque tokens, which are introspected (RFC 7662). The server's keys and endpoints are
+ * found by its metadata (RFC 8414, OpenID Connect Discovery 1.0).
  */
 import { OAuthError, OAuthErrorCode, type OAuthMetadata } from '@modelcontextprotocol/server';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
@@ -9,7 +10,15 @@ import type { AuthSettings } from '../../platform/auth-settings.js';
 import type { Logger } from '../../platform/log.js';
 import type { Caller } from './caller.js';
 import { callerOfClaims } from './claims.js';
-import { ANSWER_LIMIT_MS, AuthenticationUnavailable, isCurrent, remoteKeys, verifyJwt } from './jwt.js';
+import { Introspection, type IntrospectionClient, type IntrospectionEndpoint } from './introspection.js';
+import {
+  ANSWER_LIMIT_MS,
+  AuthenticationUnavailable,
+  isCurrent,
+  isJwt,
+  remoteKeys,
+  verifyJwt,
+} from './jwt.js';
 
 /** How long a failed read of the metadata is answered without another, in milliseconds. */
 const FAILURE_PAUSE_MS = 5_000;
@@ -19,48 +28,62 @@ const metadataSchema = z.looseObject({
   authorization_endpoint: z.string().default(''),
   token_endpoint: z.string().default(''),
   response_types_supported: z.array(z.string()).default([]),
-  jwks_uri: z.string(),
+  /** Missing where all tokens are opaque. */
+  jwks_uri: z.url().optional(),
+  introspection_endpoint: z.url().optional(),
+  introspection_endpoint_auth_methods_supported: z.array(z.string()).optional(),
 });
+
+type Metadata = z.infer<typeof metadataSchema>;
 
 export type OAuthSettings = Pick<
   AuthSettings,
-  'oauthScope' | 'oauthTenantClaim' | 'oauthSubjectClaim' | 'oauthGroupsClaim'
+  | 'oauthScope'
+  | 'oauthTenantClaim'
+  | 'oauthSubjectClaim'
+  | 'oauthGroupsClaim'
+  | 'oauthIntrospection'
+  | 'oauthIntrospectionEndpoint'
 > & {
   oauthIssuer: string;
   oauthResource: string;
+  /** How this server says who it is when it asks about tokens; undefined if it doesn't ask. */
+  introspectionClient: IntrospectionClient | undefined;
 };
 
 export class AccessTokens {
-  #metadata: Promise<OAuthMetadata & { jwks_uri: string }> | undefined;
+  readonly #introspection: Introspection | undefined;
+  #metadata: Promise<Metadata> | undefined;
   #keys: JWTVerifyGetKey | undefined;
   #failedAtMs = -Infinity;
 
   constructor(
     private readonly settings: OAuthSettings,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    const { introspectionClient } = settings;
+    if (introspectionClient)
+      this.#introspection = new Introspection(introspectionClient, () => this.#endpoint(), logger);
+  }
 
   /**
    * @throws OAuthError `invalid_token`, `insufficient_scope`
    * @throws AuthenticationUnavailable
    */
   async callerOf(token: string): Promise<Caller> {
-    const { oauthIssuer, oauthResource, oauthScope } = this.settings;
-    const payload = await verifyJwt(token, {
-      what: 'access token',
-      issuer: oauthIssuer,
-      audience: [oauthResource, withoutSlash(oauthResource), `${withoutSlash(oauthResource)}/`],
-      keys: await this.#keySet(),
-    }).catch((error: unknown) => {
-      throw error instanceof AuthenticationUnavailable ? this.#unavailable(error) : error;
+    const { jwks_uri } = await this.#read();
+    const isVerified = jwks_uri !== undefined && isJwt(token);
+    const verified = isVerified ? await this.#verify(token, jwks_uri) : undefined;
+    const isAsked = this.#introspection && (!verified || this.settings.oauthIntrospection);
+    if (!isAsked) {
+      if (!verified) throw new OAuthError(OAuthErrorCode.InvalidToken, 'The access token is invalid');
+      return { ...this.#callerOf(verified), isValid: () => isCurrent(verified.exp!) };
+    }
+    const { accepted, isValid } = await this.#introspection.check(token, (claims) => {
+      if (!verified) this.#checkAddressees(claims);
+      return this.#callerOf(verified ?? claims);
     });
-    const caller = this.#callerOf(payload);
-    if (oauthScope !== undefined && !caller.scopes.includes(oauthScope))
-      throw new OAuthError(
-        OAuthErrorCode.InsufficientScope,
-        `The access token lacks the scope ${oauthScope}`,
-      );
-    return { ...caller, isValid: () => isCurrent(payload.exp!) };
+    return { ...accepted, isValid: () => (!verified || isCurrent(verified.exp!)) && isValid() };
   }
 
   /** The authorization server's metadata. @throws AuthenticationUnavailable */
@@ -68,28 +91,68 @@ export class AccessTokens {
     return this.#read();
   }
 
-  #callerOf(payload: JWTPayload): Omit<Caller, 'isValid'> {
-    const { oauthTenantClaim, oauthSubjectClaim, oauthGroupsClaim, oauthIssuer } = this.settings;
-    return callerOfClaims(payload, 'access token', {
+  /** The claims of a JWT. */
+  #verify(token: string, jwks: string): Promise<JWTPayload> {
+    this.#keys ??= remoteKeys(jwks);
+    return verifyJwt(token, {
+      what: 'access token',
+      issuer: this.settings.oauthIssuer,
+      audience: this.#audience(),
+      keys: this.#keys,
+    }).catch((error: unknown) => {
+      throw error instanceof AuthenticationUnavailable ? this.#unavailable(error) : error;
+    });
+  }
+
+  /** Refuses claims of an opaque token that isn't for this server, as {@link verifyJwt} does; the issuer may be left out. */
+  #checkAddressees({ iss, aud }: JWTPayload): void {
+    const refuse = (claim: string) =>
+      new OAuthError(OAuthErrorCode.InvalidToken, `The claim ${claim} of the access token is invalid`);
+    if (iss !== undefined && iss !== this.settings.oauthIssuer) throw refuse('iss');
+    const audience = this.#audience();
+    if (![aud ?? []].flat().some((one) => audience.includes(one))) throw refuse('aud');
+  }
+
+  #audience(): string[] {
+    const resource = withoutSlash(this.settings.oauthResource);
+    return [resource, `${resource}/`];
+  }
+
+  /** @throws OAuthError `invalid_token`, `insufficient_scope` */
+  #callerOf(claims: JWTPayload): Omit<Caller, 'isValid'> {
+    const { oauthTenantClaim, oauthSubjectClaim, oauthGroupsClaim, oauthIssuer, oauthScope } = this.settings;
+    const caller = callerOfClaims(claims, 'access token', {
       tenantClaim: oauthTenantClaim,
       tenant: new URL(oauthIssuer).host,
       subjectClaim: oauthSubjectClaim,
       groupsClaim: oauthGroupsClaim,
     });
+    if (oauthScope !== undefined && !caller.scopes.includes(oauthScope))
+      throw new OAuthError(
+        OAuthErrorCode.InsufficientScope,
+        `The access token lacks the scope ${oauthScope}`,
+      );
+    return caller;
   }
 
-  async #keySet(): Promise<JWTVerifyGetKey> {
-    const { jwks_uri } = await this.#read();
-    this.#keys ??= remoteKeys(jwks_uri);
-    return this.#keys;
+  async #endpoint(): Promise<IntrospectionEndpoint> {
+    const { introspection_endpoint, introspection_endpoint_auth_methods_supported: methods } =
+      await this.#read();
+    const url = this.settings.oauthIntrospectionEndpoint ?? introspection_endpoint;
+    if (url === undefined)
+      throw new AuthenticationUnavailable(
+        `access tokens can't be checked: ${this.settings.oauthIssuer} names no introspection endpoint`,
+      );
+    const usesPost = methods?.includes('client_secret_post') && !methods.includes('client_secret_basic');
+    return { url, usesPost: usesPost ?? false };
   }
 
   /** One read for all, kept once it has succeeded. */
-  #read(): Promise<OAuthMetadata & { jwks_uri: string }> {
+  #read(): Promise<Metadata> {
     if (this.#metadata) return this.#metadata;
     if (performance.now() - this.#failedAtMs < FAILURE_PAUSE_MS)
       return Promise.reject(new AuthenticationUnavailable(unavailableMessage(this.settings.oauthIssuer)));
-    this.#metadata = readMetadata(this.settings.oauthIssuer);
+    this.#metadata = readMetadata(this.settings.oauthIssuer, !this.#introspection);
     return this.#metadata.catch((error: unknown) => {
       this.#metadata = undefined;
       this.#failedAtMs = performance.now();
@@ -105,7 +168,7 @@ export class AccessTokens {
 }
 
 /** Reads the metadata from the addresses of the specification, in its order (basic/authorization/authorization-server-discovery). */
-async function readMetadata(issuer: string): Promise<OAuthMetadata & { jwks_uri: string }> {
+async function readMetadata(issuer: string, needsKeys: boolean): Promise<Metadata> {
   const { origin, pathname } = new URL(issuer);
   const path = withoutSlash(pathname);
   const addresses = [
@@ -125,6 +188,8 @@ async function readMetadata(issuer: string): Promise<OAuthMetadata & { jwks_uri:
       // RFC 8414, section 3.3: compared as it is.
       if (metadata.issuer !== issuer)
         throw new Error(`${address}: expected the issuer ${issuer}; got ${metadata.issuer}`);
+      if (needsKeys && metadata.jwks_uri === undefined)
+        throw new Error(`${address}: expected jwks_uri, the address of the keys; got none`);
       return metadata;
     } catch (error) {
       failure ??= error;

@@ -6,10 +6,11 @@ import {
   OAuthErrorCode,
   oauthMetadataResponse,
 } from '@modelcontextprotocol/server';
-import { givenApiKey, SettingsError, type Settings } from '../../platform/config.js';
+import { givenApiKey, givenOauthClientSecret, SettingsError, type Settings } from '../../platform/config.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/log.js';
 import { AccessTokens, type OAuthSettings } from './access-tokens.js';
+import type { IntrospectionClient } from './introspection.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
 import { ANYBODY, type Caller } from './caller.js';
 import { GatewayIdentities } from './gateway.js';
@@ -38,7 +39,13 @@ export class Authentication {
     if (authentication.includes('keys')) this.#keys = new ApiKeys(keysFolder, logger);
     if (authentication.includes('oauth')) {
       // All are there, also below: the settings are refused otherwise.
-      this.#oauth = { ...settings, oauthIssuer: oauthIssuer!, oauthResource: oauthResource! };
+      const introspectionClient = introspectionClientOf(settings);
+      this.#oauth = {
+        ...settings,
+        oauthIssuer: oauthIssuer!,
+        oauthResource: oauthResource!,
+        introspectionClient,
+      };
       this.#tokens = new AccessTokens(this.#oauth, logger);
     }
     if (authentication.includes('gateway')) {
@@ -165,4 +172,17 @@ export class Authentication {
     }
     return Promise.resolve();
   }
+}
+
+/** ID and secret of this server at the authorization server; undefined if opaque tokens aren't accepted. */
+function introspectionClientOf({
+  oauthClientId,
+  oauthClientSecretFile,
+}: Settings): IntrospectionClient | undefined {
+  if (oauthClientId === undefined) return undefined;
+  const secret =
+    oauthClientSecretFile === undefined
+      ? { value: givenOauthClientSecret()! }
+      : { file: oauthClientSecretFile };
+  return { clientId: oauthClientId, secret };
 }

@@ -1,6 +1,13 @@
 /** Verification of JWTs that say who a caller is (RFC 7519; RFC 8725): access tokens, and what a gateway asserts. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 
 /** Asymmetric signatures only: with a shared secret, anyone who can verify a token could make one. */
 const ALGORITHMS = [
@@ -78,6 +85,15 @@ export function remoteKeys(url: string): JWTVerifyGetKey {
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_MAX_AGE_MS,
   });
+}
+
+/** Whether text has the form of a signed JWT (RFC 7515, section 3.1), not of an opaque token. */
+export function isJwt(text: string): boolean {
+  try {
+    return text.split('.').length === 3 && decodeProtectedHeader(text).alg !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a credential with this expiry may still be used. @param exp seconds since 1970 */

@@ -1,78 +1,18 @@
 /** A server that wants access tokens of an authorization server, which behaves well, changes its keys, hangs, or lies. */
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import {
-  exportJWK,
-  exportSPKI,
-  generateKeyPair,
-  SignJWT,
-  UnsecuredJWT,
-  type CryptoKey,
-  type JWK,
-  type JWTPayload,
-} from 'jose';
+import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
+import { Issuer } from './issuer.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 const RESOURCE = 'https://longhaul.example.com/mcp';
 const METADATA = 'https://longhaul.example.com/.well-known/oauth-protected-resource/mcp';
-
-/** An authorization server, as far as a resource server asks it: for its metadata, and for its keys. */
-class Issuer {
-  keys: JWK[] = [];
-  /** Answers requests for the keys in another way. */
-  answerKeys: ((response: ServerResponse) => void) | undefined;
-  /** Claimed issuer. Default: its own address. */
-  claims: string | undefined;
-
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<Issuer> {
-    const server = createServer((request, response) => issuer.#answer(request.url!, response));
-    const issuer = new Issuer(server);
-    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-    return issuer;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  /** Makes a key, and publishes it beside the others. */
-  async newKey(kid: string): Promise<CryptoKey> {
-    const { privateKey, publicKey } = await generateKeyPair('RS256');
-    this.keys.push({ ...(await exportJWK(publicKey)), kid, alg: 'RS256', use: 'sig' });
-    return privateKey;
-  }
-
-  #answer(path: string, response: ServerResponse): void {
-    const send = (body: object) =>
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
-    if (path === '/jwks') {
-      if (this.answerKeys) this.answerKeys(response);
-      else send({ keys: this.keys });
-    } else if (path === '/.well-known/oauth-authorization-server')
-      send({
-        issuer: this.claims ?? this.url,
-        jwks_uri: `${this.url}/jwks`,
-        authorization_endpoint: `${this.url}/auth`,
-        token_endpoint: `${this.url}/token`,
-        response_types_supported: ['code'],
-      });
-    else response.writeHead(404).end();
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((closed) => this.server.close(closed));
-  }
-}
 
 let issuer: Issuer;
 let key: CryptoKey;

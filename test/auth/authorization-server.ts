@@ -2,6 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import Provider from 'oidc-provider';
 
+/** Secret of the client `longhaul`, with characters that HTTP Basic needs encoded. */
+export const RESOURCE_SERVER_SECRET = 'secret of longhaul: 50% + more';
+
 export interface AuthorizationServer {
   issuer: string;
   close(): Promise<void>;
@@ -10,9 +13,15 @@ export interface AuthorizationServer {
 /**
  * Starts it on a port of loopback.
  *
- * @param resource whose access tokens it issues, as JWTs with the scopes that the client asked for
+ * @param resource whose access tokens it issues, with the scopes that the client asked for
+ * @param format of the access tokens. Default: JWTs
+ * @param lifetimeSeconds of the access tokens. Default: 60
  */
-export async function startAuthorizationServer(port: number, resource: string): Promise<AuthorizationServer> {
+export async function startAuthorizationServer(
+  port: number,
+  resource: string,
+  { format = 'jwt', lifetimeSeconds = 60 }: { format?: 'jwt' | 'opaque'; lifetimeSeconds?: number } = {},
+): Promise<AuthorizationServer> {
   const issuer = `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, {
     clients: [
@@ -20,6 +29,14 @@ export async function startAuthorizationServer(port: number, resource: string): 
         client_id: 'nightly',
         client_secret: 'nightly-secret-of-the-test',
         grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+      // The resource server, which asks about tokens.
+      {
+        client_id: 'longhaul',
+        client_secret: RESOURCE_SERVER_SECRET,
+        grant_types: [],
         redirect_uris: [],
         response_types: [],
       },
@@ -33,13 +50,15 @@ export async function startAuthorizationServer(port: number, resource: string): 
       devInteractions: { enabled: true },
       registration: { enabled: true },
       clientCredentials: { enabled: true },
+      introspection: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({
           scope: 'longhaul profile',
           audience: resource,
-          accessTokenFormat: 'jwt',
-          accessTokenTTL: 60,
+          accessTokenFormat: format,
+          accessTokenTTL: lifetimeSeconds,
         }),
         useGrantedResource: () => true,
       },
@@ -55,6 +74,25 @@ export async function startAuthorizationServer(port: number, resource: string): 
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+/** A token of the client `nightly` for itself, by its credentials. */
+export async function askForToken(
+  { issuer }: AuthorizationServer,
+  { scope, resource }: { scope: string; resource: string },
+): Promise<{ access_token: string; token_type: string; expires_in: number }> {
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'nightly',
+      client_secret: 'nightly-secret-of-the-test',
+      scope,
+      resource,
+    }),
+  });
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return (await response.json()) as { access_token: string; token_type: string; expires_in: number };
 }
 
 /**

@@ -134,12 +134,12 @@ test('a public key in a file, beside API keys; with an unreachable address calls
   const publicKey = join(folder, 'gateway.pem');
   writeFileSync(publicKey, await exportSPKI(keys.publicKey));
   const [apiKey] = addApiKey(folder, { tenant: 'acme', subject: 'nightly' });
-  const common = {
+  const common: Record<string, string> = {
     ...stack.environment,
     LONGHAUL_AUTHENTICATION: 'gateway,keys',
     LONGHAUL_KEYS_FOLDER: folder,
   };
-  const { LONGHAUL_GATEWAY_JWKS: _jwks, ...without } = common;
+  const { ['LONGHAUL_GATEWAY_JWKS']: _jwks, ...without } = common;
   const ofFile = await TestStack.serverAlone({ ...without, LONGHAUL_GATEWAY_PUBLIC_KEY_FILE: publicKey });
   const unreachable = await TestStack.serverAlone({
     ...common,

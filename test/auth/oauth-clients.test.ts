@@ -7,11 +7,18 @@ import {
   UnauthorizedError,
   type OAuthClientProvider,
 } from '@modelcontextprotocol/client';
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { decodeJwt } from 'jose';
 import { freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
-import { logIn, startAuthorizationServer, type AuthorizationServer } from './authorization-server.js';
+import {
+  askForToken,
+  logIn,
+  startAuthorizationServer,
+  type AuthorizationServer,
+} from './authorization-server.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -112,17 +119,7 @@ test('a client refreshes its token when it is refused', async () => {
 });
 
 test('a client whose token lacks the scope asks for it', async () => {
-  const answer = await fetch(`${server.issuer}/token`, {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'client_credentials',
-      client_id: 'nightly',
-      client_secret: 'nightly-secret-of-the-test',
-      scope: 'profile',
-      resource,
-    }),
-  });
-  const lesser = (await answer.json()) as any;
+  const lesser = await askForToken(server, { scope: 'profile', resource });
   expect(decodeJwt(lesser.access_token)).toMatchObject({ scope: 'profile', aud: resource });
   const memory = new Memory();
   memory.saved['tokens'] = lesser;
@@ -143,4 +140,36 @@ test('a program without a person has credentials of its own', async () => {
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   expect(decodeJwt(provider.tokens()!.access_token)).toMatchObject({ sub: 'nightly', scope: 'longhaul' });
   await client.close();
+});
+
+test('the SDK 1.x discovers, registers, logs in, refreshes and steps up', async () => {
+  const memory = new Memory();
+  const connectOnce = async () => {
+    const transport = new Transport1(new URL(resource), { authProvider: memory });
+    const client = new Client1({ name: 'a client', version: '1' });
+    // Its types have no exactOptionalPropertyTypes.
+    await client.connect(transport as never);
+    return client;
+  };
+  const connectAndLogIn = async () => {
+    memory.authorizationUrl = undefined;
+    await expect(connectOnce()).rejects.toThrow('Unauthorized');
+    const callback = await logIn(memory.authorizationUrl!, 'erin');
+    const transport = new Transport1(new URL(resource), { authProvider: memory });
+    await transport.finishAuth(callback.searchParams.get('code')!);
+    return connectOnce();
+  };
+  const client = await connectAndLogIn();
+  const granted = memory.saved['tokens'];
+  expect(decodeJwt(granted.access_token)).toMatchObject({ sub: 'erin', aud: resource });
+  memory.saved['tokens'] = { ...granted, access_token: `${granted.access_token.slice(0, -4)}AAAA` };
+  expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  expect(memory.saved['tokens'].access_token).not.toBe(granted.access_token);
+  await client.close();
+
+  memory.saved['tokens'] = await askForToken(server, { scope: 'profile', resource });
+  const stepped = await connectAndLogIn();
+  expect(memory.authorizationUrl!.searchParams.get('scope')).toContain('longhaul');
+  expect((await stepped.listTools()).tools.length).toBeGreaterThan(0);
+  await stepped.close();
 });

@@ -13,6 +13,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'public.pem'), await exportSPKI(publicKey));
   writeFileSync(join(folder, 'private.pem'), await exportPKCS8(privateKey));
   writeFileSync(join(folder, 'damaged.pem'), 'public');
+  writeFileSync(join(folder, 'empty'), '\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -69,4 +70,54 @@ test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
   ['an unknown method', { authentication: 'password' }, '--authentication: '],
 ])('%s', async (_what, flags, message) => {
   await expect(check(flags)).rejects.toThrow(message);
+});
+
+const OAUTH = {
+  authentication: 'oauth',
+  oauthIssuer: 'https://login.example.com',
+  oauthResource: 'https://longhaul.example.com/mcp',
+};
+
+test('the secret for introspection comes from a file, or from the environment', async () => {
+  await check({ ...OAUTH, oauthClientId: 'longhaul', oauthClientSecretFile: 'damaged.pem' });
+  process.env['LONGHAUL_OAUTH_CLIENT_SECRET'] = 'secret';
+  try {
+    await check({ ...OAUTH, oauthClientId: 'longhaul' });
+    await expect(
+      check({ ...OAUTH, oauthClientId: 'longhaul', oauthClientSecretFile: 'damaged.pem' }),
+    ).rejects.toThrow('got both');
+  } finally {
+    delete process.env['LONGHAUL_OAUTH_CLIENT_SECRET'];
+  }
+});
+
+test.each<[string, Partial<Record<SettingName, unknown>>, string]>([
+  [
+    'an ID without its secret',
+    { oauthClientId: 'longhaul' },
+    '--oauth-client-id: expected its secret either in the variable LONGHAUL_OAUTH_CLIENT_SECRET or in ' +
+      '--oauth-client-secret-file; got neither',
+  ],
+  [
+    'a file that is missing',
+    { oauthClientId: 'longhaul', oauthClientSecretFile: 'missing' },
+    'missing: expected a file with a secret; ENOENT',
+  ],
+  [
+    'a file that is empty',
+    { oauthClientId: 'longhaul', oauthClientSecretFile: 'empty' },
+    'empty: expected a secret; got an empty file',
+  ],
+  [
+    'introspection without an ID',
+    { oauthIntrospection: 'true' },
+    '--oauth-introspection: expected --oauth-client-id too',
+  ],
+  [
+    'an endpoint without an ID',
+    { oauthIntrospectionEndpoint: 'https://login.example.com/introspect' },
+    '--oauth-introspection-endpoint: expected --oauth-client-id too',
+  ],
+])('introspection: %s', async (_what, flags, message) => {
+  await expect(check({ ...OAUTH, ...flags })).rejects.toThrow(message);
 });

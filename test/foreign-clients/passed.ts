@@ -46,9 +46,11 @@ export interface Selection {
 /**
  * All clients are driven when LONGHAUL_FOREIGN_CLIENTS is `all`, and when no whole run has passed with the files as they
  * are now.
+ *
+ * @param records folder of the records in the user's cache, one for each file of tests
  */
-export function selectClients(): Selection {
-  const record = join(cacheFolder(), 'foreign-clients-passed', digestOf(TOUCHED));
+export function selectClients(records = 'foreign-clients-passed'): Selection {
+  const record = join(cacheFolder(), records, digestOf(TOUCHED));
   return {
     isWhole: process.env['LONGHAUL_FOREIGN_CLIENTS'] === 'all' || !existsSync(record),
     recordPass() {
