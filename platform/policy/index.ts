@@ -30,7 +30,7 @@ export interface Rights {
   /** Names of the roles that the caller has, sorted. */
   roles: readonly string[];
   /** Whether the caller may start a tool, and see it. */
-  mayStart(tool: string): boolean;
+  mayStart: (tool: string) => boolean;
   /** Verbs for the caller's own operations. */
   own: ReadonlySet<Verb>;
   /** Verbs for all operations of the caller's tenant. */

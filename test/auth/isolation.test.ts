@@ -146,7 +146,7 @@ const HTTP: Record<string, (key: string, token: string) => Promise<unknown>> = {
   'GET events': http('GET', '/events'),
   'GET artifacts': http('GET', '/artifacts'),
   'GET an artifact': http('GET', '/artifacts/a.txt'),
-  'POST input': http('POST', '/input', { key: 'input-1', ...ANSWER }),
+  'POST input': http('POST', '/input', { key: 'input-1', value: ANSWER.content }),
   'POST cancel': http('POST', ':cancel'),
   'POST resume': http('POST', ':resume'),
   DELETE: http('DELETE', ''),

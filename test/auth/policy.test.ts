@@ -107,7 +107,7 @@ test("verbs that no role allows are refused; an approver answers another's opera
   const refused = await call(keys.approver, 'operation_cancel', { token: workflowId });
   expect(JSON.stringify(refused.result)).toContain("may cancel operations of others of the caller's tenant");
   const { status } = await jobs(keys.approver).request('POST', `/v1/jobs/${workflowId}/input`, {
-    body: JSON.stringify({ action: 'accept', content: { confirm: true } }),
+    body: JSON.stringify({ key: 'input-1', value: { confirm: true } }),
     headers: { 'content-type': 'application/json' },
   });
   expect(status).toBe(200);
@@ -130,7 +130,7 @@ test('an operator cancels and resumes what others started, and an edit of the po
     workflowId = found?.job_id ?? '';
     return found !== undefined && found.user === 'acme/starter';
   });
-  expect((await jobs(keys.operator).request('POST', `/v1/jobs/${workflowId}:cancel`, {})).status).toBe(200);
+  expect((await jobs(keys.operator).request('POST', `/v1/jobs/${workflowId}:cancel`, {})).status).toBe(202);
   await owner.until(token, 'canceled');
   writeFileSync(policy, POLICY.replace('tenant: [operate]', 'tenant: []'));
   await eventually('the right has ended', async () => {
