@@ -55,7 +55,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   ],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   authentication: [
-    '<keys|oauth|gateway>',
+    '<keys|oauth|gateway|mtls>',
     'how callers say who they are, separated by commas (default: none)',
   ],
   allowUnauthenticated: [
@@ -87,6 +87,13 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   gatewayGroupsClaim: [
     '<claim>',
     "claim of the gateway's JWTs that lists the caller's groups (default: groups)",
+  ],
+  tlsCert: ['<file>', "server's certificate as PEM, with its intermediates: serves HTTPS (default: none)"],
+  tlsKey: ['<file>', 'key of the certificate as PEM, without a passphrase'],
+  tlsClientCa: ['<file>', 'authorities of client certificates as PEM, for the authentication mtls'],
+  trustedProxies: [
+    '<networks>',
+    'proxies whose Forwarded and X-Forwarded- headers count, as addresses or CIDR, separated by commas (default: none)',
   ],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],

@@ -48,6 +48,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
   'Content-Range',
   'Accept-Ranges',
+  'WWW-Authenticate',
 ];
 
 /** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */

@@ -25,6 +25,7 @@ export function answerParseErrors(server: Server): void {
       isTooLarge ? 'HTTP/1.1 431 Request Header Fields Too Large' : 'HTTP/1.1 400 Bad Request',
       `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
+      'X-Content-Type-Options: nosniff',
       'Connection: close',
     ];
     socket.removeAllListeners('data');
