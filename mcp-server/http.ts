@@ -2,13 +2,10 @@
 import {
   createMcpHandler,
   classifyInboundRequest,
-  hostHeaderValidationResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJsonContentType,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  originValidationResponse,
   ProtocolError,
   ProtocolErrorCode,
   type JSONRPCNotification,
@@ -39,7 +36,10 @@ import {
   renderProblem,
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
+import { behindProxies } from './lifecycle/client-address.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
+import { Origins } from './lifecycle/origins.js';
+import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
 import { sessionScopes } from './revision-2025-11-25/session.js';
@@ -98,21 +98,17 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
       return session?.principal === principal ? sessionScopes(session) : undefined;
     },
   });
-  const hosts = [
-    ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
-  ];
-
-  app.use(async (c, next) => {
+  const origins = new Origins(settings);
+  app.use(securityHeaders(settings.tlsCert !== undefined));
+  app.use(behindProxies(settings.trustedProxies));
+  app.use((c, next) => {
     const isJobsRequest = isJobsPath(c.req.path);
-    // CORS compares whole origins, this check host names, so it is skipped for allowed origins.
-    const mayCall = isJobsRequest && settings.corsOrigins.includes(c.req.header('origin') ?? '');
-    const refusal =
-      hostHeaderValidationResponse(c.req.raw, hosts) ??
-      (mayCall ? undefined : originValidationResponse(c.req.raw, hosts));
-    if (!refusal) return next();
-    if (!isJobsRequest) return refusal;
-    const names = hosts.join(', ');
-    return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
+    const problem = origins.problemOf(c, isJobsRequest ? settings.corsOrigins : []);
+    if (problem === undefined) return next();
+    c.res = isJobsRequest
+      ? renderProblem(c, new Problem('forbidden', problem))
+      : c.json(rpcError(null, -32000, problem), 403);
+    return Promise.resolve();
   });
   app.use(async (c, next) => {
     if (shutdown.hasBegun) refuseDuringShutdown(c);
@@ -309,8 +305,4 @@ function tooLarge(c: Context): Response {
 
 function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }
