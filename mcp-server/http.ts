@@ -38,6 +38,8 @@ import {
 import { Cancellations } from './sep-1391/index.js';
 import { behindProxies } from './lifecycle/client-address.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
+import { Limits, type RateLimited } from './limits/index.js';
+import { limited } from './limits/middleware.js';
 import { Origins } from './lifecycle/origins.js';
 import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
@@ -65,7 +67,11 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
-  const engines = new CallerEngines(engine, policyOf(settings, logger));
+  const limits = new Limits(settings, engine, logger);
+  const policy = policyOf(settings, logger);
+  const engines = new CallerEngines(engine, policy, limits.starts);
+  // The routes of jobs count their starts themselves.
+  const jobsEngines = new CallerEngines(engine, policy, limits.counted);
   const engineOf = (c: Context) => engines.of(callerOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
@@ -92,7 +98,8 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     authenticate: authenticated(authentication, (c, error) =>
       renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
     ),
-    engineOf,
+    engineOf: (c) => jobsEngines.of(callerOf(c)),
+    limits,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
       return session?.principal === principal ? sessionScopes(session) : undefined;
@@ -126,6 +133,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.use(
     '/mcp',
     authenticated(authentication, (c, error) => unauthenticated(c, authentication, error)),
+    limited(limits, refusedByLimit, 'status'),
   );
   app.use('/.well-known/*', async (c: Context, next) => {
     try {
@@ -213,6 +221,12 @@ function refuseDuringShutdown(c: Context): void {
     ? renderProblem(c, new Problem('server-stopping', message))
     : c.json(rpcError(null, code, message, data), 503);
   c.header('Retry-After', String(RETRY_AFTER_SECONDS));
+}
+
+/** Answers a request beyond a limit, before it is read: 429 with a JSON-RPC error. */
+function refusedByLimit(c: Context, { kind, message, retryable, retryAfterSeconds }: RateLimited): Response {
+  const error = rpcError(null, -32000, message, { kind, retryable, retryAfterSeconds });
+  return c.json(error, 429, { 'Retry-After': String(retryAfterSeconds) });
 }
 
 async function listen(

@@ -13,6 +13,7 @@ import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
 import { createListener } from './lifecycle/listener.js';
+import { Limits } from './limits/index.js';
 
 /** Time for requests in flight to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
@@ -103,7 +104,8 @@ export async function serveStdio(
   const authentication = new Authentication(settings, logger);
   try {
     const secret = loadSecret(settings.home);
-    const engines = new CallerEngines(engine, policyOf(settings, logger));
+    const limits = new Limits(settings, engine, logger);
+    const engines = new CallerEngines(engine, policyOf(settings, logger), limits.starts);
     await serveStdioProtocols(engine, engines, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();

@@ -8,6 +8,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
+import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveTransportSettings,
@@ -87,10 +88,7 @@ const fileSchema = z.strictObject({
   /** Environment variables of the worker that pipeline steps get beside the usual ones. Default: none. */
   stepEnvironment: list,
   ...transportSettingsShape,
-  /** Rate limit of job starts over HTTP, per principal, minute and server process. Default: 600. */
-  kickoffsPerMinute: z.coerce.number().int().min(1).max(1_000_000),
-  /** Rate limit of job reads over HTTP, per principal, minute and server process. Default: 6000. */
-  statusPerMinute: z.coerce.number().int().min(1).max(1_000_000),
+  ...limitSettingsShape,
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
@@ -119,11 +117,16 @@ export interface Settings
   extends
     Omit<
       z.infer<typeof fileSchema>,
-      'temporalPort' | keyof WorkerSettings | keyof AuthSettings | keyof TransportSettings
+      | 'temporalPort'
+      | keyof WorkerSettings
+      | keyof AuthSettings
+      | keyof TransportSettings
+      | keyof LimitSettings
     >,
     WorkerSettings,
     AuthSettings,
-    TransportSettings {
+    TransportSettings,
+    LimitSettings {
   temporalPort: number | undefined;
 }
 
@@ -210,8 +213,7 @@ export async function loadSettings(
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
     ...resolveTransportSettings(given, (name, path) => resolve(baseOf(name), path)),
-    kickoffsPerMinute: given.kickoffsPerMinute ?? 600,
-    statusPerMinute: given.statusPerMinute ?? 6000,
+    ...resolveLimitSettings(given, (given.authentication ?? []).length > 0),
     logLevel: given.logLevel ?? 'info',
   };
 }

@@ -120,6 +120,11 @@ export const PROBLEMS = {
     title: 'The job has expired',
     advice: 'Its result was kept for the published time. Start it again if it is still needed.',
   },
+  'request-timeout': {
+    status: 408,
+    title: 'The request did not arrive in time',
+    advice: 'Send headers and body without pauses.',
+  },
   'too-large': {
     status: 413,
     title: 'The body or the arguments are too large',

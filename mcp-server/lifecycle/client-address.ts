@@ -44,18 +44,26 @@ export function clientOf(c: Context): Client {
  */
 export function behindProxies(trustedProxies: readonly string[]): MiddlewareHandler {
   if (trustedProxies.length === 0) return (_c, next) => next();
-  const proxies = networksOf(trustedProxies);
-  const isTrusted = (address: string) => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isTrusted = trustedBy(trustedProxies);
   return (c, next) => {
     const direct = directClient(c);
-    if (isIP(direct.address) && isTrusted(direct.address))
-      c.set('client', forwardedClient(c, direct, isTrusted));
+    if (isTrusted(direct.address)) c.set('client', forwardedClient(c, direct, isTrusted));
     return next();
   };
 }
 
-/** Networks of a list of addresses and CIDR. @throws Error for an entry of another form */
-export function networksOf(entries: readonly string[]): BlockList {
+/** Whether an address is one of the proxies', addresses and networks (CIDR). */
+export function trustedBy(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false;
+  const networks = networksOf(proxies);
+  return (given) => {
+    const address = plainAddress(given);
+    const family = isIP(address);
+    return family !== 0 && networks.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+function networksOf(entries: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const entry of entries) {
     const [address, prefix] = entry.split('/') as [string, string | undefined];
