@@ -5,6 +5,7 @@ export const FAST = [
   'auth/{callers,policy-file,settings}',
   'authoring/{definitions,watch-files}',
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
+  'auth/{counts,proxies}',
   'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
   'estimates/fit',
   'foreign-clients/passed',

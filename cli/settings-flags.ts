@@ -55,7 +55,7 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   ],
   stepEnvironment: ['<names>', "worker's variables that steps get too, separated by the path separator"],
   authentication: [
-    '<keys|oauth|gateway>',
+    '<keys|oauth|gateway|mtls>',
     'how callers say who they are, separated by commas (default: none)',
   ],
   allowUnauthenticated: [
@@ -88,10 +88,36 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<claim>',
     "claim of the gateway's JWTs that lists the caller's groups (default: groups)",
   ],
+  tlsCert: ['<file>', "server's certificate as PEM, with its intermediates: serves HTTPS (default: none)"],
+  tlsKey: ['<file>', 'key of the certificate as PEM, without a passphrase'],
+  tlsClientCa: ['<file>', 'authorities of client certificates as PEM, for the authentication mtls'],
+  trustedProxies: [
+    '<networks>',
+    'proxies whose Forwarded and X-Forwarded- headers count, as addresses or CIDR, separated by commas (default: none)',
+  ],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
-  kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],
-  statusPerMinute: ['<number>', 'reads of jobs over HTTP that a caller may make in a minute (default: 6000)'],
+  kickoffsPerMinute: [
+    '<number>',
+    'operations that a caller may start in a minute (default: 600, or 60000 without authentication)',
+  ],
+  statusPerMinute: [
+    '<number>',
+    'requests over HTTP that a caller may make in a minute (default: 6000, or 600000 without authentication)',
+  ],
+  serverKickoffsPerMinute: ['<number>', 'operations that all callers may start in a minute (default: 60000)'],
+  serverStatusPerMinute: ['<number>', 'requests over HTTP of all callers in a minute (default: 600000)'],
+  maxOpenRequests: [
+    '<number>',
+    'requests, waits and streams that a caller may have open (default: 1000, or 20000 without authentication)',
+  ],
+  serverMaxOpenRequests: ['<number>', 'requests, waits and streams of all callers (default: 20000)'],
+  maxOpenOperations: ['<number>', 'operations that a caller may have open (default: none)'],
+  maxConnections: ['<number>', 'connections to the server (default: 20000)'],
+  maxConnectionsPerAddress: [
+    '<number>',
+    'connections from one address (default: 2000, or 20000 without authentication)',
+  ],
   logLevel: ['<level>', 'trace, debug, info, warn, error or silent (default: info)'],
 };
 

@@ -9,6 +9,7 @@ import { LonghaulError, type ErrorKind } from '../operations/errors.js';
 import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
 import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
+import { assertSize } from './arguments.js';
 import type { TemporalClient } from './temporal.js';
 
 /**
@@ -16,7 +17,7 @@ import type { TemporalClient } from './temporal.js';
  *
  * @param read reads the operation, and checks its principal
  * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
- * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
+ * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `too_large`, `not_found`, `unavailable`
  */
 export async function answerOperation(
   temporal: TemporalClient,
@@ -25,6 +26,7 @@ export async function answerOperation(
   key: string,
   answer: Answer,
 ): Promise<'accepted' | 'queued'> {
+  assertSize('answer', answer);
   const record = await read();
   if (isTerminal(record.status)) throw closedError(record);
   const input: ProvidedInput = { key, answerId: randomUUID(), answer };

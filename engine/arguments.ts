@@ -6,24 +6,28 @@ import type { Tool } from '../operations/tool.js';
 import { sizeInArguments, type CallEstimate } from '../operations/tool-estimate.js';
 import { fileBytes } from '../platform/data-folders.js';
 
-/** Maximum size of a call's arguments, in bytes of JSON: 1 MiB. */
+/** Maximum size of a call's arguments, and of an answer, in bytes of JSON: 1 MiB. */
 const ARGUMENTS_LIMIT_BYTES = 1024 * 1024;
 /** Maximum time a start waits for the size of a file, in milliseconds. */
 const SIZE_LIMIT_MS = 100;
 
 /** Validates arguments, adds defaults. @throws LonghaulError `invalid_arguments` with a line for each problem, `too_large` */
 export function checkArguments(tool: Tool, args: unknown): Record<string, unknown> {
-  const bytes = Buffer.byteLength(JSON.stringify(args ?? {}));
-  if (bytes > ARGUMENTS_LIMIT_BYTES) {
-    throw new LonghaulError(
-      'too_large',
-      `arguments: expected at most ${ARGUMENTS_LIMIT_BYTES} bytes; got ${bytes}. Pass large data by reference.`,
-    );
-  }
+  assertSize('arguments', args ?? {});
   const filled = withDefaults(tool.inputSchema, args ?? {});
   const problems = check(tool.inputSchema, filled, 'arguments');
   if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
   return filled as Record<string, unknown>;
+}
+
+/** @throws LonghaulError `too_large` for a value of more than 1 MiB of JSON */
+export function assertSize(what: 'arguments' | 'answer', value: unknown): void {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= ARGUMENTS_LIMIT_BYTES) return;
+  throw new LonghaulError(
+    'too_large',
+    `${what}: expected at most ${ARGUMENTS_LIMIT_BYTES} bytes; got ${bytes}. Pass large data by reference.`,
+  );
 }
 
 /**

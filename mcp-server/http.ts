@@ -2,13 +2,10 @@
 import {
   createMcpHandler,
   classifyInboundRequest,
-  hostHeaderValidationResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJsonContentType,
   isLegacyRequest,
-  localhostAllowedHostnames,
-  originValidationResponse,
   ProtocolError,
   ProtocolErrorCode,
   type JSONRPCNotification,
@@ -39,7 +36,12 @@ import {
   renderProblem,
 } from './http-jobs/index.js';
 import { Cancellations } from './sep-1391/index.js';
+import { behindProxies } from './lifecycle/client-address.js';
 import { HEARTBEAT_MS, onHeartbeat } from './lifecycle/heartbeat.js';
+import { Limits, type RateLimited } from './limits/index.js';
+import { limited } from './limits/middleware.js';
+import { Origins } from './lifecycle/origins.js';
+import { securityHeaders } from './lifecycle/security-headers.js';
 import { createSharedContext } from './revision-2025-11-25/context.js';
 import { LegacyHttp, SESSION_HEADER } from './revision-2025-11-25/http.js';
 import { sessionScopes } from './revision-2025-11-25/session.js';
@@ -65,7 +67,11 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   const app = new Hono();
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
-  const engines = new CallerEngines(engine, policyOf(settings, logger));
+  const limits = new Limits(settings, engine, logger);
+  const policy = policyOf(settings, logger);
+  const engines = new CallerEngines(engine, policy, limits.starts);
+  // The routes of jobs count their starts themselves.
+  const jobsEngines = new CallerEngines(engine, policy, limits.counted);
   const engineOf = (c: Context) => engines.of(callerOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
@@ -92,27 +98,24 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     authenticate: authenticated(authentication, (c, error) =>
       renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
     ),
-    engineOf,
+    engineOf: (c) => jobsEngines.of(callerOf(c)),
+    limits,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
       return session?.principal === principal ? sessionScopes(session) : undefined;
     },
   });
-  const hosts = [
-    ...new Set([...localhostAllowedHostnames(), bracketed(settings.host), ...settings.allowedHosts]),
-  ];
-
-  app.use(async (c, next) => {
+  const origins = new Origins(settings);
+  app.use(securityHeaders(settings.tlsCert !== undefined));
+  app.use(behindProxies(settings.trustedProxies));
+  app.use((c, next) => {
     const isJobsRequest = isJobsPath(c.req.path);
-    // CORS compares whole origins, this check host names, so it is skipped for allowed origins.
-    const mayCall = isJobsRequest && settings.corsOrigins.includes(c.req.header('origin') ?? '');
-    const refusal =
-      hostHeaderValidationResponse(c.req.raw, hosts) ??
-      (mayCall ? undefined : originValidationResponse(c.req.raw, hosts));
-    if (!refusal) return next();
-    if (!isJobsRequest) return refusal;
-    const names = hosts.join(', ');
-    return renderProblem(c, new Problem('forbidden', `Host, Origin: expected one of ${names}; got another`));
+    const problem = origins.problemOf(c, isJobsRequest ? settings.corsOrigins : []);
+    if (problem === undefined) return next();
+    c.res = isJobsRequest
+      ? renderProblem(c, new Problem('forbidden', problem))
+      : c.json(rpcError(null, -32000, problem), 403);
+    return Promise.resolve();
   });
   app.use(async (c, next) => {
     if (shutdown.hasBegun) refuseDuringShutdown(c);
@@ -130,6 +133,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   app.use(
     '/mcp',
     authenticated(authentication, (c, error) => unauthenticated(c, authentication, error)),
+    limited(limits, refusedByLimit, 'status'),
   );
   app.use('/.well-known/*', async (c: Context, next) => {
     try {
@@ -217,6 +221,12 @@ function refuseDuringShutdown(c: Context): void {
     ? renderProblem(c, new Problem('server-stopping', message))
     : c.json(rpcError(null, code, message, data), 503);
   c.header('Retry-After', String(RETRY_AFTER_SECONDS));
+}
+
+/** Answers a request beyond a limit, before it is read: 429 with a JSON-RPC error. */
+function refusedByLimit(c: Context, { kind, message, retryable, retryAfterSeconds }: RateLimited): Response {
+  const error = rpcError(null, -32000, message, { kind, retryable, retryAfterSeconds });
+  return c.json(error, 429, { 'Retry-After': String(retryAfterSeconds) });
 }
 
 async function listen(
@@ -309,8 +319,4 @@ function tooLarge(c: Context): Response {
 
 function rpcError(id: string | number | null, code: number, message: string, data?: unknown) {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
 }

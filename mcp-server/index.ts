@@ -1,7 +1,5 @@
 /** The server process: serves the tools to MCP clients over HTTP or stdio. Any number of processes can run. */
 import { once } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
 import { Engine, TemporalClient } from '../engine/index.js';
 import { every } from '../platform/every.js';
 import { assertServable, SettingsError, type Settings } from '../platform/config.js';
@@ -14,18 +12,14 @@ import { CallerEngines, policyOf } from './auth/caller-engine.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
+import { createListener } from './lifecycle/listener.js';
+import { Limits } from './limits/index.js';
 
 /** Time for requests in flight to end when the server stops, in milliseconds. */
 const DRAIN_MS = 5_000;
 
 /** Interval of the sweep for overdue operations, in milliseconds: each costs one of the namespace's calls to visibility. */
 const OVERDUE_SWEEP_MS = 300_000;
-
-/**
- * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that they
- * never send a request on a closing connection. Node's default is 5 s.
- */
-const KEEP_ALIVE_MS = 75_000;
 
 /** How often idle connections are closed during the shutdown, in milliseconds. */
 const IDLE_SWEEP_MS = 50;
@@ -40,19 +34,20 @@ export interface RunningServer {
 /**
  * Starts the HTTP server. It also serves while Temporal is down, and reports that.
  *
- * @throws SettingsError when the port is in use, a tool's file can't be loaded, or the settings would let anybody in
+ * @throws SettingsError when the port is in use, a tool's file can't be loaded, the settings would let anybody in, or the
+ *   files of TLS can't be used
  */
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   assertServable(settings);
   const engine = await createEngine(settings, logger);
   const { app, drain, close } = createHttpApp(engine, settings, logger);
-  const server = createAdaptorServer({ fetch: app.fetch }) as HttpServer;
+  const { server, protocol, endWatch } = createListener(app, settings, logger);
   answerParseErrors(server);
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(settings.port, settings.host);
   try {
     await once(server, 'listening');
   } catch (error) {
+    endWatch();
     await engine.temporal.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
@@ -60,7 +55,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     );
   }
   const host = settings.host.includes(':') ? `[${settings.host}]` : settings.host;
-  const url = `http://${host}:${settings.port}/mcp`;
+  const url = `${protocol}://${host}:${settings.port}/mcp`;
   logger.info({ url, tools: engine.tools.keys() }, 'server runs');
   const endSweeps = every(OVERDUE_SWEEP_MS, logger, async () => {
     await engine.temporal.whenConnected;
@@ -71,6 +66,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     url,
     async stop() {
       endSweeps();
+      endWatch();
       // From here on new connections are refused.
       const closed = new Promise((resolve) => server.close(resolve));
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -108,7 +104,8 @@ export async function serveStdio(
   const authentication = new Authentication(settings, logger);
   try {
     const secret = loadSecret(settings.home);
-    const engines = new CallerEngines(engine, policyOf(settings, logger));
+    const limits = new Limits(settings, engine, logger);
+    const engines = new CallerEngines(engine, policyOf(settings, logger), limits.starts);
     await serveStdioProtocols(engine, engines, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { readPublicKey } from './public-key.js';
 import { commaSeparated, yesOrNo } from './setting-types.js';
 
-const methods = z.enum(['keys', 'oauth', 'gateway']);
+const methods = z.enum(['keys', 'oauth', 'gateway', 'mtls']);
 const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
   error: 'expected an http or https URL',
 });
@@ -14,8 +14,8 @@ const url = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(n
 export const authSettingsShape = {
   /**
    * How callers say who they are: `keys` for API keys, `oauth` for access tokens of an OAuth authorization server, `gateway` for
-   * JWTs of a gateway in front; several may be named. Default: none, so that all callers are one, and the server listens on
-   * loopback only.
+   * JWTs of a gateway in front, `mtls` for client certificates; several may be named. Default: none, so that all callers are one,
+   * and the server listens on loopback only.
    */
   authentication: commaSeparated(methods),
   /** Listen on other addresses than loopback without authentication, behind a gateway. Default: false. */

@@ -7,8 +7,15 @@ import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
-import { COMMA, commaSeparated, list, port, yesOrNo } from './setting-types.js';
+import { COMMA, list, port, yesOrNo } from './setting-types.js';
+import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
+import {
+  resolveTransportSettings,
+  transportConflict,
+  transportSettingsShape,
+  type TransportSettings,
+} from './transport-settings.js';
 import {
   resolveWorkerSettings,
   workerSettingsConflict,
@@ -17,7 +24,7 @@ import {
 } from './worker-settings.js';
 
 /** Lists whose values are separated by commas; others by the path separator. */
-const COMMA_SEPARATED: readonly SettingName[] = ['corsOrigins', 'authentication'];
+const COMMA_SEPARATED: readonly SettingName[] = ['corsOrigins', 'authentication', 'trustedProxies'];
 
 /** Schema of `longhaul.config.*`; every field may also come from its flag or environment variable. */
 const fileSchema = z.strictObject({
@@ -80,16 +87,8 @@ const fileSchema = z.strictObject({
   hostAbsenceMinutes: z.coerce.number().min(2).max(10_080),
   /** Environment variables of the worker that pipeline steps get beside the usual ones. Default: none. */
   stepEnvironment: list,
-  /** Host names, beside loopback, that the server accepts in requests (DNS rebinding protection). */
-  allowedHosts: list,
-  /** Origins whose pages may call the HTTP jobs API (CORS), e.g. `https://app.example.com`. Default: none. */
-  corsOrigins: commaSeparated(
-    z.string().refine(isOrigin, 'expected an origin, such as https://app.example.com, without a path'),
-  ),
-  /** Rate limit of job starts over HTTP, per principal, minute and server process. Default: 600. */
-  kickoffsPerMinute: z.coerce.number().int().min(1).max(1_000_000),
-  /** Rate limit of job reads over HTTP, per principal, minute and server process. Default: 6000. */
-  statusPerMinute: z.coerce.number().int().min(1).max(1_000_000),
+  ...transportSettingsShape,
+  ...limitSettingsShape,
   /** Least severe level that is logged. Default: `info`. */
   logLevel: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']),
 });
@@ -116,9 +115,18 @@ export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 /** Every setting, resolved: paths are absolute. */
 export interface Settings
   extends
-    Omit<z.infer<typeof fileSchema>, 'temporalPort' | keyof WorkerSettings | keyof AuthSettings>,
+    Omit<
+      z.infer<typeof fileSchema>,
+      | 'temporalPort'
+      | keyof WorkerSettings
+      | keyof AuthSettings
+      | keyof TransportSettings
+      | keyof LimitSettings
+    >,
     WorkerSettings,
-    AuthSettings {
+    AuthSettings,
+    TransportSettings,
+    LimitSettings {
   temporalPort: number | undefined;
 }
 
@@ -204,26 +212,22 @@ export async function loadSettings(
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
     hostAbsenceMinutes: given.hostAbsenceMinutes ?? 5,
     stepEnvironment: given.stepEnvironment ?? [],
-    allowedHosts: given.allowedHosts ?? [],
-    corsOrigins: given.corsOrigins ?? [],
-    kickoffsPerMinute: given.kickoffsPerMinute ?? 600,
-    statusPerMinute: given.statusPerMinute ?? 6000,
+    ...resolveTransportSettings(given, (name, path) => resolve(baseOf(name), path)),
+    ...resolveLimitSettings(given, (given.authentication ?? []).length > 0),
     logLevel: given.logLevel ?? 'info',
   };
 }
 
-/** @throws SettingsError when no server may start with these settings, since it would let anybody in */
+/** @throws SettingsError when no server may start with these settings: it would let anybody in, or its TLS can't be used */
 export function assertServable(settings: Settings): void {
-  const conflict = authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined);
+  const conflict =
+    authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
+    transportConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 
 function invalid(source: string, expected: string, raw: unknown): SettingsError {
   return new SettingsError(`${source}: ${expected}; got ${JSON.stringify(raw)}`);
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** Environment variables that give a child process the same settings. */

@@ -1,6 +1,10 @@
 /** Readiness of a server. */
+import { get as getOverHttp } from 'node:http';
+import { get as getOverHttps } from 'node:https';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Settings } from '../platform/config.js';
+import { settingFlag, type Settings } from '../platform/config.js';
+import { isCertificateFor, namesOf, readTlsFiles } from '../platform/tls-files.js';
 
 const ANSWER_LIMIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
@@ -10,27 +14,56 @@ export type Readiness =
   /** Without the names of the tools if callers are authenticated. */
   { ready: true; tools?: string[] } | { ready: false; missing: string[] };
 
-/** Base URL at which this machine reaches the server of these settings: `http://host:port`. */
-export function serverUrl({ host, port }: Pick<Settings, 'host' | 'port'>): string {
+type Listening = Pick<Settings, 'host' | 'port' | 'tlsCert'>;
+
+/** Base URL at which this machine reaches the server of these settings: `http://host:port`, or https with TLS. */
+export function serverUrl({ host, port, tlsCert }: Listening): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const protocol = tlsCert === undefined ? 'http' : 'https';
+  return `${protocol}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
 /** MCP endpoint of the server of these settings. */
-export function mcpUrl(settings: Pick<Settings, 'host' | 'port'>): string {
+export function mcpUrl(settings: Listening): string {
   return `${serverUrl(settings)}/mcp`;
+}
+
+/** MCP endpoint by a name that clients can verify: with TLS, the certificate's first one if it isn't for the address. */
+export function publicUrl(settings: Settings): string {
+  const url = new URL(mcpUrl(settings));
+  if (settings.tlsCert === undefined) return url.href;
+  const { certificate } = readTlsFiles(settings, settingFlag);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const [name] = namesOf(certificate);
+  if (name !== undefined && !isCertificateFor(certificate, host)) url.hostname = name;
+  return url.href;
 }
 
 /** Requests the readiness once; a server that doesn't answer isn't ready. */
 export async function readReadiness(url: string): Promise<Readiness> {
   try {
-    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
-    const body = (await response.json()) as { tools?: string[]; missing?: string[] };
-    if (response.ok) return { ready: true, ...(body.tools ? { tools: body.tools } : {}) };
+    const { isOk, body } = await getReadiness(`${url}/readyz`);
+    if (isOk) return { ready: true, ...(body.tools ? { tools: body.tools } : {}) };
     return { ready: false, missing: body.missing ?? [] };
   } catch {
     return { ready: false, missing: ['server'] };
   }
+}
+
+/** The server's certificate is not checked: it may be for its public name alone, and nothing secret is sent or received. */
+function getReadiness(
+  url: string,
+): Promise<{ isOk: boolean; body: { tools?: string[]; missing?: string[] } }> {
+  return new Promise((resolve, reject) => {
+    const get = url.startsWith('https:') ? getOverHttps : getOverHttp;
+    const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(ANSWER_LIMIT_MS) };
+    get(url, options, (response) => {
+      json(response).then(
+        (body) => resolve({ isOk: response.statusCode === 200, body: body as object }),
+        reject,
+      );
+    }).on('error', reject);
+  });
 }
 
 /**

@@ -6,7 +6,7 @@ import { readStackState } from '../platform/temporal-address.js';
 import { programCommand } from '../platform/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
-import { mcpUrl, serverUrl, waitUntilReady } from './readiness.js';
+import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
 import { isLoopback } from '../platform/auth-settings.js';
 import { shutdownRequests } from './signals.js';
 import { StackError, type Say } from './stack-error.js';
@@ -103,7 +103,7 @@ async function announce(
   });
   if (!readiness) return;
   const { tools } = readiness;
-  const url = mcpUrl(settings);
+  const url = publicUrl(settings);
   print(
     [
       '',
@@ -127,4 +127,9 @@ function callersOf({ authentication, host }: Settings): string {
   return `those with ${authentication.map((one) => CREDENTIALS[one]).join(' or ')}, ${from}`;
 }
 
-const CREDENTIALS = { keys: 'an API key', oauth: 'an access token', gateway: 'a JWT of the gateway' };
+const CREDENTIALS = {
+  keys: 'an API key',
+  oauth: 'an access token',
+  gateway: 'a JWT of the gateway',
+  mtls: 'a client certificate',
+};

@@ -183,8 +183,13 @@ function sendFailure(error: unknown, method: string): Error {
   }
   // fetch puts the reason into the cause; without a cause, the answer could not be parsed.
   const cause = (error as Error).cause as (Error & { code?: string }) | undefined;
+  if (UNTRUSTED_CERTIFICATE.test(cause?.code ?? ''))
+    return new Unreachable(`${cause!.message}: a private authority has to be named in NODE_EXTRA_CA_CERTS`);
   return new Unreachable(cause?.message || cause?.code || 'the server at that address does not speak MCP');
 }
+
+/** Codes of OpenSSL for certificates whose authority isn't known. */
+const UNTRUSTED_CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 
 /** The description of an OAuth error (RFC 6750, section 3.1). */
 function oauthErrorIn(text: string | undefined): string | undefined {

@@ -6,7 +6,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage: flags, arguments, answers, settings, the home. */
   usage: 2,
-  /** No server answers, or the server can't reach Temporal. */
+  /** No server answers, or the server can't reach Temporal, or refuses by a limit. */
   unreachable: 3,
   /** No such operation, or it has expired. */
   notFound: 4,
@@ -24,7 +24,7 @@ Exit codes of the commands that talk to a server:
   0    completed, or done; for status also: open
   1    the tool failed, or the command did
   2    invalid flag, argument, answer or setting; or the home can't be used
-  3    no server answers, or it can't reach Temporal
+  3    no server answers, it can't reach Temporal, or a limit is reached
   4    no such operation, or it has expired
   5    canceled
   6    timed out: the tool's maximum duration passed

@@ -19,6 +19,7 @@ export function exitCodeOfKind(kind: string | undefined): number {
   if (USAGE_KINDS.includes(kind)) return EXIT.usage;
   switch (kind) {
     case 'unavailable':
+    case 'rate_limited':
       return EXIT.unreachable;
     case 'not_found':
     case 'expired':

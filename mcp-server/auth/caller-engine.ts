@@ -14,6 +14,7 @@ import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import { ALL_OWN, Policy, type Rights, type Verb } from '../../platform/policy/index.js';
 import { tenantPrefixOf } from '../../platform/principal.js';
+import type { StartLimits } from '../limits/index.js';
 import type { Caller } from './caller.js';
 import { CallerTools } from './caller-tools.js';
 
@@ -38,6 +39,7 @@ export class CallerEngine {
     private readonly engine: Engine,
     readonly caller: Caller,
     private readonly policy: Policy | undefined,
+    private readonly limits: StartLimits,
   ) {
     this.tools = new CallerTools(engine.tools, () => this.rights);
   }
@@ -67,7 +69,7 @@ export class CallerEngine {
 
   async start(...[tool, ...rest]: Rest<Engine['start']>): ReturnType<Engine['start']> {
     this.tools.assertMayStart(tool.name);
-    return this.engine.start(this.principal, tool, ...rest);
+    return this.#admitted(() => this.engine.start(this.principal, tool, ...rest));
   }
 
   async read(token: string): ReturnType<Engine['read']> {
@@ -114,7 +116,7 @@ export class CallerEngine {
 
   async resume(token: string, ...rest: Options<Engine['resume']>): ReturnType<Engine['resume']> {
     const owned = await this.#owned('resume', token);
-    const record = await this.engine.resume(owned.principal, owned.token, ...rest);
+    const record = await this.#admitted(() => this.engine.resume(owned.principal, owned.token, ...rest));
     return this.#named(owned, record);
   }
 
@@ -154,6 +156,17 @@ export class CallerEngine {
   async logText(token: string, ...rest: Options<Engine['logText']>): ReturnType<Engine['logText']> {
     const owned = await this.#owned('read', token);
     return this.engine.logText(owned.principal, owned.token, ...rest);
+  }
+
+  /** Starts an operation within the caller's limits. @throws RateLimited */
+  async #admitted<T>(start: () => Promise<T>): Promise<T> {
+    const takeBack = await this.limits.admit(this.principal);
+    try {
+      return await start();
+    } catch (error) {
+      takeBack();
+      throw error;
+    }
   }
 
   /**
@@ -204,12 +217,13 @@ export class CallerEngines {
   constructor(
     private readonly engine: Engine,
     private readonly policy: Policy | undefined,
+    private readonly limits: StartLimits,
   ) {}
 
   of(caller: Caller): CallerEngine {
     const known = this.#engines.get(caller);
     if (known) return known;
-    const own = new CallerEngine(this.engine, caller, this.policy);
+    const own = new CallerEngine(this.engine, caller, this.policy, this.limits);
     this.#engines.set(caller, own);
     return own;
   }

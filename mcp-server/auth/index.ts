@@ -1,11 +1,6 @@
 /** Authentication of callers over HTTP and stdio. */
-import {
-  bearerAuthChallengeResponse,
-  getOAuthProtectedResourceMetadataUrl,
-  OAuthError,
-  OAuthErrorCode,
-  oauthMetadataResponse,
-} from '@modelcontextprotocol/server';
+import type { Socket } from 'node:net';
+import { getOAuthProtectedResourceMetadataUrl, oauthMetadataResponse } from '@modelcontextprotocol/server';
 import { givenApiKey, givenOauthClientSecret, SettingsError, type Settings } from '../../platform/config.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/log.js';
@@ -13,6 +8,8 @@ import { AccessTokens, type OAuthSettings } from './access-tokens.js';
 import type { IntrospectionClient } from './introspection.js';
 import { API_KEY_PREFIX, ApiKeys } from './api-keys.js';
 import { ANYBODY, type Caller } from './caller.js';
+import { challengeFor, CredentialMissing } from './challenge.js';
+import { certificateCallerOf, certificateProblem, CertificateRequired } from './client-certificates.js';
 import { GatewayIdentities } from './gateway.js';
 
 export { AuthenticationUnavailable } from './jwt.js';
@@ -26,6 +23,7 @@ export class Authentication {
   readonly #tokens: AccessTokens | undefined;
   readonly #oauth: OAuthSettings | undefined;
   readonly #gateway: GatewayIdentities | undefined;
+  readonly #usesCertificates: boolean;
   /** Open requests and streams, and what ends each once its credential is no longer valid. */
   readonly #held = new Map<Caller, () => void>();
   readonly #endChecks: () => void;
@@ -36,6 +34,7 @@ export class Authentication {
   ) {
     const { authentication, keysFolder, oauthIssuer, oauthResource } = settings;
     const { gatewayHeader, gatewayIssuer, gatewayAudience } = settings;
+    this.#usesCertificates = authentication.includes('mtls');
     if (authentication.includes('keys')) this.#keys = new ApiKeys(keysFolder, logger);
     if (authentication.includes('oauth')) {
       // All are there, also below: the settings are refused otherwise.
@@ -60,7 +59,7 @@ export class Authentication {
 
   /** Whether callers say who they are; otherwise all are one. */
   get isOn(): boolean {
-    return this.#takesBearer || this.#gateway !== undefined;
+    return this.#takesBearer || this.#gateway !== undefined || this.#usesCertificates;
   }
 
   get #takesBearer(): boolean {
@@ -71,20 +70,22 @@ export class Authentication {
    * The caller of a request.
    *
    * @param headers with `Authorization: Bearer` and an API key or an access token (RFC 6750, section 2.1), which has priority over
-   *   the header of a gateway
-   * @throws OAuthError `invalid_token`, also without a header; `insufficient_scope`
+   *   the header of a gateway, as that has over a client certificate
+   * @param socket connection of the request
+   * @throws OAuthError `invalid_token`, `insufficient_scope`; {@link CredentialMissing}, {@link CertificateRequired}
    * @throws AuthenticationUnavailable
    */
-  async callerOf(headers: Headers): Promise<Caller> {
+  async callerOf(headers: Headers, socket?: Socket): Promise<Caller> {
     if (!this.isOn) return ANYBODY;
     const authorization = headers.get('authorization');
-    if (this.#gateway && (authorization === null || !this.#takesBearer)) {
-      const assertion = headers.get(this.#gateway.header);
-      if (assertion !== null) return this.#gateway.callerOf(assertion);
+    if (authorization === null || !this.#takesBearer) {
+      const assertion = this.#gateway && headers.get(this.#gateway.header);
+      if (this.#gateway && assertion) return this.#gateway.callerOf(assertion);
+      const caller = this.#usesCertificates ? certificateCallerOf(socket) : undefined;
+      if (caller) return caller;
     }
     const [, credential] = /^Bearer +([^\s,]+) *$/i.exec(authorization ?? '') ?? [];
-    if (credential === undefined || !this.#takesBearer)
-      throw new OAuthError(OAuthErrorCode.InvalidToken, `Expected the header ${this.#expected()}`);
+    if (credential === undefined || !this.#takesBearer) throw this.#missing(socket);
     if (this.#keys && (credential.startsWith(API_KEY_PREFIX) || !this.#tokens))
       return this.#keys.callerOf(credential);
     return this.#tokens!.callerOf(credential);
@@ -114,7 +115,7 @@ export class Authentication {
   /** The HTTP status and headers for an error of {@link callerOf}; with WWW-Authenticate (RFC 6750, section 3; RFC 9728). */
   challenge(error: unknown): Response {
     const { oauthScope } = this.settings;
-    return bearerAuthChallengeResponse(error, {
+    return challengeFor(error, {
       ...(oauthScope === undefined ? {} : { requiredScopes: [oauthScope] }),
       ...(this.#oauth
         ? { resourceMetadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(this.#oauth.oauthResource)) }
@@ -154,6 +155,13 @@ export class Authentication {
 
   close(): void {
     this.#endChecks();
+  }
+
+  #missing(socket: Socket | undefined): Error {
+    const problem = this.#usesCertificates ? certificateProblem(socket) : '';
+    if (!this.#takesBearer && !this.#gateway) return new CertificateRequired(problem);
+    const orCertificate = problem && `; or a client certificate, but ${problem}`;
+    return new CredentialMissing(`Expected the header ${this.#expected()}${orCertificate}`);
   }
 
   #expected(): string {

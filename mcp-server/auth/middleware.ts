@@ -1,6 +1,7 @@
 /** Authentication of HTTP requests, which ends streams and waits together with their credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
+import { socketOf } from '../lifecycle/client-address.js';
 import { AuthenticationUnavailable, type Authentication, type Caller } from './index.js';
 
 declare module 'hono' {
@@ -28,7 +29,7 @@ export function authenticated(
   return async (c, next) => {
     let caller: Caller;
     try {
-      caller = await authentication.callerOf(c.req.raw.headers);
+      caller = await authentication.callerOf(c.req.raw.headers, socketOf(c));
     } catch (error) {
       if (error instanceof OAuthError || error instanceof AuthenticationUnavailable) return refuse(c, error);
       throw error;

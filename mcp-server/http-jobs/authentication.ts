@@ -1,7 +1,7 @@
 /** Problems of requests without a valid credential. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { RETRY_AFTER_SECONDS } from '../lifecycle/shutdown.js';
-import { Problem } from './problems.js';
+import { Problem, type ProblemType } from './problems.js';
 
 /**
  * The problem for an error of authentication.
@@ -15,6 +15,10 @@ export function authenticationProblem(error: unknown, challenge: Response): Prob
     return new Problem('unavailable', (error as Error).message, {
       headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) },
     });
-  const type = error.code === OAuthErrorCode.InsufficientScope ? 'insufficient-scope' : 'unauthenticated';
-  return new Problem(type, error.message, { headers });
+  return new Problem(PROBLEM_TYPES[error.code] ?? 'unauthenticated', error.message, { headers });
 }
+
+const PROBLEM_TYPES: Record<string, ProblemType> = {
+  [OAuthErrorCode.InsufficientScope]: 'insufficient-scope',
+  [OAuthErrorCode.AccessDenied]: 'certificate-required',
+};

@@ -7,6 +7,7 @@ import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import type { CallerEngine } from '../auth/caller-engine.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../lifecycle/shutdown.js';
+import type { Limits } from '../limits/index.js';
 import type { Rates } from './rates.js';
 import { retryAfterSeconds } from './render.js';
 import { header } from './schemas.js';
@@ -22,6 +23,8 @@ export interface JobsOptions {
   logger: Logger;
   /** Authenticates a request, or refuses it. */
   authenticate: MiddlewareHandler;
+  /** Limits of the process. `engineOf` gives engines whose starts were counted by the routes. */
+  limits: Limits;
   /** The shutdown of the process. */
   shutdown: Shutdown;
   /** Scopes under which an MCP session's operations are listed, plain ones first; undefined for an unknown session ID. */

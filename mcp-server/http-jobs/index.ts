@@ -5,6 +5,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { cors } from 'hono/cors';
 import { bodyLimit } from '../lifecycle/body-limit.js';
+import { limited } from '../limits/middleware.js';
 import { registerArtifacts } from './artifacts.js';
 import { invalidRequest, rejectInvalidJson } from './body.js';
 import { registerCancel } from './cancel.js';
@@ -48,6 +49,7 @@ const EXPOSED_HEADERS = [
   'RateLimit-Policy',
   'Content-Range',
   'Accept-Ranges',
+  'WWW-Authenticate',
 ];
 
 /** All route files. Custom methods come first: other routes would match their verbs as part of an ID. */
@@ -74,22 +76,25 @@ export interface JobsApp {
 }
 
 export function createJobsApp(options: JobsOptions): JobsApp {
-  const { engine, settings, logger, authenticate, engineOf, shutdown } = options;
+  const { engine, settings, logger, authenticate, engineOf, limits, shutdown } = options;
   const app = new OpenAPIHono({
     defaultHook: (result) => {
       if (!result.success) throw invalidRequest(result.target, result.error.issues);
     },
   });
-  const limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
   const context: JobsContext = {
     ...options,
     app,
-    rates: new Rates(limits, (c) => engineOf(c).principal),
+    rates: new Rates(limits.rates, (c) => engineOf(c).principal),
   };
   if (settings.corsOrigins.length)
     for (const path of ['/v1/*', '/problems/*', '/openapi.json'])
       app.use(path, cors({ origin: settings.corsOrigins, exposeHeaders: EXPOSED_HEADERS }));
   app.use('/v1/*', authenticate);
+  app.use(
+    '/v1/*',
+    limited(limits, (c, error) => renderProblem(c, toProblem(error))),
+  );
   app.use('/openapi.json', authenticate);
   app.use('/v1/*', (_c, next) => shutdown.track(next()));
   app.use('/v1/*', bodyLimit(BODY_LIMIT_BYTES, refuseBody));

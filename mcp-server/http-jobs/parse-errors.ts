@@ -17,14 +17,21 @@ export function answerParseErrors(server: Server): void {
       return;
     }
     const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const isTooSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const problem = isTooLarge
       ? new Problem('headers-too-large', 'expected at most 16 KiB of address and headers; got more')
-      : new Problem('invalid-request', `expected a request of HTTP/1.1; ${error.message}`);
+      : isTooSlow
+        ? new Problem(
+            'request-timeout',
+            'expected headers and body within the time-outs of docs/limits.md; got a part',
+          )
+        : new Problem('invalid-request', `expected a request of HTTP/1.1; ${error.message}`);
     const body = JSON.stringify(problemDocument(problem, ''));
     const head = [
-      isTooLarge ? 'HTTP/1.1 431 Request Header Fields Too Large' : 'HTTP/1.1 400 Bad Request',
+      `HTTP/1.1 ${isTooLarge ? '431 Request Header Fields Too Large' : isTooSlow ? '408 Request Timeout' : '400 Bad Request'}`,
       `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
+      'X-Content-Type-Options: nosniff',
       'Connection: close',
     ];
     socket.removeAllListeners('data');

@@ -70,6 +70,11 @@ export const PROBLEMS = {
     title: 'The access token lacks a scope',
     advice: 'Get an access token with the scope that WWW-Authenticate names.',
   },
+  'certificate-required': {
+    status: 403,
+    title: 'The connection has no valid client certificate',
+    advice: 'Connect with a certificate of an authority that the server trusts, as `detail` says.',
+  },
   forbidden: {
     status: 403,
     title: 'The host or origin is not allowed',
@@ -114,6 +119,11 @@ export const PROBLEMS = {
     status: 410,
     title: 'The job has expired',
     advice: 'Its result was kept for the published time. Start it again if it is still needed.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request did not arrive in time',
+    advice: 'Send headers and body without pauses.',
   },
   'too-large': {
     status: 413,

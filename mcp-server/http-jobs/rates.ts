@@ -1,20 +1,17 @@
-/**
- * Rate limits per principal for starting and reading jobs. Kept in memory per server process, so that a check costs no
- * network call; several servers multiply the limits.
- */
+/** Rates of the jobs API: the limits of the process (mcp-server/limits), with response headers. */
 import type { Context, MiddlewareHandler } from 'hono';
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimited } from '../limits/index.js';
+import type { Quota } from '../limits/rate-limited.js';
+import {
+  RATE_WINDOW_SECONDS,
+  type RateLimits,
+  type RateName,
+  type Rates as SharedRates,
+} from '../limits/rates.js';
 import { Problem } from './problems.js';
 import { header } from './schemas.js';
 
-/** Window of all limits, in seconds. */
-export const RATE_WINDOW_SECONDS = 60;
-
-/** `kickoff`: requests that start jobs; `status`: requests that read jobs and tools. */
-export type RateName = 'kickoff' | 'status';
-
-/** Requests per window for each principal. */
-export type RateLimits = Record<RateName, number>;
+export { RATE_WINDOW_SECONDS } from '../limits/rates.js';
 
 /** Response headers (draft-ietf-httpapi-ratelimit-headers-10), for the OpenAPI document. */
 export const RATE_HEADERS = {
@@ -23,46 +20,39 @@ export const RATE_HEADERS = {
 };
 
 export class Rates {
-  readonly #limiters: Record<RateName, RateLimiterMemory>;
-
   constructor(
-    readonly limits: RateLimits,
+    private readonly rates: SharedRates,
     private readonly principalOf: (c: Context) => string,
-  ) {
-    const limiter = (name: RateName) =>
-      new RateLimiterMemory({ keyPrefix: name, points: limits[name], duration: RATE_WINDOW_SECONDS });
-    this.#limiters = { kickoff: limiter('kickoff'), status: limiter('status') };
+  ) {}
+
+  get limits(): RateLimits {
+    return this.rates.limits;
   }
 
   /** Middleware: counts a request and sets the RateLimit headers; refuses it with 429 beyond the limit. */
   limit(name: RateName): MiddlewareHandler {
     return async (c, next) => {
-      let left: RateLimiterRes;
+      let quota: Quota;
       try {
-        left = await this.#limiters[name].consume(this.principalOf(c));
+        quota = await this.rates.count(name, this.principalOf(c));
       } catch (error) {
-        if (!(error instanceof RateLimiterRes)) throw error;
-        throw new Problem('rate-limited', this.#refusal(name), {
-          headers: { 'Retry-After': String(secondsOf(error)), ...this.#headers(name, error) },
+        if (!(error instanceof RateLimited)) throw error;
+        throw new Problem('rate-limited', error.message, {
+          headers: {
+            'Retry-After': String(error.retryAfterSeconds),
+            ...(error.quota ? headersOf(name, error.quota) : {}),
+          },
         });
       }
-      for (const [header, value] of Object.entries(this.#headers(name, left))) c.header(header, value);
+      for (const [header, value] of Object.entries(headersOf(name, quota))) c.header(header, value);
       return next();
-    };
-  }
-
-  #refusal(name: RateName): string {
-    return `${name}: expected at most ${this.limits[name]} requests in ${RATE_WINDOW_SECONDS} s; got more`;
-  }
-
-  #headers(name: RateName, left: RateLimiterRes): Record<string, string> {
-    return {
-      'RateLimit-Policy': `"${name}";q=${this.limits[name]};w=${RATE_WINDOW_SECONDS}`,
-      RateLimit: `"${name}";r=${left.remainingPoints};t=${secondsOf(left)}`,
     };
   }
 }
 
-function secondsOf({ msBeforeNext }: RateLimiterRes): number {
-  return Math.max(1, Math.ceil(msBeforeNext / 1000));
+function headersOf(name: RateName, { limit, remaining, resetSeconds }: Quota): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"${name}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    RateLimit: `"${name}";r=${remaining};t=${resetSeconds}`,
+  };
 }

@@ -12,6 +12,7 @@ import { listedSchema } from '../shared/listed-schema.js';
 import { listedTool, shortTool, type ListedTool } from '../shared/listed-tool.js';
 import type { RequestCancellation } from '../shared/serving.js';
 import { plainInputSchema } from './schemas.js';
+import { RATES_LINE } from '../shared/rates-line.js';
 
 /** The project's tools, without Longhaul's own. */
 export function plainTools(engine: CallerEngine): ListedTool[] {
@@ -53,7 +54,7 @@ export function documentPlainTool(
     ].join(' '),
     cancel: `operation_cancel ends the work, idempotently; what is finished stays. The end of a wait cancels nothing, nor does ${END_OF_WAIT[cancelledBy]}.`,
     idempotency: KEY_LINE,
-    rates: 'No rate limits.',
+    rates: RATES_LINE,
     example: `Example: ${name} ${withoutWait(exampleInputJson(example), wait)} -> {"token":"T","status":"queued"}; operation_get {"token":"T"} -> {"status":"running"}, later {"status":"completed","result":${exampleResultJson(example)}}.`,
   };
 }

@@ -12,6 +12,7 @@ import type { CallerEngine } from '../auth/caller-engine.js';
 import { KEY_LINE, withKeyProperty } from './idempotency-key.js';
 import { listedSchema } from './listed-schema.js';
 import type { RequestCancellation } from './serving.js';
+import { RATES_LINE } from './rates-line.js';
 
 export interface ListedTool {
   name: string;
@@ -63,7 +64,7 @@ function shortLines({ name, timeoutSeconds, example }: Tool): ProtocolLines {
     following: `Nothing to poll: it waits, for ${timeoutSeconds} s at most.`,
     cancel: 'The end of the call cancels nothing.',
     idempotency: KEY_LINE,
-    rates: 'No rate limits.',
+    rates: RATES_LINE,
     example: `Example: ${name} ${exampleInputJson(example)} -> ${exampleResultJson(example)}`,
   };
 }

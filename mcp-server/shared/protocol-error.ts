@@ -12,10 +12,15 @@ import { LonghaulError } from '../../operations/errors.js';
  */
 export function asProtocolError(error: unknown, options: { message?: string; data?: object } = {}): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
-  const { kind, message, retryable } = error;
-  const isOurs = kind === 'unavailable' || kind === 'internal';
+  const { kind, message, retryable, retryAfterSeconds } = error;
+  const isOurs = kind === 'unavailable' || kind === 'rate_limited' || kind === 'internal';
   const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
-  return new ProtocolError(code, options.message ?? message, { ...options.data, kind, retryable });
+  return new ProtocolError(code, options.message ?? message, {
+    ...options.data,
+    kind,
+    retryable,
+    ...defined({ retryAfterSeconds }),
+  });
 }
 
 /** -32602. */

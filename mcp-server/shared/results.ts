@@ -1,5 +1,6 @@
 /** An operation's outcome as the result of a tool call, for every MCP protocol. */
 import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
+import { defined } from '../../operations/defined.js';
 import type { ErrorKind, LonghaulError } from '../../operations/errors.js';
 import { isObject } from '../../operations/is-object.js';
 import { ERROR_META_KEY, TEXT_META_KEY } from '../../operations/meta-keys.js';
@@ -78,7 +79,7 @@ function failureParts({ status, error, partial }: OperationRecord): { why: strin
  * @param advice next steps by kind. Default: those for operations
  */
 export function renderRefusal(
-  { kind, message, retryable }: LonghaulError,
+  { kind, message, retryable, retryAfterSeconds }: LonghaulError,
   advice: Partial<Record<ErrorKind, string>> = ADVICE,
 ): CallToolResult {
   const texts = [message, ...(advice[kind] === undefined ? [] : [advice[kind]])];
@@ -86,7 +87,7 @@ export function renderRefusal(
     // A block of its own, so that programs can omit the advice.
     content: texts.map((text) => ({ type: 'text', text })),
     isError: true,
-    _meta: errorMeta(kind, retryable),
+    _meta: errorMeta(kind, retryable, retryAfterSeconds),
   };
 }
 
@@ -101,6 +102,7 @@ const ADVICE: Partial<Record<ErrorKind, string>> = {
   expired: 'Results are kept for a limited time. Call the tool again if it is still needed.',
   wrong_state: 'operation_get shows its state.',
   invalid_answer: 'The question is still open. Correct the answer and try again.',
+  rate_limited: 'Nothing was started. Wait that long, then repeat the call.',
   unavailable:
     'Running work continues. Try again shortly; repeat a start with the same idempotency_key, or if it had none, check operation_list first.',
 };
@@ -109,8 +111,9 @@ const ADVICE: Partial<Record<ErrorKind, string>> = {
 export function errorMeta(
   kind: ErrorKind | typeof SERVER_STOPPING,
   retryable: boolean,
+  retryAfterSeconds?: number,
 ): Record<string, unknown> {
-  return { [ERROR_META_KEY]: { kind, retryable } };
+  return { [ERROR_META_KEY]: { kind, retryable, ...defined({ retryAfterSeconds }) } };
 }
 
 /** Link to a result that is too large to inline. */

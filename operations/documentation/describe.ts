@@ -14,6 +14,7 @@ const DOCUMENTED_KINDS: ReadonlySet<ErrorKind> = new Set([
   'too_large',
   'conflict',
   'unavailable',
+  'rate_limited',
   'failed',
   'timed_out',
   'canceled',

@@ -43,7 +43,7 @@ const ON = {
     timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
     idempotency: /idempotency_key and arguments return the same operation/,
     errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-    rates: /^No rate limits/m,
+    rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
     example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
     schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
   },
@@ -57,7 +57,7 @@ const ON = {
     timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
     idempotency: /^The same idempotency_key and arguments return the same operation/m,
     errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
-    rates: /^No rate limits/m,
+    rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
     example: /^Example: \w+ \{.*\} -> .*"working".*"completed","result":/m,
     schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,
   },
@@ -144,7 +144,7 @@ describe('the whole documentation', () => {
       client_budget_seconds: { from: 2700, to: 3600 },
       cleanup: expect.stringContaining('running steps are ended'),
     });
-    expect(documentation.rates).toMatchObject({ kickoffs_per_minute: 600, status_per_minute: 6000 });
+    expect(documentation.rates).toMatchObject({ kickoffs_per_minute: 60_000, status_per_minute: 600_000 });
 
     const page = await jobs.get('/v1/tools/audit_npm_package', { accept: 'text/markdown' });
     expect(page.headers.get('content-type')).toBe('text/markdown; charset=utf-8');

@@ -11,7 +11,6 @@ export class CertificateAuthority {
       ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...DAYS],
       ...['-keyout', 'ca.key', '-out', 'ca.pem', '-subj', '/CN=ca'],
     );
-    writeFileSync(this.path('san.cnf'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
   }
 
   /** Path of a file: `ca.pem`, `NAME.pem`, `NAME.key`. */
@@ -19,11 +18,17 @@ export class CertificateAuthority {
     return join(this.folder, file);
   }
 
-  /** Makes `NAME.key` and `NAME.pem`. */
-  issue(name: string): void {
+  /**
+   * Makes `NAME.key` and `NAME.pem`.
+   *
+   * @param subject as OpenSSL writes it
+   * @param alternativeNames as OpenSSL writes them
+   */
+  issue(name: string, subject = `/CN=${name}`, alternativeNames = 'IP:127.0.0.1,DNS:localhost'): void {
+    writeFileSync(this.path('san.cnf'), `subjectAltName=${alternativeNames}\n`);
     this.#openssl(
       ...['req', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${name}.key`, '-out', `${name}.csr`],
-      ...['-subj', `/CN=${name}`],
+      ...['-subj', subject],
     );
     this.#openssl(
       ...['x509', '-req', '-in', `${name}.csr`, '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial'],

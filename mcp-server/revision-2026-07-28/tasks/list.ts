@@ -9,6 +9,7 @@ import type { Tool } from '../../../operations/tool.js';
 import { KEY_LINE } from '../../shared/idempotency-key.js';
 import { listedTool, shortTool, type ListedTool } from '../../shared/listed-tool.js';
 import type { RequestCancellation } from '../../shared/serving.js';
+import { RATES_LINE } from '../../shared/rates-line.js';
 
 /** The project's tools, without built-in ones. */
 export function taskTools(engine: CallerEngine): ListedTool[] {
@@ -35,7 +36,7 @@ export function documentTaskTool(
     following: `Becomes a task, which continues whether or not a client waits: tasks/get after pollIntervalMs, or subscriptions/listen. Its result is kept ${keepAliveSeconds} s.`,
     cancel: `tasks/cancel ends the work, idempotently; what is finished stays. ${NOT_CANCELLED_BY[cancelledBy]}`,
     idempotency: KEY_LINE,
-    rates: 'No rate limits.',
+    rates: RATES_LINE,
     example: `Example: ${name} ${exampleInputJson(example)} -> {"taskId":"T","status":"working"}; tasks/get {"taskId":"T"} -> {"status":"working"}, later {"status":"completed","result":{"structuredContent":${exampleResultJson(example)}}}.`,
   };
 }

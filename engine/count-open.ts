@@ -1,0 +1,22 @@
+/** Number of a principal's open operations, by one call to visibility. */
+import { SEARCH_ATTRIBUTES } from '../operations/wire.js';
+import { quote } from '../platform/visibility-query.js';
+import type { TemporalClient } from './temporal.js';
+
+/**
+ * Counts the open operations of a principal. Visibility lags by up to seconds.
+ *
+ * @returns undefined when this Temporal lacks Longhaul's search attributes
+ * @throws LonghaulError `unavailable`
+ */
+export async function countOpenOperations(
+  temporal: TemporalClient,
+  principal: string,
+): Promise<number | undefined> {
+  if (!(await temporal.facts()).searchAttributes) return undefined;
+  const query = `${SEARCH_ATTRIBUTES.principal} = ${quote(principal)} AND ExecutionStatus = 'Running'`;
+  const { count } = await temporal.callVisibility('list', (client) =>
+    client.workflowService.countWorkflowExecutions({ namespace: temporal.namespace, query }),
+  );
+  return Number(count);
+}

@@ -1,0 +1,115 @@
+/**
+ * The client's end of a request: its address, and the scheme and host that it called. Headers of proxies count only if the
+ * connection comes from a proxy that the settings name.
+ */
+import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { parseForwarded, parseXForwarded, plainAddress, type ForwardedHop } from './forwarded.js';
+
+/** The client's end of a request. */
+export interface Client {
+  /** IP address; empty if the connection is closed already. */
+  address: string;
+  protocol: 'http' | 'https';
+  /** Name and port of the server, as the client called it; undefined if it didn't say. */
+  host: string | undefined;
+}
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    client?: Client;
+  }
+}
+
+/** The connection of a request; undefined where there is none. */
+export function socketOf(c: Context): Socket | undefined {
+  return (c.env as Partial<HttpBindings> | undefined)?.incoming?.socket;
+}
+
+/** IP address of the client, behind trusted proxies the one that they name. */
+export function clientAddress(c: Context): string {
+  return clientOf(c).address;
+}
+
+/** The client's end of a request. */
+export function clientOf(c: Context): Client {
+  return c.get('client') ?? directClient(c);
+}
+
+/**
+ * Middleware that takes the client from the headers of trusted proxies.
+ *
+ * @param trustedProxies addresses and networks (CIDR)
+ */
+export function behindProxies(trustedProxies: readonly string[]): MiddlewareHandler {
+  if (trustedProxies.length === 0) return (_c, next) => next();
+  const isTrusted = trustedBy(trustedProxies);
+  return (c, next) => {
+    const direct = directClient(c);
+    if (isTrusted(direct.address)) c.set('client', forwardedClient(c, direct, isTrusted));
+    return next();
+  };
+}
+
+/** Whether an address is one of the proxies', addresses and networks (CIDR). */
+export function trustedBy(proxies: readonly string[]): (address: string) => boolean {
+  if (proxies.length === 0) return () => false;
+  const networks = networksOf(proxies);
+  return (given) => {
+    const address = plainAddress(given);
+    const family = isIP(address);
+    return family !== 0 && networks.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+}
+
+function networksOf(entries: readonly string[]): BlockList {
+  const networks = new BlockList();
+  for (const entry of entries) {
+    const [address, prefix] = entry.split('/') as [string, string | undefined];
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) networks.addAddress(address, family);
+    else networks.addSubnet(address, Number(prefix), family);
+  }
+  return networks;
+}
+
+function directClient(c: Context): Client {
+  const socket = socketOf(c);
+  return {
+    address: plainAddress(socket?.remoteAddress ?? ''),
+    protocol: socket && 'encrypted' in socket ? 'https' : 'http',
+    host: c.req.header('host'),
+  };
+}
+
+/**
+ * The client as trusted proxies describe it: the last address that isn't one of theirs. Where `Forwarded` (RFC 7239) and the
+ * `X-Forwarded-` headers name different ones, neither counts: one of them comes from the client, through a proxy that only
+ * knows the other.
+ */
+function forwardedClient(c: Context, direct: Client, isTrusted: (address: string) => boolean): Client {
+  const standard = parseForwarded(c.req.header('forwarded'));
+  const header = (name: string) => c.req.header(`x-forwarded-${name}`);
+  const usual = parseXForwarded(header('for'), header('proto'), header('host'));
+  const [one, other] = [standard, usual].map((hops) => clientHop(hops, isTrusted));
+  if (one && other && one.address !== other.address) return direct;
+  const hop = { ...one, ...other };
+  return {
+    address: hop.address ?? direct.address,
+    protocol: hop.protocol ?? direct.protocol,
+    host: hop.host ?? direct.host,
+  };
+}
+
+/** The hop of the client: the last one whose address is no trusted proxy's, else the first. */
+function clientHop(hops: ForwardedHop[], isTrusted: (address: string) => boolean): ForwardedHop | undefined {
+  let client: ForwardedHop | undefined;
+  for (const hop of [...hops].reverse()) {
+    // Whatever is before a hop without an address can't be checked.
+    if (hop.address === undefined) return client ?? hop;
+    client = hop;
+    if (!isTrusted(hop.address)) return client;
+  }
+  return client;
+}

@@ -1,0 +1,56 @@
+/** The server's listener: HTTP, or HTTPS with the settings of TLS. */
+import type { Server as HttpServer } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { createAdaptorServer } from '@hono/node-server';
+import type { Hono } from 'hono';
+import type { Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { limitConnections } from '../limits/connections.js';
+import { ServerTls } from './tls.js';
+
+/**
+ * How long an idle connection stays open, in milliseconds: longer than proxies (60 s) and clients keep theirs, so that they
+ * never send a request on a closing connection. Node's default is 5 s.
+ */
+const KEEP_ALIVE_MS = 75_000;
+
+/** Time for the headers of a request, and for the whole request, in milliseconds: slow senders hold a connection no longer. */
+const HEADERS_LIMIT_MS = 20_000;
+const REQUEST_LIMIT_MS = 120_000;
+/** How often these times are checked, in milliseconds. */
+const TIME_CHECK_MS = 5_000;
+
+/** Idle time after which TCP asks whether the other end is still there, in milliseconds: waits send nothing for minutes. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+
+const SERVER_OPTIONS = {
+  headersTimeout: HEADERS_LIMIT_MS,
+  requestTimeout: REQUEST_LIMIT_MS,
+  connectionsCheckingInterval: TIME_CHECK_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  keepAlive: true,
+  keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+};
+
+export interface Listener {
+  server: HttpServer;
+  protocol: 'http' | 'https';
+  /** Ends the watch over the files of TLS. */
+  endWatch: () => void;
+}
+
+/** @throws Error when the files of TLS can't be used */
+export function createListener({ fetch }: Hono, settings: Settings, logger: Logger): Listener {
+  const tls = settings.tlsCert === undefined ? undefined : new ServerTls(settings, logger);
+  const server = createAdaptorServer(
+    tls
+      ? { fetch, createServer: createHttpsServer, serverOptions: { ...SERVER_OPTIONS, ...tls.options } }
+      : { fetch, serverOptions: SERVER_OPTIONS },
+  ) as HttpServer;
+  limitConnections(server, settings, logger);
+  return {
+    server,
+    protocol: tls ? 'https' : 'http',
+    endWatch: tls ? tls.watch(server as unknown as HttpsServer) : () => undefined,
+  };
+}

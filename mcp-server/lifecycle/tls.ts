@@ -1,0 +1,79 @@
+/** TLS of the server: its files are read again when they change, without a restart. */
+import type { Server as HttpsServer, ServerOptions } from 'node:https';
+import type { TLSSocket } from 'node:tls';
+import { settingFlag, type Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { readTlsFiles, type TlsFiles } from '../../platform/tls-files.js';
+import { watchFiles } from '../../platform/watch-files.js';
+
+/** Time for the handshake of a connection, in milliseconds. */
+const HANDSHAKE_LIMIT_MS = 10_000;
+
+export class ServerTls {
+  #files: TlsFiles;
+  readonly #readAtMs = Date.now();
+  /** Open connections whose client has shown a certificate. */
+  readonly #certified = new Set<TLSSocket>();
+
+  /** @throws Error when the files can't be used */
+  constructor(
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+  ) {
+    this.#files = readTlsFiles(settings, settingFlag);
+    this.#warnIfExpired();
+  }
+
+  /** Options of the HTTPS server. Connections without a client certificate are accepted: callers may have keys instead. */
+  get options(): ServerOptions {
+    return { ...this.#context(), handshakeTimeout: HANDSHAKE_LIMIT_MS };
+  }
+
+  /**
+   * Uses changed files for new connections. Files that can't be used are reported, and those before them stay in use.
+   *
+   * @returns a function that ends the watch
+   */
+  watch(server: HttpsServer): () => void {
+    server.on('secureConnection', (socket: TLSSocket) => {
+      if (!socket.authorized) return;
+      this.#certified.add(socket);
+      socket.once('close', () => this.#certified.delete(socket));
+    });
+    const { tlsCert, tlsKey, tlsClientCa } = this.settings;
+    const paths = [tlsCert, tlsKey, tlsClientCa].filter((path) => path !== undefined);
+    const reload = async () => {
+      const { ca } = this.#files;
+      this.#files = readTlsFiles(this.settings, settingFlag);
+      server.setSecureContext(this.#context());
+      if (this.#files.ca !== ca) this.#forgetCertificates();
+      this.logger.info({ validTo: this.#files.certificate.validTo }, 'uses the changed files of TLS');
+      this.#warnIfExpired();
+    };
+    return watchFiles(() => paths, reload, {
+      onError: (error) =>
+        this.logger.error(
+          { reason: (error as Error).message },
+          'the changed files of TLS cannot be used; those before them stay in use',
+        ),
+      loadedSinceMs: this.#readAtMs,
+    });
+  }
+
+  #context(): ServerOptions {
+    const { cert, key, ca } = this.#files;
+    return { cert, key, ...(ca === undefined ? {} : { ca, requestCert: true, rejectUnauthorized: false }) };
+  }
+
+  /** Certificates that other authorities have verified don't count any more: their clients connect again. */
+  #forgetCertificates(): void {
+    for (const socket of this.#certified) socket.authorized = false;
+    this.#certified.clear();
+  }
+
+  #warnIfExpired(): void {
+    const { validTo } = this.#files.certificate;
+    if (Date.parse(validTo) < Date.now())
+      this.logger.warn({ validTo }, "the server's certificate has expired");
+  }
+}

@@ -1,0 +1,39 @@
+/** Limits of connections: of all together, and from each address. */
+import type { Server, Socket } from 'node:net';
+import type { Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { trustedBy } from '../lifecycle/client-address.js';
+
+/** How often refused connections are reported at most, in milliseconds. */
+const REPORT_INTERVAL_MS = 10_000;
+
+/** Closes connections beyond the limits as they are made. Those of trusted proxies count in the whole only. */
+export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
+  const { maxConnections, maxConnectionsPerAddress } = settings;
+  const isTrusted = trustedBy(settings.trustedProxies);
+  const open = new Map<string, number>();
+  let reportedMs = -Infinity;
+  const report = (address: string | undefined) => {
+    if (performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
+    reportedMs = performance.now();
+    logger.warn({ address }, 'a connection was closed, since there are too many');
+  };
+  server.maxConnections = maxConnections;
+  server.on('drop', (data) => report(data?.remoteAddress));
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined || isTrusted(address)) return;
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > maxConnectionsPerAddress) {
+      report(address);
+      socket.destroy();
+      return;
+    }
+    open.set(address, count);
+    socket.once('close', () => {
+      const left = open.get(address)! - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+/** Limits on what callers may use of this process, for every protocol (docs/limits.md). */
+import { countOpenOperations } from '../../engine/count-open.js';
+import type { Engine } from '../../engine/index.js';
+import type { LimitSettings } from '../../platform/limit-settings.js';
+import type { Logger } from '../../platform/log.js';
+import { OpenOperations } from './open-operations.js';
+import { OpenRequests } from './open-requests.js';
+import { Rates } from './rates.js';
+
+export { RateLimited } from './rate-limited.js';
+
+/** Admits starts of operations. */
+export interface StartLimits {
+  /**
+   * @returns takes the admission back, if nothing was started
+   * @throws RateLimited
+   */
+  admit(principal: string): Promise<() => void>;
+}
+
+export class Limits {
+  readonly rates: Rates;
+  readonly openRequests: OpenRequests;
+  /** For starts whose requests were counted as kickoffs already. */
+  readonly counted: StartLimits;
+  /** For all other starts. */
+  readonly starts: StartLimits;
+
+  constructor(settings: LimitSettings, engine: Pick<Engine, 'temporal'>, logger: Logger) {
+    this.rates = new Rates(settings);
+    this.openRequests = new OpenRequests(settings);
+    this.counted = openOperations(settings, engine, logger) ?? UNLIMITED;
+    this.starts = {
+      admit: async (principal) => {
+        await this.rates.count('kickoff', principal);
+        return this.counted.admit(principal);
+      },
+    };
+  }
+}
+
+const UNLIMITED: StartLimits = { admit: () => Promise.resolve(() => undefined) };
+
+function openOperations(
+  { maxOpenOperations }: LimitSettings,
+  { temporal }: Pick<Engine, 'temporal'>,
+  logger: Logger,
+): StartLimits | undefined {
+  if (maxOpenOperations === undefined) return undefined;
+  return new OpenOperations(
+    maxOpenOperations,
+    (principal) => countOpenOperations(temporal, principal),
+    (reason) =>
+      logger.warn({ reason }, 'open operations cannot be counted, so a start was admitted without a count'),
+  );
+}

@@ -1,0 +1,85 @@
+/**
+ * Rates per principal, and of all callers together, in a fixed window. Kept in memory per server process, so that a check costs
+ * no network call; several servers multiply the limits.
+ */
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { LimitSettings } from '../../platform/limit-settings.js';
+import { RateLimited, type Quota } from './rate-limited.js';
+
+/** Window of all rates, in seconds. */
+export const RATE_WINDOW_SECONDS = 60;
+
+/** `kickoff`: starts of operations; `status`: reads of jobs and tools, and requests of MCP over HTTP. */
+export type RateName = 'kickoff' | 'status';
+
+/** Requests per window for each principal. */
+export type RateLimits = Record<RateName, number>;
+
+const EVERYBODY = 'all callers';
+
+export class Rates {
+  readonly limits: RateLimits;
+  readonly #serverLimits: RateLimits;
+  readonly #own: Record<RateName, RateLimiterMemory>;
+  readonly #server: Record<RateName, RateLimiterMemory>;
+
+  constructor(settings: LimitSettings) {
+    this.limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
+    this.#serverLimits = {
+      kickoff: settings.serverKickoffsPerMinute,
+      status: settings.serverStatusPerMinute,
+    };
+    const limiters = (limits: RateLimits, prefix: string) => {
+      const limiter = (name: RateName) =>
+        new RateLimiterMemory({
+          keyPrefix: `${prefix}-${name}`,
+          points: limits[name],
+          duration: RATE_WINDOW_SECONDS,
+        });
+      return { kickoff: limiter('kickoff'), status: limiter('status') };
+    };
+    this.#own = limiters(this.limits, 'own');
+    this.#server = limiters(this.#serverLimits, 'server');
+  }
+
+  /**
+   * Counts a request.
+   *
+   * @returns the caller's quota after it
+   * @throws RateLimited
+   */
+  async count(name: RateName, principal: string): Promise<Quota> {
+    const own = await consume(this.#own[name], principal);
+    const quota = {
+      limit: this.limits[name],
+      remaining: own.state.remainingPoints,
+      resetSeconds: secondsUntil(own.state),
+    };
+    if (own.isOver) throw refusal(name, 'for each caller', quota.limit, quota.resetSeconds, quota);
+    const server = await consume(this.#server[name], EVERYBODY);
+    if (server.isOver)
+      throw refusal(name, 'of all callers', this.#serverLimits[name], secondsUntil(server.state), quota);
+    return quota;
+  }
+}
+
+async function consume(
+  limiter: RateLimiterMemory,
+  key: string,
+): Promise<{ state: RateLimiterRes; isOver: boolean }> {
+  try {
+    return { state: await limiter.consume(key), isOver: false };
+  } catch (error) {
+    if (!(error instanceof RateLimiterRes)) throw error;
+    return { state: error, isOver: true };
+  }
+}
+
+function refusal(name: RateName, whose: string, limit: number, seconds: number, quota: Quota): RateLimited {
+  const expected = `${name}: expected at most ${limit} requests ${whose} in ${RATE_WINDOW_SECONDS} s; got more`;
+  return new RateLimited(expected, seconds, quota);
+}
+
+function secondsUntil({ msBeforeNext }: RateLimiterRes): number {
+  return Math.max(1, Math.ceil(msBeforeNext / 1000));
+}

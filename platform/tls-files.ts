@@ -1,0 +1,83 @@
+/** Certificate, key and client authorities of the server, as PEM files. */
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** Settings of TLS; without a certificate the server speaks plain HTTP. */
+export interface TlsSettings {
+  tlsCert: string | undefined;
+  tlsKey: string | undefined;
+  tlsClientCa: string | undefined;
+}
+
+export interface TlsFiles {
+  cert: string;
+  key: string;
+  /** Authorities of client certificates. */
+  ca?: string;
+  /** The server's own certificate, the first in its file. */
+  certificate: X509Certificate;
+}
+
+/**
+ * Reads the files, which have to fit together.
+ *
+ * @param name setting -> its name in messages
+ * @throws Error that names the file, what was expected and what came
+ */
+export function readTlsFiles(
+  { tlsCert, tlsKey, tlsClientCa }: TlsSettings,
+  name: (setting: keyof TlsSettings) => string,
+): TlsFiles {
+  const read = (setting: keyof TlsSettings, path: string | undefined): string => {
+    try {
+      return readFileSync(path!, 'utf8');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Error(`${name(setting)} ${path}: expected a readable PEM file; got ${code}`, {
+        cause: error,
+      });
+    }
+  };
+  const certificatesIn = (
+    setting: keyof TlsSettings,
+    path: string | undefined,
+  ): [string, X509Certificate] => {
+    const text = read(setting, path);
+    try {
+      const [first] = (text.match(CERTIFICATE) ?? []).map((one) => new X509Certificate(one));
+      if (first) return [text, first];
+    } catch {
+      // The same message as for a file without certificates.
+    }
+    throw new Error(`${name(setting)} ${path}: expected PEM with certificates alone; got something else`);
+  };
+  const [cert, certificate] = certificatesIn('tlsCert', tlsCert);
+  const key = read('tlsKey', tlsKey);
+  try {
+    createSecureContext({ cert, key });
+  } catch (error) {
+    throw new Error(
+      `${name('tlsKey')} ${tlsKey}: expected the key of ${tlsCert}, as PEM without a passphrase; got ${(error as Error).message}`,
+      { cause: error },
+    );
+  }
+  if (tlsClientCa === undefined) return { cert, key, certificate };
+  const [ca] = certificatesIn('tlsClientCa', tlsClientCa);
+  return { cert, key, ca, certificate };
+}
+
+/** Whether a certificate is for a host, a name or an address. */
+export function isCertificateFor(certificate: X509Certificate, host: string): boolean {
+  return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
+}
+
+/** Names of the hosts of a certificate, without wildcards. */
+export function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
+  return [...subjectAltName.matchAll(/(?:^|, )DNS:([A-Za-z0-9.-]+)(?=,|$)/g)].map(([, found]) =>
+    found!.toLowerCase(),
+  );
+}

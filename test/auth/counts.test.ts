@@ -1,0 +1,109 @@
+/** Counting of rates, open requests and open operations. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { OpenOperations } from '../../mcp-server/limits/open-operations.js';
+import { OpenRequests } from '../../mcp-server/limits/open-requests.js';
+import { RateLimited } from '../../mcp-server/limits/rate-limited.js';
+import { Rates } from '../../mcp-server/limits/rates.js';
+import { resolveLimitSettings } from '../../platform/limit-settings.js';
+
+const settings = (given: Parameters<typeof resolveLimitSettings>[0]) => resolveLimitSettings(given, true);
+
+test('rates count for each principal, and for all together', async () => {
+  const rates = new Rates(settings({ kickoffsPerMinute: 2, serverKickoffsPerMinute: 3 }));
+  expect(await rates.count('kickoff', 'a/a')).toMatchObject({ limit: 2, remaining: 1 });
+  await rates.count('kickoff', 'a/a');
+  const own = await rates.count('kickoff', 'a/a').catch((error: unknown) => error as RateLimited);
+  expect(own).toBeInstanceOf(RateLimited);
+  expect(own).toMatchObject({ kind: 'rate_limited', retryable: true, quota: { remaining: 0 } });
+  expect((own as RateLimited).retryAfterSeconds).toBeGreaterThan(50);
+  expect((own as RateLimited).message).toMatch(
+    /^kickoff: expected at most 2 requests for each caller in 60 s; got more; try again in \d+ s$/,
+  );
+  await rates.count('kickoff', 'a/b');
+  await expect(rates.count('kickoff', 'a/c')).rejects.toThrow(
+    'expected at most 3 requests of all callers in 60 s',
+  );
+  await rates.count('status', 'a/a');
+});
+
+test('open requests end once', () => {
+  const requests = new OpenRequests(settings({ maxOpenRequests: 2, serverMaxOpenRequests: 3 }));
+  const [close] = [requests.open('a/a'), requests.open('a/a')];
+  expect(() => requests.open('a/a')).toThrow(
+    'expected at most 2 open requests, waits and streams for each caller',
+  );
+  requests.open('a/b');
+  expect(() => requests.open('a/c')).toThrow(
+    'expected at most 3 open requests, waits and streams of all callers',
+  );
+  close();
+  close();
+  requests.open('a/c');
+  expect(() => requests.open('a/c')).toThrow('of all callers');
+});
+
+describe('open operations', () => {
+  /** A visibility with a number of open operations. */
+  class Visibility {
+    open = 0;
+    calls = 0;
+    count = async (principal: string) => {
+      this.calls += 1;
+      await sleep(1);
+      return principal === 'a/a' ? this.open : 0;
+    };
+  }
+  const start = async (operations: OpenOperations, of: Visibility) => {
+    const takeBack = await operations.admit('a/a');
+    of.open += 1;
+    return takeBack;
+  };
+
+  test('are counted once for many starts, and again before a refusal', async () => {
+    const visibility = new Visibility();
+    const operations = new OpenOperations(5, visibility.count, () => undefined);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, () => start(operations, visibility)),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(visibility.calls).toBe(1);
+    await expect(start(operations, visibility)).rejects.toThrow(
+      'expected at most 5 open operations for each caller',
+    );
+    visibility.open = 4;
+    await sleep(1_100);
+    await start(operations, visibility);
+    expect(visibility.calls).toBe(2);
+    await expect(start(operations, visibility)).rejects.toThrow(RateLimited);
+    // Another principal has its own.
+    await operations.admit('a/b');
+  });
+
+  test('a start that failed is taken back', async () => {
+    const operations = new OpenOperations(1, new Visibility().count, () => undefined);
+    for (let time = 0; time < 5; time += 1) (await operations.admit('a/a'))();
+    await operations.admit('a/a');
+    await expect(operations.admit('a/a')).rejects.toThrow(RateLimited);
+  });
+
+  test('while nothing can be counted, starts are admitted and that is reported', async () => {
+    const reasons: unknown[] = [];
+    const failing = new OpenOperations(
+      1,
+      () => Promise.reject(new Error('down')),
+      (one) => reasons.push(one),
+    );
+    await failing.admit('a/a');
+    await failing.admit('a/a');
+    expect(reasons).toHaveLength(2);
+  });
+});
+
+test('the defaults are lower where there are several callers', () => {
+  expect(resolveLimitSettings({}, true)).toMatchObject({ kickoffsPerMinute: 600, maxOpenRequests: 1_000 });
+  expect(resolveLimitSettings({}, false)).toMatchObject({
+    kickoffsPerMinute: 60_000,
+    maxOpenRequests: 20_000,
+  });
+});
