@@ -88,6 +88,8 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<claim>',
     "claim of the gateway's JWTs that lists the caller's groups (default: groups)",
   ],
+  auditLog: ['<folder>', 'folder of the audit log: who did what (default: none)'],
+  auditRequired: ['<true|false>', 'refuse changes that the audit log cannot record (default: false)'],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],

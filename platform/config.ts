@@ -6,6 +6,12 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import {
+  auditConflict,
+  auditSettingsShape,
+  resolveAuditSettings,
+  type AuditSettings,
+} from './audit-settings.js';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, commaSeparated, list, port, yesOrNo } from './setting-types.js';
 import { usesExternalTemporal } from './temporal-address.js';
@@ -57,6 +63,7 @@ const fileSchema = z.strictObject({
   maxSteps: z.coerce.number().int().min(1).max(1000),
   ...workerSettingsShape,
   ...authSettingsShape,
+  ...auditSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -116,9 +123,13 @@ export type LonghaulConfig = Partial<z.input<typeof fileSchema>>;
 /** Every setting, resolved: paths are absolute. */
 export interface Settings
   extends
-    Omit<z.infer<typeof fileSchema>, 'temporalPort' | keyof WorkerSettings | keyof AuthSettings>,
+    Omit<
+      z.infer<typeof fileSchema>,
+      'temporalPort' | keyof WorkerSettings | keyof AuthSettings | keyof AuditSettings
+    >,
     WorkerSettings,
-    AuthSettings {
+    AuthSettings,
+    AuditSettings {
   temporalPort: number | undefined;
 }
 
@@ -199,6 +210,7 @@ export async function loadSettings(
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
     ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
+    ...resolveAuditSettings(given, (path) => resolve(baseOf('auditLog'), path)),
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
@@ -214,7 +226,9 @@ export async function loadSettings(
 
 /** @throws SettingsError when no server may start with these settings, since it would let anybody in */
 export function assertServable(settings: Settings): void {
-  const conflict = authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined);
+  const conflict =
+    authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
+    auditConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 
