@@ -226,9 +226,8 @@ export async function loadSettings(
 
 /** @throws SettingsError when no server may start with these settings, since it would let anybody in */
 export function assertServable(settings: Settings): void {
-  const conflict =
-    authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
-    auditConflict(settings, settingFlag);
+  const hasSecret = givenOauthClientSecret() !== undefined;
+  const conflict = authConflict(settings, settingFlag, hasSecret) ?? auditConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 

@@ -14,6 +14,7 @@ import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import { ALL_OWN, Policy, type Rights, type Verb } from '../../platform/policy/index.js';
 import { tenantPrefixOf } from '../../platform/principal.js';
+import type { Origin } from '../audit/origin.js';
 import type { Caller } from './caller.js';
 import { CallerTools } from './caller-tools.js';
 
@@ -202,11 +203,12 @@ export class CallerEngines {
   readonly #engines = new WeakMap<Caller, CallerEngine>();
 
   constructor(
-    private readonly engine: Engine,
-    private readonly policy: Policy | undefined,
+    protected readonly engine: Engine,
+    protected readonly policy: Policy | undefined,
   ) {}
 
-  of(caller: Caller): CallerEngine {
+  /** @param _origin of the caller's request, for the audit log */
+  of(caller: Caller, _origin: () => Origin): CallerEngine {
     const known = this.#engines.get(caller);
     if (known) return known;
     const own = new CallerEngine(this.engine, caller, this.policy);

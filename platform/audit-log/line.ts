@@ -19,6 +19,7 @@ export type AuditEvent =
   | 'operation.resume'
   | 'operation.delete'
   | 'operations.list'
+  | 'tool.refused'
   | 'authentication.refused'
   | 'log.opened'
   | 'log.rotated'

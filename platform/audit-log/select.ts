@@ -27,8 +27,13 @@ export async function selectAuditLines(folder: string, filter: AuditFilter): Pro
 function matches(line: AuditLine, { principal, operation, event, since }: AuditFilter): boolean {
   return (
     (principal === undefined || line.principal === principal) &&
-    (operation === undefined || line.operation === operation) &&
+    (operation === undefined || isOf(line, operation)) &&
     (event === undefined || line.event === event || line.event.startsWith(`${event}.`)) &&
     (since === undefined || Date.parse(line.time) >= Date.parse(since))
   );
+}
+
+/** The workflow ID of an operation, by which others of the tenant name it, ends with its token. */
+function isOf({ operation }: AuditLine, token: string): boolean {
+  return operation === token || operation?.endsWith(`.${token}`) === true;
 }
