@@ -2,7 +2,7 @@
 
 /** Test files that need no Temporal and no built code: `npm run test:fast`. */
 export const FAST = [
-  'auth/{callers,policy-file,settings}',
+  'auth/{audit-chain,callers,policy-file,settings}',
   'authoring/{definitions,watch-files}',
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'auth/{counts,proxies}',

@@ -8,6 +8,7 @@ import { separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { registerAgents } from '../mailbox/cli/agents.js';
 import { registerAnswer } from './commands/answer.js';
+import { registerAudit } from './commands/audit.js';
 import { registerBye } from '../mailbox/cli/bye.js';
 import { registerCall } from './commands/call.js';
 import { registerCancel } from './commands/cancel.js';
@@ -45,7 +46,15 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor, registerHosts, registerKeys, registerPolicy, registerCompletion],
+  ...[
+    registerList,
+    registerDoctor,
+    registerHosts,
+    registerKeys,
+    registerPolicy,
+    registerAudit,
+    registerCompletion,
+  ],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 

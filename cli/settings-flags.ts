@@ -95,6 +95,8 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<networks>',
     'proxies whose Forwarded and X-Forwarded- headers count, as addresses or CIDR, separated by commas (default: none)',
   ],
+  auditLog: ['<folder>', 'folder of the audit log: who did what (default: none)'],
+  auditRequired: ['<true|false>', 'refuse changes that the audit log cannot record (default: false)'],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: [

@@ -17,7 +17,10 @@ import type { Engine } from '../engine/index.js';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
-import { CallerEngines, policyOf, type CallerEngine } from './auth/caller-engine.js';
+import { enginesOf } from './audit/audited-engine.js';
+import type { Audit } from './audit/index.js';
+import { originOf } from './audit/origin.js';
+import { policyOf, type CallerEngine } from './auth/caller-engine.js';
 import { authenticated, callerOf } from './auth/middleware.js';
 import { Authentication, AuthenticationUnavailable } from './auth/index.js';
 import { bodyLimit } from './lifecycle/body-limit.js';
@@ -63,16 +66,17 @@ export interface HttpApp {
   close: () => Promise<void>;
 }
 
-export function createHttpApp(engine: Engine, settings: Settings, logger: Logger): HttpApp {
+/** @param audit records who does what. Default: nothing is recorded */
+export function createHttpApp(engine: Engine, settings: Settings, logger: Logger, audit?: Audit): HttpApp {
   const app = new Hono();
   const subscriptions = new Subscriptions(settings.resourceLinks);
   const authentication = new Authentication(settings, logger);
   const limits = new Limits(settings, engine, logger);
   const policy = policyOf(settings, logger);
-  const engines = new CallerEngines(engine, policy, limits.starts);
+  const engines = enginesOf(engine, { policy, limits: limits.starts }, audit);
   // The routes of jobs count their starts themselves.
-  const jobsEngines = new CallerEngines(engine, policy, limits.counted);
-  const engineOf = (c: Context) => engines.of(callerOf(c));
+  const jobsEngines = enginesOf(engine, { policy, limits: limits.counted }, audit);
+  const engineOf = (c: Context) => engines.of(callerOf(c), () => originOf(c));
   const secret = loadSecret(settings.home);
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'http', resourceLinks: settings.resourceLinks };
@@ -95,10 +99,12 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
     secret,
     logger,
     shutdown,
-    authenticate: authenticated(authentication, (c, error) =>
-      renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
+    authenticate: authenticated(
+      authentication,
+      (c, error) => renderProblem(c, authenticationProblem(error, authentication.challenge(error))),
+      audit,
     ),
-    engineOf: (c) => jobsEngines.of(callerOf(c)),
+    engineOf: (c) => jobsEngines.of(callerOf(c), () => originOf(c)),
     limits,
     mcpSessionOf(id, principal) {
       const session = legacyContext.sessions.open(id);
@@ -132,7 +138,7 @@ export function createHttpApp(engine: Engine, settings: Settings, logger: Logger
   });
   app.use(
     '/mcp',
-    authenticated(authentication, (c, error) => unauthenticated(c, authentication, error)),
+    authenticated(authentication, (c, error) => unauthenticated(c, authentication, error), audit),
     limited(limits, refusedByLimit, 'status'),
   );
   app.use('/.well-known/*', async (c: Context, next) => {

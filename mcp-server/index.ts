@@ -7,8 +7,10 @@ import type { Logger } from '../platform/log.js';
 import { loadSecret } from '../platform/secret.js';
 import { storageOf } from '../platform/storage.js';
 import { createTools } from '../platform/tools.js';
+import { enginesOf } from './audit/audited-engine.js';
+import { Audit } from './audit/index.js';
 import { Authentication } from './auth/index.js';
-import { CallerEngines, policyOf } from './auth/caller-engine.js';
+import { policyOf } from './auth/caller-engine.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
 import { answerParseErrors } from './http-jobs/parse-errors.js';
@@ -40,7 +42,8 @@ export interface RunningServer {
 export async function startServer(settings: Settings, logger: Logger): Promise<RunningServer> {
   assertServable(settings);
   const engine = await createEngine(settings, logger);
-  const { app, drain, close } = createHttpApp(engine, settings, logger);
+  const audit = Audit.open(settings, logger);
+  const { app, drain, close } = createHttpApp(engine, settings, logger, audit);
   const { server, protocol, endWatch } = createListener(app, settings, logger);
   answerParseErrors(server);
   server.listen(settings.port, settings.host);
@@ -48,6 +51,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
     await once(server, 'listening');
   } catch (error) {
     endWatch();
+    await audit?.close();
     await engine.temporal.close();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
@@ -77,6 +81,7 @@ export async function startServer(settings: Settings, logger: Logger): Promise<R
       clearTimeout(force);
       clearInterval(sweep);
       await close();
+      await audit?.close();
       await engine.temporal.close();
     },
   };
@@ -102,15 +107,17 @@ export async function serveStdio(
 ): Promise<void> {
   const engine = await createEngine(settings, logger, FIRST_CONNECTION_LIMIT_MS);
   const authentication = new Authentication(settings, logger);
+  const audit = Audit.open(settings, logger);
   try {
     const secret = loadSecret(settings.home);
     const limits = new Limits(settings, engine, logger);
-    const engines = new CallerEngines(engine, policyOf(settings, logger), limits.starts);
+    const engines = enginesOf(engine, { policy: policyOf(settings, logger), limits: limits.starts }, audit);
     await serveStdioProtocols(engine, engines, authentication, secret, logger, settings.resourceLinks, stack);
   } finally {
     authentication.close();
     // This client's agents can't reconnect to this process; over HTTP they reconnect to the next one.
     await engine.mailbox.close();
+    await audit?.close();
     await engine.temporal.close();
   }
 }

@@ -17,6 +17,7 @@ import type { Logger } from '../platform/log.js';
 import { Shutdown } from './lifecycle/shutdown.js';
 import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
+import { STDIO } from './audit/origin.js';
 import type { CallerEngine, CallerEngines } from './auth/caller-engine.js';
 import { Cancellations } from './sep-1391/index.js';
 import { Subscriptions } from './revision-2026-07-28/subscriptions.js';
@@ -47,7 +48,7 @@ export async function serveStdioProtocols(
   stack: Promise<void>,
 ): Promise<void> {
   const caller = authentication.callerOfProcess();
-  const callerEngine = engines.of(caller);
+  const callerEngine = engines.of(caller, () => STDIO);
   const input = checkedLines({
     onBatch: (line) => legacy.receiveBatch(line),
     onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),

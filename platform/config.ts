@@ -6,6 +6,12 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
+import {
+  auditConflict,
+  auditSettingsShape,
+  resolveAuditSettings,
+  type AuditSettings,
+} from './audit-settings.js';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
@@ -64,6 +70,7 @@ const fileSchema = z.strictObject({
   maxSteps: z.coerce.number().int().min(1).max(1000),
   ...workerSettingsShape,
   ...authSettingsShape,
+  ...auditSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -122,11 +129,13 @@ export interface Settings
       | keyof AuthSettings
       | keyof TransportSettings
       | keyof LimitSettings
+      | keyof AuditSettings
     >,
     WorkerSettings,
     AuthSettings,
     TransportSettings,
-    LimitSettings {
+    LimitSettings,
+    AuditSettings {
   temporalPort: number | undefined;
 }
 
@@ -207,6 +216,7 @@ export async function loadSettings(
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
     ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
+    ...resolveAuditSettings(given, (path) => resolve(baseOf('auditLog'), path)),
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
@@ -222,7 +232,8 @@ export async function loadSettings(
 export function assertServable(settings: Settings): void {
   const conflict =
     authConflict(settings, settingFlag, givenOauthClientSecret() !== undefined) ??
-    transportConflict(settings, settingFlag);
+    transportConflict(settings, settingFlag) ??
+    auditConflict(settings, settingFlag);
   if (conflict) throw new SettingsError(conflict);
 }
 

@@ -13,6 +13,20 @@ const KEY_BYTES = 32;
  * @throws SettingsError when either is too short
  */
 export function loadSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer {
+  const known = readSecret(home, environment);
+  if (known) return known;
+  const path = join(home, 'secret');
+  createFileOnce(path, randomBytes(KEY_BYTES));
+  return readKey(path)!;
+}
+
+/**
+ * Reads the key as {@link loadSecret} does, without creating one.
+ *
+ * @returns undefined when there is no key yet
+ * @throws SettingsError when it is too short
+ */
+export function readSecret(home: string, environment: NodeJS.ProcessEnv = process.env): Buffer | undefined {
   const given = environment['LONGHAUL_SECRET'];
   if (given) {
     const secret = Buffer.from(given, 'base64');
@@ -22,11 +36,7 @@ export function loadSecret(home: string, environment: NodeJS.ProcessEnv = proces
       );
     return secret;
   }
-  const path = join(home, 'secret');
-  const known = readKey(path);
-  if (known) return known;
-  createFileOnce(path, randomBytes(KEY_BYTES));
-  return readKey(path)!;
+  return readKey(join(home, 'secret'));
 }
 
 /**

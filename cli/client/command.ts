@@ -67,7 +67,8 @@ export async function withErrorReporting(
 }
 
 export function isJson(command: Command): boolean {
-  return command.opts<{ json?: boolean }>().json === true;
+  // Commander gives a flag that the command above it has, too, to that one.
+  return command.optsWithGlobals<{ json?: boolean }>().json === true;
 }
 
 /** One line of JSON on standard output. */

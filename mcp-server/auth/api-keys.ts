@@ -33,6 +33,7 @@ export class ApiKeys {
       subject,
       groups,
       scopes: [],
+      credential: { kind: 'key', id },
       isValid: () => this.#isStillUsable(id),
     };
   }

@@ -15,6 +15,7 @@ import type { Logger } from '../../platform/log.js';
 import { ALL_OWN, Policy, type Rights, type Verb } from '../../platform/policy/index.js';
 import { tenantPrefixOf } from '../../platform/principal.js';
 import type { StartLimits } from '../limits/index.js';
+import type { Origin } from '../audit/origin.js';
 import type { Caller } from './caller.js';
 import { CallerTools } from './caller-tools.js';
 
@@ -32,21 +33,27 @@ interface Owned {
   isOwn: boolean;
 }
 
+/** What decides on callers' requests. */
+export interface Access {
+  /** Default: everyone may do everything with operations of their own. */
+  policy: Policy | undefined;
+  limits: StartLimits;
+}
+
 export class CallerEngine {
   readonly tools: CallerTools;
 
   constructor(
     private readonly engine: Engine,
     readonly caller: Caller,
-    private readonly policy: Policy | undefined,
-    private readonly limits: StartLimits,
+    private readonly access: Access,
   ) {
     this.tools = new CallerTools(engine.tools, () => this.rights);
   }
 
   /** The caller's rights, as of now. */
   get rights(): Rights {
-    return this.policy?.rightsOf(this.caller) ?? ALL_OWN;
+    return this.access.policy?.rightsOf(this.caller) ?? ALL_OWN;
   }
 
   get principal(): string {
@@ -160,7 +167,7 @@ export class CallerEngine {
 
   /** Starts an operation within the caller's limits. @throws RateLimited */
   async #admitted<T>(start: () => Promise<T>): Promise<T> {
-    const takeBack = await this.limits.admit(this.principal);
+    const takeBack = await this.access.limits.admit(this.principal);
     try {
       return await start();
     } catch (error) {
@@ -215,15 +222,15 @@ export class CallerEngines {
   readonly #engines = new WeakMap<Caller, CallerEngine>();
 
   constructor(
-    private readonly engine: Engine,
-    private readonly policy: Policy | undefined,
-    private readonly limits: StartLimits,
+    protected readonly engine: Engine,
+    protected readonly access: Access,
   ) {}
 
-  of(caller: Caller): CallerEngine {
+  /** @param _origin of the caller's request, for the audit log */
+  of(caller: Caller, _origin: () => Origin): CallerEngine {
     const known = this.#engines.get(caller);
     if (known) return known;
-    const own = new CallerEngine(this.engine, caller, this.policy, this.limits);
+    const own = new CallerEngine(this.engine, caller, this.access);
     this.#engines.set(caller, own);
     return own;
   }

@@ -1,4 +1,5 @@
 /** Callers: who asks. */
+import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { ANONYMOUS } from '../../operations/wire.js';
 
 export interface Caller {
@@ -11,6 +12,8 @@ export interface Caller {
   groups: readonly string[];
   /** OAuth scopes of the access token; none with other credentials. */
   scopes: readonly string[];
+  /** How the caller has proved who it is; undefined without authentication. */
+  credential: AuditCredential | undefined;
   /** Whether the credential may still be used: keys are revoked, tokens expire. */
   isValid(): boolean;
 }
@@ -22,5 +25,6 @@ export const ANYBODY: Caller = {
   subject: undefined,
   groups: [],
   scopes: [],
+  credential: undefined,
   isValid: () => true,
 };

@@ -1,6 +1,7 @@
 /** Callers by the claims of a JWT, or of what an authorization server says of a token. */
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
+import type { AuditCredential } from '../../platform/audit-log/index.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
 
@@ -39,7 +40,14 @@ export function callerOfClaims(
     principal: principalOf(identity.data),
     groups: textsOf(typeof groups === 'string' ? [groups] : groups),
     scopes: scopesOf(claims),
+    credential: credentialOf(claims),
   };
+}
+
+/** The client is in `client_id` (RFC 9068, section 2.2), or in `azp`, as OpenID Connect names it. */
+function credentialOf({ iss, client_id, azp }: JWTPayload): AuditCredential {
+  const client = client_id ?? azp;
+  return { kind: 'token', issuer: iss ?? '', ...(typeof client === 'string' ? { client } : {}) };
 }
 
 /** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or `scp`, as some servers name it. */

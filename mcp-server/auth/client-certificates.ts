@@ -46,7 +46,7 @@ export function certificateProblem(socket: Socket | undefined): string {
   return `got one that isn't verified${authorizationError ? `: ${String(authorizationError)}` : ' any more; connect again'}`;
 }
 
-function identityIn({ subject, subjectaltname }: PeerCertificate): Omit<Caller, 'isValid'> {
+function identityIn({ subject, subjectaltname, fingerprint256 }: PeerCertificate): Omit<Caller, 'isValid'> {
   const { CN, O, OU = [] } = subject as Partial<Record<'CN' | 'O' | 'OU', string | string[]>>;
   const names = (subjectaltname ?? '').split(', ');
   const alternative = (kind: string) => {
@@ -58,7 +58,13 @@ function identityIn({ subject, subjectaltname }: PeerCertificate): Omit<Caller, 
     subject: CN ?? alternative('URI:') ?? alternative('email:'),
   });
   if (identity.success)
-    return { ...identity.data, principal: principalOf(identity.data), groups: [OU].flat(), scopes: [] };
+    return {
+      ...identity.data,
+      principal: principalOf(identity.data),
+      groups: [OU].flat(),
+      scopes: [],
+      credential: { kind: 'certificate', fingerprint: fingerprint256 },
+    };
   const { path, message } = identity.error.issues[0]!;
   const name = path[0] === 'tenant' ? 'O' : 'CN, or without one its only URI or e-mail address,';
   throw new CertificateRequired(`its ${name} can't be used: ${message}`);

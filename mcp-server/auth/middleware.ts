@@ -2,6 +2,8 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { socketOf } from '../lifecycle/client-address.js';
+import type { Audit } from '../audit/index.js';
+import { originOf } from '../audit/origin.js';
 import { AuthenticationUnavailable, type Authentication, type Caller } from './index.js';
 
 declare module 'hono' {
@@ -21,18 +23,21 @@ export function callerOf(c: Context): Caller {
  * Middleware that finds the caller, for {@link callerOf}.
  *
  * @param refuse renders the error of a request without a valid credential
+ * @param audit records it
  */
 export function authenticated(
   authentication: Authentication,
   refuse: (c: Context, error: unknown) => Response,
+  audit?: Audit,
 ): MiddlewareHandler {
   return async (c, next) => {
     let caller: Caller;
     try {
       caller = await authentication.callerOf(c.req.raw.headers, socketOf(c));
     } catch (error) {
-      if (error instanceof OAuthError || error instanceof AuthenticationUnavailable) return refuse(c, error);
-      throw error;
+      if (!(error instanceof OAuthError || error instanceof AuthenticationUnavailable)) throw error;
+      audit?.refusedAuthentication(originOf(c), c.req.header('authorization'), error);
+      return refuse(c, error);
     }
     c.set('caller', caller);
     if (!authentication.isOn) return next();

@@ -32,6 +32,7 @@ test('claims name tenant, subject, groups and scopes', () => {
     tenant: 'login.example.com',
     subject: 'alice',
     principal: 'login.example.com/alice',
+    credential: { kind: 'token', issuer: '' },
     groups: ['ops', 'sre'],
     scopes: ['openid', 'longhaul'],
   });

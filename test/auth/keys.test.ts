@@ -224,6 +224,15 @@ test('longhaul keys makes, lists and revokes keys; the secret is kept nowhere', 
   }
 });
 
+test('keys add and keys revoke print JSON', () => {
+  const made = JSON.parse(cli(['keys', 'add', 'dave', '--json']).output);
+  expect(made).toMatchObject({ key: expect.stringMatching(/^lh_/), tenant: 'default', subject: 'dave' });
+  expect(JSON.parse(cli(['keys', 'revoke', made.id, '--json']).output)).toMatchObject({
+    id: made.id,
+    revokedAt: expect.any(String),
+  });
+});
+
 test('the command line sends LONGHAUL_API_KEY, and says where it is missing or refused', () => {
   const environment = { LONGHAUL_API_KEY: key };
   expect(cli(['call', 'slow_compute', '--seconds', '0'], environment).status).toBe(0);

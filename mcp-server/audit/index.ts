@@ -1,0 +1,148 @@
+/** The audit log of a server process: which actions and refusals have a line, and which of their fields. */
+import { OAuthError } from '@modelcontextprotocol/server';
+import { LonghaulError } from '../../operations/errors.js';
+import { isToken } from '../../operations/token.js';
+import { AuditLog, type AuditCredential, type AuditEntry } from '../../platform/audit-log/index.js';
+import type { Settings } from '../../platform/config.js';
+import type { Logger } from '../../platform/log.js';
+import { loadSecret } from '../../platform/secret.js';
+import type { Origin } from './origin.js';
+import { RecentSet } from './recent.js';
+import { Refusals } from './refusals.js';
+
+/** Reads that are remembered, so that polls have one line. */
+const MOST_READS = 10_000;
+/** Credentials that a client has sent in place of a token, which may not get into the log. */
+const CREDENTIAL = /lh_[0-9a-f]{12}_|eyJ[A-Za-z0-9_-]{8,}\./;
+const KEY_ID = /^Bearer +lh_([0-9a-f]{12})_/i;
+
+/** Who acts, and from where. */
+export type Actor = Origin & { principal: string; credential?: AuditCredential };
+
+/** Fields of a line that say about what. */
+export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool' | 'artifact'>;
+
+export class Audit {
+  readonly #reads = new RecentSet(MOST_READS);
+  readonly #refusals = new Refusals<AuditEntry>(
+    (entry) => void this.log.append(entry),
+    ({ event, principal, address, outcome }, suppressed, isOfSeveral) =>
+      void this.log.append({
+        event,
+        ...(isOfSeveral || principal === undefined ? {} : { principal }),
+        ...(isOfSeveral || address === undefined ? {} : { address }),
+        ...(outcome === undefined ? {} : { outcome }),
+        suppressed,
+      }),
+  );
+
+  private constructor(
+    private readonly log: AuditLog,
+    private readonly isRequired: boolean,
+  ) {}
+
+  /** Undefined when the settings name no folder. @throws SettingsError when it can't be written */
+  static open(settings: Settings, logger: Logger): Audit | undefined {
+    const { auditLog, auditRequired, home } = settings;
+    return auditLog === undefined
+      ? undefined
+      : new Audit(new AuditLog(auditLog, loadSecret(home), logger), auditRequired);
+  }
+
+  /**
+   * Records an action that changes something, once it is done or refused.
+   *
+   * @param done fields that are known when it is done, such as the token of what it has started
+   * @throws LonghaulError `unavailable` when it may not be done unrecorded, and can't be recorded; what the action throws
+   */
+  async change<Result>(
+    actor: Actor,
+    subject: Subject,
+    action: () => Promise<Result>,
+    done: (result: Result) => Partial<Subject> = () => ({}),
+  ): Promise<Result> {
+    const entry = entryOf(actor, subject);
+    const attempt = this.isRequired ? await this.#attempt(entry) : undefined;
+    const linked = attempt === undefined ? entry : { ...entry, attempt };
+    try {
+      const result = await action();
+      this.log.append({ ...linked, ...safe(done(result)), outcome: 'ok' });
+      return result;
+    } catch (error) {
+      const refused = { ...linked, outcome: kindOf(error) };
+      // After `attempted`, the outcome always has a line.
+      if (attempt === undefined) this.#refusals.add(actor.principal, refused);
+      else this.log.append(refused);
+      throw error;
+    }
+  }
+
+  /** Records a read that has succeeded: the first of this kind by the caller, of this operation, in this process. */
+  read(actor: Actor, subject: Subject): void {
+    const entry = entryOf(actor, subject);
+    if (this.#reads.add(JSON.stringify(entry))) this.log.append({ ...entry, outcome: 'ok' });
+  }
+
+  /** Records a read that was refused, like {@link read}. */
+  refusedRead(actor: Actor, subject: Subject, error: unknown): void {
+    const entry = { ...entryOf(actor, subject), outcome: kindOf(error) };
+    if (this.#reads.add(JSON.stringify(entry))) this.#refusals.add(actor.principal, entry);
+  }
+
+  /** Records a request without a valid credential. @param authorization its header, of which only the ID of a key is recorded */
+  refusedAuthentication(origin: Origin, authorization: string | undefined, error: unknown): void {
+    const [, id] = KEY_ID.exec(authorization ?? '') ?? [];
+    const outcome =
+      authorization === undefined
+        ? 'no_credential'
+        : error instanceof OAuthError
+          ? error.code
+          : 'unavailable';
+    this.#refusals.add(origin.address ?? '', {
+      event: 'authentication.refused',
+      ...(id === undefined ? {} : { credential: { kind: 'key', id } }),
+      ...origin,
+      outcome,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#refusals.flush();
+    await this.log.close();
+  }
+
+  async #attempt(entry: AuditEntry): Promise<number | undefined> {
+    const sequence = this.log.append({ ...entry, outcome: 'attempted' });
+    try {
+      if (sequence === undefined) throw new Error('the line was dropped');
+      await this.log.synced();
+      return sequence;
+    } catch (error) {
+      this.log.append({
+        ...entry,
+        outcome: 'unavailable',
+        ...(sequence === undefined ? {} : { attempt: sequence }),
+      });
+      throw new LonghaulError(
+        'unavailable',
+        'the audit log cannot be written, and this server changes nothing that it cannot record; try again later',
+        { cause: error },
+      );
+    }
+  }
+}
+
+function entryOf(actor: Actor, { event, ...about }: Subject): AuditEntry {
+  return { event, ...actor, ...safe(about) };
+}
+
+/** Without a token that no operation can have, and without credentials: clients choose this text. */
+function safe({ operation, artifact, ...fields }: Partial<Subject>): Partial<Subject> {
+  const isNamed = operation !== undefined && isToken(operation) && !CREDENTIAL.test(operation);
+  const isFile = artifact !== undefined && artifact.length <= 200 && !CREDENTIAL.test(artifact);
+  return { ...fields, ...(isNamed ? { operation } : {}), ...(isFile ? { artifact } : {}) };
+}
+
+function kindOf(error: unknown): string {
+  return error instanceof LonghaulError ? error.kind : 'internal';
+}

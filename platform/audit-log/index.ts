@@ -1,0 +1,288 @@
+/**
+ * The audit log: who did what, appended to files whose lines hold the hashes of the lines before them. A line is handed to the
+ * system before `append` returns, so it outlives the process; it is synced to the disk within {@link SYNC_MS}.
+ */
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { isDiskFullError } from '../disk.js';
+import { SettingsError } from '../config.js';
+import type { Logger } from '../log.js';
+import { longhaulPackage } from '../package.js';
+import { auditFile, newChainName, unreferencedHeads } from './files.js';
+import { auditKeyOf, formatLine, NO_PREVIOUS, type AuditEntry, type FollowedHead } from './line.js';
+import { AuditSink } from './sink.js';
+
+export type { AuditCredential, AuditEntry, AuditEvent } from './line.js';
+
+/** How long a line may be in the system's memory only, in milliseconds: a power failure loses no more. */
+const SYNC_MS = 100;
+/** How often a failed write is tried again, in milliseconds. */
+const RETRY_MS = 1_000;
+/** How often the failure is logged while it lasts, in milliseconds. */
+const REPORT_MS = 60_000;
+/** Size from which the chain continues in another file; it does at the end of each day (UTC), too. */
+const LARGEST_FILE_BYTES = 64 * 1024 * 1024;
+/** Lines that wait in memory for room on the disk, in bytes; further ones are counted and dropped. */
+const MOST_PENDING_BYTES = 1024 * 1024;
+
+export interface AuditLogLimits {
+  largestFileBytes: number;
+  mostPendingBytes: number;
+}
+
+interface Gap {
+  missing: number;
+  from: string;
+  to: string;
+}
+
+export class AuditLog {
+  readonly #chain: string;
+  readonly #key: Buffer;
+  #sink: AuditSink | undefined;
+  /** File in which the chain continues once the last line of the current one is written. */
+  #next: AuditSink | undefined;
+  #part = 0;
+  #day = '';
+  #sequence = 0;
+  #previous = NO_PREVIOUS;
+  /** Text that isn't in the file yet; begins within a line after a partial write. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
+  #isPartial = false;
+  #gap: Gap | undefined;
+  #failedAtMs: number | undefined;
+  #reportedAtMs = -Infinity;
+  #syncTimer: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /**
+   * Begins a chain in a folder, which is created where it is missing.
+   *
+   * @param secret of the home
+   * @throws SettingsError when the folder can't be written for another reason than a full disk
+   */
+  constructor(
+    private readonly folder: string,
+    secret: Buffer,
+    private readonly logger: Logger,
+    private readonly limits: AuditLogLimits = {
+      largestFileBytes: LARGEST_FILE_BYTES,
+      mostPendingBytes: MOST_PENDING_BYTES,
+    },
+  ) {
+    this.#key = auditKeyOf(secret);
+    this.#chain = newChainName(Date.now(), process.pid);
+    let follows: FollowedHead[] = [];
+    try {
+      makeFolder(folder);
+      accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      follows = unreferencedHeads(folder);
+    } catch (error) {
+      if (!isDiskFullError(error))
+        throw new SettingsError(
+          `audit log ${folder}: expected a folder that can be read and written; got ${(error as Error).message}`,
+          { cause: error },
+        );
+    }
+    this.append({ event: 'log.opened', ...this.#process(), follows });
+  }
+
+  /** Whether everything so far is in the file. Tries again if not. */
+  get isWritten(): boolean {
+    this.#drain();
+    return this.#failedAtMs === undefined;
+  }
+
+  /**
+   * Appends a line. Never throws: failures are logged, and a `log.gap` line follows once there is room.
+   *
+   * @returns its sequence; undefined for a line that was dropped
+   */
+  append(entry: AuditEntry): number | undefined {
+    if (this.#isClosed) return undefined;
+    const time = new Date().toISOString();
+    if (this.#failedAtMs !== undefined) this.#drain();
+    this.#rotate(time);
+    if (this.#pendingBytes >= this.limits.mostPendingBytes) {
+      this.#gap = { missing: (this.#gap?.missing ?? 0) + 1, from: this.#gap?.from ?? time, to: time };
+      return undefined;
+    }
+    this.#addGap(time);
+    const sequence = this.#add(time, entry);
+    this.#drain();
+    return sequence;
+  }
+
+  /**
+   * Resolves once everything so far is on the disk.
+   *
+   * @throws an error of the file system, when that is not so
+   */
+  async synced(): Promise<void> {
+    const sink = this.#sink;
+    if (!this.isWritten || !sink) throw new Error('the audit log cannot be written');
+    try {
+      await sink.synced();
+    } catch (error) {
+      this.#hasFailed(error);
+      if (sink === this.#sink) this.#giveUp();
+      throw error;
+    }
+  }
+
+  /** Ends the chain. Lines that can't be written are lost, and logged as lost. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.append({ event: 'log.closed' });
+    this.#isClosed = true;
+    clearTimeout(this.#syncTimer);
+    clearTimeout(this.#retryTimer);
+    try {
+      if (this.#pendingBytes > 0) throw new Error('lines are left that could not be written');
+      await this.#sink?.close();
+    } catch (error) {
+      this.logger.error({ err: error, folder: this.folder }, 'the audit log is not complete');
+    }
+  }
+
+  #process(): Pick<AuditEntry, 'chain' | 'part' | 'host' | 'pid' | 'version'> {
+    const { version } = longhaulPackage();
+    return { chain: this.#chain, part: Math.max(1, this.#part), host: hostname(), pid: process.pid, version };
+  }
+
+  #add(time: string, entry: AuditEntry): number {
+    const sequence = this.#sequence + 1;
+    const { text, hash } = formatLine(entry, { time, sequence, previous: this.#previous }, this.#key);
+    this.#sequence = sequence;
+    this.#previous = hash;
+    const bytes = Buffer.from(`${text}\n`);
+    this.#pending.push(bytes);
+    this.#pendingBytes += bytes.length;
+    return sequence;
+  }
+
+  #addGap(time: string): void {
+    if (this.#gap) this.#add(time, { event: 'log.gap', ...this.#gap });
+    this.#gap = undefined;
+  }
+
+  /** Writes what is pending. */
+  #drain(): void {
+    try {
+      this.#sink ??= this.#open();
+      for (let first = this.#pending[0]; first; first = this.#pending[0]) {
+        const written = this.#sink.append(first);
+        this.#pendingBytes -= written;
+        this.#isPartial = written < first.length;
+        // The rest of the line follows once there is room.
+        if (this.#isPartial) this.#pending[0] = first.subarray(written);
+        else this.#pending.shift();
+      }
+      if (this.#failedAtMs !== undefined) this.#hasRecovered();
+      if (!this.#sink.isSynced) this.#syncTimer ??= setTimeout(() => void this.#syncBatch(), SYNC_MS).unref();
+    } catch (error) {
+      this.#hasFailed(error);
+    }
+  }
+
+  async #syncBatch(): Promise<void> {
+    this.#syncTimer = undefined;
+    const sink = this.#sink;
+    try {
+      await sink?.synced();
+    } catch (error) {
+      this.#hasFailed(error);
+      if (sink === this.#sink) this.#giveUp();
+    }
+  }
+
+  #open(): AuditSink {
+    makeFolder(this.folder);
+    const sink = new AuditSink(auditFile(this.folder, this.#chain, this.#part + 1).path);
+    this.#part += 1;
+    this.#day = new Date().toISOString().slice(0, 10);
+    return sink;
+  }
+
+  /** Continues the chain in another file, when the current one is large or of another day. */
+  #rotate(time: string): void {
+    const last = this.#sink;
+    if (!last || this.#pendingBytes > 0) return;
+    if (!this.#next) {
+      if (last.bytes < this.limits.largestFileBytes && time.startsWith(this.#day)) return;
+      try {
+        this.#next = this.#open();
+      } catch (error) {
+        return this.#hasFailed(error);
+      }
+      this.#add(time, { event: 'log.rotated' });
+      this.#drain();
+      if (this.#pendingBytes > 0) return;
+    }
+    this.#sink = this.#next;
+    this.#next = undefined;
+    this.#add(time, { event: 'log.continued', ...this.#process() });
+    last.close().catch((error: unknown) => this.#hasFailed(error));
+  }
+
+  /** Gives up a file that was removed, or that the system could not bring to the disk: the chain continues in another one. */
+  #giveUp(): void {
+    const last = this.#sink;
+    this.#sink = this.#next;
+    this.#next = undefined;
+    if (this.#isPartial) this.#pendingBytes -= this.#pending.shift()?.length ?? 0;
+    this.#isPartial = false;
+    last?.close().catch(() => undefined);
+    try {
+      this.#sink ??= this.#open();
+      this.#add(new Date().toISOString(), { event: 'log.continued', ...this.#process() });
+    } catch {
+      // Tried again with the next line.
+    }
+  }
+
+  #hasFailed(error: unknown): void {
+    const nowMs = Date.now();
+    this.#failedAtMs ??= nowMs;
+    if (nowMs - this.#reportedAtMs >= REPORT_MS) {
+      this.#reportedAtMs = nowMs;
+      this.logger.error({ err: error, folder: this.folder }, 'the audit log cannot be written');
+    }
+    if (!this.#isClosed) this.#retryTimer ??= setTimeout(() => this.#retry(), RETRY_MS).unref();
+  }
+
+  #retry(): void {
+    this.#retryTimer = undefined;
+    this.#drain();
+    if (this.#failedAtMs === undefined) return;
+    this.#retryTimer ??= setTimeout(() => this.#retry(), RETRY_MS).unref();
+  }
+
+  #hasRecovered(): void {
+    const forMs = Date.now() - this.#failedAtMs!;
+    this.#failedAtMs = undefined;
+    this.#reportedAtMs = -Infinity;
+    this.logger.warn(
+      { folder: this.folder, forMs, missing: this.#gap?.missing ?? 0 },
+      'the audit log is written again',
+    );
+    if (!this.#gap) return;
+    this.#addGap(new Date().toISOString());
+    this.#drain();
+  }
+}
+
+/** Creates one folder at a time: in /proc, Node.js repeats a recursive `mkdir` forever. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it concurrently.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}

@@ -1,0 +1,85 @@
+/** The audit log on a full disk: nothing that was written is damaged, and what is missing is counted. Needs root, for a tmpfs. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { AuditLog } from '../../platform/audit-log/index.js';
+import { selectAuditLines } from '../../platform/audit-log/select.js';
+import { verifyAuditLog } from '../../platform/audit-log/verify.js';
+import { createLogger } from '../../platform/log.js';
+
+const SECRET = Buffer.alloc(32, 7);
+
+let disk: string;
+let folder: string;
+beforeEach(() => {
+  disk = mkdtempSync(join(tmpdir(), 'longhaul-audit-disk-'));
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', disk]);
+  if (mounted.status !== 0)
+    throw new Error(`a file system of its own needs root: ${mounted.stderr.toString()}`);
+  folder = join(disk, 'audit');
+  mkdirSync(folder);
+});
+afterEach(() => {
+  spawnSync('umount', ['-l', disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+
+const quiet = createLogger('audit-test', 'silent');
+
+function fill(): void {
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
+}
+const free = () => rmSync(join(disk, 'ballast'));
+
+function start(log: AuditLog, count: number): void {
+  for (let index = 0; index < count; index++)
+    log.append({ event: 'operation.start', operation: `op-${index}`, outcome: 'ok' });
+}
+
+test('lines wait in memory, and follow once there is room', async () => {
+  const log = new AuditLog(folder, SECRET, quiet);
+  fill();
+  start(log, 100);
+  expect(log.isWritten).toBe(false);
+  await expect(log.synced()).rejects.toThrow('the audit log cannot be written');
+  // The page of the file has room for the beginning of a line, which is no damage.
+  expect((await verifyAuditLog(folder, { secret: SECRET })).problems).toEqual([]);
+  free();
+  expect(log.isWritten).toBe(true);
+  await log.close();
+  const { problems, chains } = await verifyAuditLog(folder, { secret: SECRET });
+  expect([problems, chains]).toMatchObject([[], [{ lines: 102, end: 'closed', missing: 0 }]]);
+});
+
+test('lines beyond the memory for them are counted in a line about the gap', async () => {
+  const log = new AuditLog(folder, SECRET, quiet, { largestFileBytes: 1e9, mostPendingBytes: 2_000 });
+  fill();
+  start(log, 100);
+  free();
+  start(log, 1);
+  await log.close();
+  const { problems, chains } = await verifyAuditLog(folder, { secret: SECRET });
+  expect([problems, chains]).toMatchObject([[], [{ end: 'closed' }]]);
+  const [gap] = await selectAuditLines(folder, { event: 'log.gap' });
+  expect(gap!.missing).toBeGreaterThan(50);
+  expect(chains[0]!.missing).toBe(gap!.missing);
+  // The lines, without those of the log itself.
+  const starts = await selectAuditLines(folder, { event: 'operation.start' });
+  expect(starts.length + gap!.missing!).toBe(101);
+  expect([gap!.from! <= gap!.to!, gap!.to! <= gap!.time]).toEqual([true, true]);
+});
+
+test('a log that begins on a full disk begins once there is room', async () => {
+  rmSync(folder, { recursive: true });
+  fill();
+  const log = new AuditLog(folder, SECRET, quiet);
+  start(log, 1);
+  free();
+  start(log, 1);
+  await log.close();
+  const { problems, chains } = await verifyAuditLog(folder, { secret: SECRET });
+  expect([problems, chains]).toMatchObject([[], [{ lines: 4, end: 'closed' }]]);
+});

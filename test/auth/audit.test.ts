@@ -1,0 +1,380 @@
+/** The audit log of a running server: who did what, over every protocol, through kills, and on a full disk. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { addApiKey, revokeApiKey } from '../../platform/api-keys.js';
+import type { AuditLine } from '../../platform/audit-log/line.js';
+import { selectAuditLines, type AuditFilter } from '../../platform/audit-log/select.js';
+import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { eventually, TestHome } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { WireClient } from '../support/mcp.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const MAIN = resolve('dist/cli/main.js');
+
+let keysFolder: string;
+let audit: string;
+let home: string;
+let stack: TestStack;
+let key: string;
+let keyId: string;
+const lines = (filter: AuditFilter = {}) => selectAuditLines(audit, filter);
+const wire = (credential?: string) => new WireClient(`${stack.base}/mcp`, undefined, undefined, credential);
+const jobs = (credential?: string) => new JobsClient(stack.base, credential);
+/** The lines of one operation, as `event outcome`. */
+const about = async (operation: string) =>
+  (await lines({ operation })).map(({ event, outcome }) => `${event} ${outcome}`);
+
+/** Runs the command line. */
+function cli(args: string[]): { status: number; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_HOME: home, LONGHAUL_AUDIT_LOG: audit },
+    encoding: 'utf8',
+  });
+  return { status: status ?? -1, output: stdout + stderr };
+}
+
+beforeAll(async () => {
+  home = mkdtempSync(join(tmpdir(), 'longhaul-audit-'));
+  audit = join(home, 'audit');
+  keysFolder = join(home, 'keys');
+  const [text, { id }] = addApiKey(keysFolder, { tenant: 'acme', subject: 'alice' });
+  [key, keyId] = [text, id];
+  stack = await TestStack.start({
+    LONGHAUL_HOME: home,
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_KEYS_FOLDER: keysFolder,
+    LONGHAUL_AUDIT_LOG: audit,
+  });
+}, STACK_MS);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test('a line says who, by which credential and protocol, from where, did what', async () => {
+  const token = await wire(key).start('slow_compute', { seconds: 0, label: 'hidden-argument' });
+  await wire(key).until(token, 'completed');
+  const [start, result] = await lines({ operation: token });
+  expect(start).toMatchObject({
+    event: 'operation.start',
+    principal: 'acme/alice',
+    credential: { kind: 'key', id: keyId },
+    protocol: 'mcp 2026-07-28',
+    transport: 'http',
+    address: '127.0.0.1',
+    operation: token,
+    tool: 'slow_compute',
+    outcome: 'ok',
+  });
+  expect(new Date(start!.time).toISOString()).toBe(start!.time);
+  expect(result).toMatchObject({ event: 'operation.result', operation: token, outcome: 'ok' });
+});
+
+test('polls of a result have one line', async () => {
+  const token = await wire(key).start('slow_compute', { seconds: 0 });
+  await wire(key).until(token, 'completed');
+  for (let poll = 0; poll < 20; poll++) await wire(key).get(token);
+  expect(await about(token)).toEqual(['operation.start ok', 'operation.result ok']);
+});
+
+test('answers, cancels and deletes have lines, on every protocol', async () => {
+  const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', { tasks: {} }, 'tests', key);
+  const tool = (name: string, args: object) => session.request('tools/call', { name, arguments: args });
+
+  const asked = await jobs(key).start('confirm_delete', { filename: 'hidden-argument' });
+  await jobs(key).until(
+    asked,
+    ({ questions }) => JSON.stringify(questions ?? '').includes('confirm') || true,
+  );
+  await wire(key).until(asked, 'input_required');
+  const { inputRequests } = await wire(key).get(asked);
+  await wire(key).answer(asked, Object.keys(inputRequests)[0]!, {
+    action: 'accept',
+    content: { confirm: true },
+  });
+  await wire(key).until(asked, 'completed');
+  await jobs(key).post(`/v1/jobs/${asked}:delete`);
+  expect(await about(asked)).toEqual([
+    'operation.start ok',
+    'operation.answer ok',
+    'operation.result ok',
+    'operation.delete ok',
+  ]);
+  expect((await lines({ operation: asked })).map(({ protocol }) => protocol)).toEqual([
+    'http-jobs',
+    'mcp 2026-07-28',
+    'mcp 2026-07-28',
+    'http-jobs',
+  ]);
+
+  const slow = await wire(key).start('slow_compute', { seconds: 300 });
+  await tool('operation_cancel', { token: slow, reason: 'hidden-reason' });
+  await wire(key).until(slow, 'cancelled');
+  const [cancel] = await lines({ operation: slow, event: 'operation.cancel' });
+  expect(cancel).toMatchObject({ protocol: 'mcp 2025-11-25', outcome: 'ok', principal: 'acme/alice' });
+});
+
+test('logs, artifacts and lists have one line each', async () => {
+  const token = await wire(key).start('slow_compute', { seconds: 0 });
+  await wire(key).until(token, 'completed');
+  for (let round = 0; round < 3; round++) {
+    await jobs(key).get(`/v1/jobs/${token}/logs/operation`);
+    await jobs(key).get(`/v1/jobs/${token}/artifacts`);
+    await jobs(key).get(`/v1/jobs/${token}/artifacts/none.txt`);
+    await jobs(key).get('/v1/jobs');
+  }
+  const events = await about(token);
+  expect(events.filter((event) => event.startsWith('operation.logs'))).toHaveLength(1);
+  expect(events.filter((event) => event === 'operation.artifact not_found')).toHaveLength(1);
+  const listed = await lines({ event: 'operations.list' });
+  expect(listed.filter(({ protocol }) => protocol === 'http-jobs')).toHaveLength(1);
+});
+
+test("another caller's attempts are refused, with a line that names the caller", async () => {
+  const token = await wire(key).start('slow_compute', { seconds: 0 });
+  const [other] = addApiKey(keysFolder, { tenant: 'acme', subject: 'mallory' });
+  await wire(other).request('tasks/get', { taskId: token });
+  await wire(other).request('tasks/cancel', { taskId: token });
+  const refused = (await lines({ operation: token })).filter(({ principal }) => principal === 'acme/mallory');
+  expect(refused.map(({ event, outcome }) => [event, outcome])).toEqual([
+    ['operation.read', 'not_found'],
+    ['operation.cancel', 'not_found'],
+  ]);
+});
+
+test('a refused start has a line without its arguments', async () => {
+  const answer = await jobs(key).kickOff('slow_compute', { seconds: 'hidden-argument' });
+  expect(answer.status).toBeGreaterThanOrEqual(400);
+  const refused = await lines({ event: 'operation.start' });
+  expect(refused.at(-1)).toMatchObject({ tool: 'slow_compute', outcome: 'invalid_arguments' });
+});
+
+test('refused credentials have lines: a few a second, and a count of the others', async () => {
+  const [text, { id }] = addApiKey(keysFolder, { tenant: 'acme', subject: 'bob' });
+  revokeApiKey(keysFolder, id);
+  const before = (await lines({ event: 'authentication.refused' })).length;
+  expect((await jobs().get('/v1/jobs')).status).toBe(401);
+  expect((await wire(text).request('tools/list')).httpStatus).toBe(401);
+  const since = async () => (await lines({ event: 'authentication.refused' })).slice(before);
+  expect(await since()).toMatchObject([
+    { address: '127.0.0.1', protocol: 'http-jobs', outcome: 'no_credential' },
+    {
+      address: '127.0.0.1',
+      protocol: 'mcp 2026-07-28',
+      outcome: 'invalid_token',
+      credential: { kind: 'key', id },
+    },
+  ]);
+  for (let attempt = 0; attempt < 100; attempt++) await jobs('lh_wrong').get('/v1/jobs');
+  const counted = await eventually('all refusals are counted', async () => {
+    const found = await since();
+    const sum = found.reduce((total, { suppressed }) => total + (suppressed ?? 1), 0);
+    return sum === 102 ? found : undefined;
+  });
+  expect(counted.length).toBeLessThan(80);
+  expect(counted.some(({ suppressed }) => suppressed !== undefined)).toBe(true);
+});
+
+test('the log holds no arguments, answers, reasons, credentials or tokens of credentials', async () => {
+  await wire(key).request('tasks/get', { taskId: key });
+  await wire(key).request('tasks/get', { taskId: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl' });
+  const text = readdirSync(audit)
+    .map((name) => readFileSync(join(audit, name), 'utf8'))
+    .join('');
+  expect(text).not.toMatch(/hidden-|lh_[0-9a-f]{12}_|eyJ|"confirm"/);
+  expect(text).toContain('"event":"operation.read"');
+});
+
+test('longhaul audit lists lines, and verify finds a change', async () => {
+  const verified = cli(['audit', 'verify']);
+  expect([verified.status, verified.output]).toEqual([0, expect.stringContaining(': as written, ')]);
+  expect(verified.output).toMatch(/open: its process runs, or was killed, head [0-9a-f]{64}\n/);
+  const [, head] = /head ([0-9a-f]{64})/.exec(verified.output)!;
+  expect(cli(['audit', 'verify', audit, '--head', head!]).status).toBe(0);
+  expect(cli(['audit', 'verify', '--head', '0'.repeat(64)])).toMatchObject({
+    status: 1,
+    output: expect.stringContaining(`expected a line with the hash ${'0'.repeat(64)}; got no such line`),
+  });
+  expect(cli(['audit', 'verify', '--head', 'x'])).toMatchObject({
+    status: 2,
+    output: expect.stringContaining('--head: expected 64 hexadecimal digits; got "x"'),
+  });
+  const listed = cli(['audit', '--principal', 'acme/alice', '--event', 'operation.start']);
+  expect(listed.output).toMatch(/^TIME +EVENT +OUTCOME +PRINCIPAL +FROM +OPERATION +TOOL$/m);
+  expect(listed.output).not.toContain('operation.result');
+  expect(cli(['audit', '--since', 'yesterday']).status).toBe(2);
+  const json = cli(['audit', '--json']).output.trim().split('\n');
+  expect(json.map((line) => (JSON.parse(line) as AuditLine).event)).toContain('operation.start');
+
+  const copy = join(home, 'copy');
+  execFileSync('cp', ['-r', audit, copy]);
+  const [name] = readdirSync(copy);
+  const text = readFileSync(join(copy, name!), 'utf8');
+  writeFileSync(join(copy, name!), text.replace('"operation.cancel"', '"operation.delete"'));
+  const line = text.split('\n').findIndex((each) => each.includes('"operation.cancel"')) + 1;
+  const changed = cli(['audit', 'verify', copy]);
+  expect(changed.status).toBe(1);
+  expect(changed.output).toContain(`${name}:${line}: expected the hash of its text, `);
+  expect(changed.output).toContain('the line was edited');
+  expect(changed.output).toContain(`${copy}: NOT as written: 1 problem in `);
+  expect(JSON.parse(cli(['audit', 'verify', copy, '--json']).output)).toMatchObject({
+    ok: false,
+    problems: [{ file: name, line }],
+  });
+  expect(cli(['audit', 'verify', join(home, 'nothing')])).toMatchObject({
+    status: 1,
+    output: expect.stringContaining('expected the folder of an audit log; got ENOENT'),
+  });
+});
+
+test('servers that are killed while they write leave a log that verifies', async () => {
+  const before = readdirSync(audit).length;
+  for (let round = 0; round < 2; round++) {
+    const server = stack.parts.find(({ process }) => process.spawnargs.includes('server'))!;
+    let isKilled = false;
+    const load = Array.from({ length: 8 }, async () => {
+      while (!isKilled)
+        await wire(key)
+          .request('tasks/cancel', { taskId: 'unknown' })
+          .catch(() => undefined);
+    });
+    await eventually('the load is recorded', async () =>
+      (await lines({ operation: 'unknown' })).length > round * 5 ? true : undefined,
+    );
+    await server.end('SIGKILL');
+    isKilled = true;
+    await Promise.all(load);
+    stack.server();
+    await stack.ready();
+  }
+  expect(readdirSync(audit).length).toBe(before + 2);
+  const verified = cli(['audit', 'verify']);
+  expect([verified.status, verified.output]).toEqual([0, expect.stringContaining('in 3 chains')]);
+  // The chain of the last server refers to the killed one's.
+  const [killed] = readdirSync(audit).sort().slice(-2);
+  const text = readFileSync(join(audit, killed!), 'utf8');
+  writeFileSync(join(audit, killed!), `${text.split('\n').slice(0, -3).join('\n')}\n`);
+  const cut = cli(['audit', 'verify']);
+  expect([cut.status, cut.output]).toEqual([1, expect.stringContaining('got no such line')]);
+  writeFileSync(join(audit, killed!), text);
+});
+
+test('over stdio a line has the transport and no address, and the log is closed with the input', async () => {
+  const own = await TestHome.create();
+  const environment = { LONGHAUL_PROJECT: FIXTURES, LONGHAUL_AUDIT_LOG: join(own.path, 'audit') };
+  try {
+    await own.up(environment);
+    const stdio = own.run(['stdio'], environment);
+    const envelope = wire().envelope('tasks/get', { taskId: 'over-stdio' });
+    stdio.process.stdin!.write(`${JSON.stringify(envelope)}\n`);
+    await eventually('it answers', () => stdio.stdout().includes('\n'));
+    stdio.process.stdin!.end();
+    expect(await stdio.ended).toBe(0);
+    const [line] = await selectAuditLines(join(own.path, 'audit'), { operation: 'over-stdio' });
+    expect(line).toMatchObject({
+      event: 'operation.read',
+      principal: 'anonymous',
+      transport: 'stdio',
+      outcome: 'not_found',
+    });
+    expect(line).not.toHaveProperty('address');
+    const verified = own.run(['audit', 'verify'], environment);
+    expect(await verified.ended).toBe(0);
+    expect(verified.stdout()).toMatch(/, closed, head [0-9a-f]{64}\n/);
+  } finally {
+    await own.run(['down']).ended;
+    await own.remove();
+  }
+});
+
+describe('on a full disk', () => {
+  let disk: string;
+  beforeEach(() => {
+    disk = join(home, 'disk');
+    mkdirSync(disk, { recursive: true });
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', disk]);
+    if (mounted.status !== 0)
+      throw new Error(`a file system of its own needs root: ${mounted.stderr.toString()}`);
+  });
+  afterEach(() => void spawnSync('umount', ['-l', disk]));
+
+  const fill = () => {
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
+  };
+
+  async function withServer(isRequired: boolean, run: (other: TestStack) => Promise<void>): Promise<void> {
+    const other = await TestStack.start({
+      LONGHAUL_AUDIT_LOG: join(disk, 'audit'),
+      LONGHAUL_AUDIT_REQUIRED: String(isRequired),
+    });
+    try {
+      await run(other);
+    } finally {
+      await other.stop();
+    }
+  }
+
+  test('work continues by default, an error is logged, and the lines follow', async () => {
+    await withServer(false, async (other) => {
+      fill();
+      for (let start = 0; start < 20; start++) await other.client.start('slow_compute', { seconds: 0 });
+      expect(other.parts.map((part) => part.output()).join('')).toContain('the audit log cannot be written');
+      rmSync(join(disk, 'ballast'));
+      await other.client.start('slow_compute', { seconds: 0 });
+      const starts = await selectAuditLines(join(disk, 'audit'), { event: 'operation.start' });
+      expect(starts.map(({ outcome }) => outcome)).toEqual(Array(21).fill('ok'));
+    });
+  });
+
+  test('with auditRequired changes are refused until they can be recorded, and reads are not', async () => {
+    await withServer(true, async (other) => {
+      const token = await other.client.start('slow_compute', { seconds: 0 });
+      await other.client.until(token, 'completed');
+      const recorded = await selectAuditLines(join(disk, 'audit'), { event: 'operation.start' });
+      expect(recorded).toMatchObject([
+        { outcome: 'attempted', tool: 'slow_compute' },
+        { outcome: 'ok', operation: token, attempt: recorded[0]!.sequence },
+      ]);
+      fill();
+      const jobsOf = new JobsClient(other.base);
+      const refused = await eventually('the disk is full', async () => {
+        const answer = await jobsOf.kickOff('slow_compute', { seconds: 0 });
+        return answer.status >= 500 ? answer : undefined;
+      });
+      expect([refused.status, refused.body.type]).toEqual([503, '/problems/unavailable']);
+      expect((await other.client.get(token)).status).toBe('completed');
+      rmSync(join(disk, 'ballast'));
+      await eventually('changes are accepted again', async () => {
+        const { status } = await jobsOf.kickOff('slow_compute', { seconds: 0 }, { prefer: 'respond-async' });
+        return status < 300;
+      });
+    });
+  });
+
+  test('auditRequired without a folder is refused', () => {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'server', '--audit-required', 'true'], {
+      env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_HOME: home },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining('--audit-required true: expected --audit-log too'),
+    ]);
+  });
+});
