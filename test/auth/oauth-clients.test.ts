@@ -147,7 +147,6 @@ test('the SDK 1.x discovers, registers, logs in, refreshes and steps up', async 
   const connectOnce = async () => {
     const transport = new Transport1(new URL(resource), { authProvider: memory });
     const client = new Client1({ name: 'a client', version: '1' });
-    // Its types have no exactOptionalPropertyTypes.
     await client.connect(transport);
     return client;
   };

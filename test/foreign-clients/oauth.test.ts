@@ -14,7 +14,7 @@ import { selectClients } from './passed.js';
 
 jest.setTimeout(INSTALL_MS);
 
-/** Of access tokens. The server accepts them for 5 seconds more, since clocks differ. */
+/** Lifetime of access tokens. The server accepts them for 5 seconds more, since clocks differ. */
 const LIFETIME_SECONDS = 3;
 
 interface Report {
