@@ -121,7 +121,8 @@ export class AccessTokens {
   /** @throws OAuthError `invalid_token`, `insufficient_scope` */
   #callerOf(claims: JWTPayload): Omit<Caller, 'isValid'> {
     const { oauthTenantClaim, oauthSubjectClaim, oauthGroupsClaim, oauthIssuer, oauthScope } = this.settings;
-    const caller = callerOfClaims(claims, 'access token', {
+    // Answers of introspection need not name the issuer.
+    const caller = callerOfClaims({ iss: oauthIssuer, ...claims }, 'access token', {
       tenantClaim: oauthTenantClaim,
       tenant: new URL(oauthIssuer).host,
       subjectClaim: oauthSubjectClaim,

@@ -302,6 +302,39 @@ test('over stdio a line has the transport and no address, and the log is closed 
   }
 });
 
+test("what a caller's roles do not permit has lines, under the caller who tried", async () => {
+  const folder = join(home, 'audit-of-roles');
+  const policy = join(home, 'policy.yml');
+  writeFileSync(
+    policy,
+    "roles: { starter: { members: [{ group: starters }], tools: ['confirm_*'], own: [read] } }\n",
+  );
+  const [text] = addApiKey(keysFolder, { tenant: 'acme', subject: 'carol', groups: ['starters'] });
+  const other = await TestStack.start({
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_KEYS_FOLDER: keysFolder,
+    LONGHAUL_POLICY: policy,
+    LONGHAUL_AUDIT_LOG: folder,
+  });
+  try {
+    const carol = other.client.as(text);
+    const token = await carol.start('confirm_delete', { filename: 'a.txt' });
+    await carol.request('tasks/cancel', { taskId: token });
+    await carol.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
+    const refused = (await selectAuditLines(folder, { principal: 'acme/carol' })).filter(
+      ({ outcome }) => outcome !== 'ok',
+    );
+    expect(refused.map(({ event, outcome, tool, operation }) => [event, outcome, tool ?? operation])).toEqual(
+      [
+        ['operation.cancel', 'forbidden', token],
+        ['tool.refused', 'unknown_tool', 'slow_compute'],
+      ],
+    );
+  } finally {
+    await other.stop();
+  }
+});
+
 describe('on a full disk', () => {
   let disk: string;
   beforeEach(() => {
