@@ -7,6 +7,7 @@ export const FAST = [
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',
   'estimates/fit',
+  'fair/order',
   'foreign-clients/passed',
   'http-jobs/event-positions',
   'mailbox/slots',

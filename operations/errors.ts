@@ -24,6 +24,8 @@ export const ERROR_KINDS = [
   'too_large',
   /** Temporal can't be reached just now. */
   'unavailable',
+  /** The tool's queue takes no further operations just now. */
+  'busy',
   /** The tool's own work failed. */
   'failed',
   /** The tool ended the call with a JSON-RPC error instead of a result. */
@@ -42,7 +44,7 @@ export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 /** Whether the same call may succeed later, after an error of this kind. A single error may override it. */
 export function isRetryable(kind: ErrorKind): boolean {
-  return kind === 'unavailable';
+  return kind === 'unavailable' || kind === 'busy';
 }
 
 /** The error of an operation, as its record holds it. */
@@ -64,13 +66,20 @@ export interface OperationError {
 export class LonghaulError extends Error {
   override name = 'LonghaulError';
   readonly kind: ErrorKind;
-  /** Whether the same call may succeed later. Default: true for `unavailable` only. */
+  /** Whether the same call may succeed later. Default: true for `unavailable` and `busy` only. */
   readonly retryable: boolean;
+  /** When the same call may succeed, in seconds, if that is known. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(kind: ErrorKind, message: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options: { retryable?: boolean; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.retryable = options.retryable ?? isRetryable(kind);
+    this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
 

@@ -31,6 +31,11 @@ export function toProblem(error: unknown): Problem {
             cause: error,
           })
         : new Problem('not-supported', error.message, { cause: error });
+    if (error.kind === 'busy')
+      return new Problem('queue-full', error.message, {
+        headers: { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) },
+        cause: error,
+      });
     const type = TYPE_BY_KIND[error.kind];
     if (type) return new Problem(type, error.message, { cause: error });
   }
