@@ -27,7 +27,6 @@ const QUERY = {
   path: 'flights-3m.parquet',
   group_by: ['origin', 'destination'],
   aggregates: [{ fn: 'median', column: 'delay' }],
-  profile: true,
 };
 
 interface Measured {
