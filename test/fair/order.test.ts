@@ -176,15 +176,18 @@ describe('turns', () => {
         message: 'the queue render is full: 2 running, 1 waiting',
       },
     });
-    expect(turns.refusal('b', queueOf(options))).toEqual({ running: 2, waiting: 1, isCallerFull: false });
-    expect(turns.refusal('b', queueOf({ ...options, concurrency: 4 }))).toBeNull();
+    expect(turns.refusal('a', queueOf(options))).toEqual({ running: 2, waiting: 1, isCallerFull: false });
+    // One caller can't keep others from waiting.
+    expect(turns.refusal('b', queueOf(options))).toBeNull();
+    expect(turns.refusal('b', queueOf({ ...options, maxWaiting: 0 }))).not.toBeNull();
+    expect(turns.refusal('a', queueOf({ ...options, concurrency: 4 }))).toBeNull();
     turns.expire(59_999);
     expect(turns.hasNotices).toBe(false);
     turns.expire(60_000);
     expect(turns.takeNotices()).toMatchObject([
       { id: 'a3', notice: { isGranted: false, type: 'QueueTimeout' } },
     ]);
-    expect(turns.refusal('b', queueOf(options))).toBeNull();
+    expect(turns.refusal('a', queueOf(options))).toBeNull();
   });
 
   test('follow limits that the author has changed', () => {

@@ -36,15 +36,19 @@ export class Turns {
   ): void {
     const { state } = this;
     state.limits = limits;
-    if (state.running.some((one) => one.id === id)) this.#notices.set(id, { isGranted: true });
-    else if (!state.waiting.some((one) => one.id === id)) {
+    const hasRoom = this.#hasRoom(principal, limits.maxWaiting);
+    const isWaiting = () => state.waiting.some((one) => one.id === id);
+    const hasTurn = state.running.some((one) => one.id === id);
+    const isNew = !hasTurn && !isWaiting();
+    if (hasTurn) this.#notices.set(id, { isGranted: true });
+    if (isNew) {
       const until = nowMs + limits.waitSeconds * 1000;
       const before = state.waiting.findLastIndex((one) => one.createdAtMs <= createdAtMs);
       const entry = { id, principal, createdAtMs, ...(priority === undefined ? {} : { priority }), until };
       state.waiting.splice(before + 1, 0, entry);
-    } else return this.#grant();
+    }
     this.#grant();
-    if (state.waiting.length <= limits.maxWaiting || !state.waiting.some((one) => one.id === id)) return;
+    if (!isNew || hasRoom || !isWaiting()) return;
     state.waiting = state.waiting.filter((one) => one.id !== id);
     this.#refuse(id, QUEUE_FULL, this.#fullMessage(principal));
   }
@@ -107,7 +111,7 @@ export class Turns {
   /** Why another operation of this principal would be refused now; null if it wouldn't. Changes nothing. */
   refusal(principal: string, { name: _name, ...limits }: ToolQueue): Refusal | null {
     const { running, waiting } = this.state;
-    if (waiting.length < limits.maxWaiting) return null;
+    if (this.#hasRoom(principal, limits.maxWaiting)) return null;
     const id = '';
     const state = {
       ...this.state,
@@ -120,6 +124,13 @@ export class Turns {
       waiting: waiting.length,
       isCallerFull: running.length < limits.concurrency,
     };
+  }
+
+  /** Whether another operation may wait; one of a caller that has none waiting may, or a single caller could shut others out. */
+  #hasRoom(principal: string, maxWaiting: number): boolean {
+    const { waiting } = this.state;
+    if (waiting.length < maxWaiting) return true;
+    return maxWaiting > 0 && !waiting.some((one) => one.principal === principal);
   }
 
   #grant(): void {
