@@ -77,7 +77,7 @@ export class Engine {
    * arguments under the same token or key returns the existing operation.
    *
    * @returns the record, once the operation is durable
-   * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `unavailable`
+   * @throws LonghaulError `invalid_arguments`, `too_large`, `conflict`, `expired`, `busy`, `unavailable`
    */
   async start(
     principal: string,

@@ -40,8 +40,10 @@ type Memo = Record<string, unknown> | undefined;
 
 /** Message of an operation that Temporal or a server has ended, since no worker did. */
 export function overdueMessage(memo: Memo): string {
-  const { deadlineSeconds, inputWaitSeconds } = memoOf(memo);
-  const { inputRequests } = stateOf(memo);
+  const { deadlineSeconds, inputWaitSeconds, queue } = memoOf(memo);
+  const { inputRequests, turnAt } = stateOf(memo);
+  if (queue && turnAt === undefined)
+    return `its turn in the queue ${queue.name} did not come in the time that it had`;
   if (inputWaitSeconds && Object.keys(inputRequests ?? {}).length > 0)
     return `nobody answered within the ${humanDuration(inputWaitSeconds)} that people have in all`;
   const maximum = deadlineSeconds === undefined ? 'duration' : `of ${humanDuration(deadlineSeconds)}`;
@@ -61,13 +63,21 @@ export function overdueMessageIn(reason: string | null | undefined): string | un
  * @param startTime of the run, on Temporal's clock
  */
 function isOverdue(startTime: Date, memo: Memo): boolean {
-  const { deadlineSeconds, cleanupSeconds } = memoOf(memo);
-  const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = stateOf(memo);
+  const { deadlineSeconds, cleanupSeconds, queue } = memoOf(memo);
+  const state = stateOf(memo);
+  const { inputRequests, deadlineRemainingMs, awaitedMs = 0, awaitedBeforeMs = 0 } = state;
   // Operations of earlier releases have no budget; Temporal's time-out ends them.
   if (deadlineSeconds === undefined || cleanupSeconds === undefined) return false;
   if (Object.keys(inputRequests ?? {}).length > 0) return false;
   const workMs = (deadlineRemainingMs ?? deadlineSeconds * 1000) + awaitedMs - awaitedBeforeMs;
-  return Date.now() - startTime.getTime() > workMs + cleanupSeconds * 1000;
+  // A run that continues another one begins with its turn.
+  const turnMs = deadlineRemainingMs === undefined ? turnWaitMs(queue, state) : 0;
+  return Date.now() - startTime.getTime() > workMs + turnMs + cleanupSeconds * 1000;
+}
+
+/** How long an operation has waited for its turn, or may wait, in milliseconds. */
+function turnWaitMs(queue: StartMemo['queue'], { turnAt, turnWaitedMs = 0 }: StateMemo): number {
+  return queue && turnAt === undefined ? queue.waitSeconds * 1000 : turnWaitedMs;
 }
 
 /** Whether a terminated run in a list was ended because it was overdue: lists have no reasons. */
@@ -161,11 +171,11 @@ export class OverdueRuns {
   }
 }
 
-/** Visibility query for open runs that may be overdue; undefined without tools. Temporal ends those of tools that ask nothing. */
+/** Visibility query for open runs that may be overdue; undefined without tools. Temporal ends those of tools that ask nothing and have no queue. */
 function overdueQuery(temporal: TemporalClient, tools: Tools): string | undefined {
   const names = new Map<number, string[]>();
-  for (const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds } of tools.values()) {
-    if (inputWaitSeconds === 0) continue;
+  for (const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, queue } of tools.values()) {
+    if (inputWaitSeconds === 0 && !queue) continue;
     const limitMs = (deadlineSeconds + cleanupSeconds) * 1000;
     names.set(limitMs, [...(names.get(limitMs) ?? []), name]);
   }

@@ -11,6 +11,7 @@ import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
 import { OverdueRuns } from './overdue.js';
+import { Places } from './places.js';
 import { flattenParts, describeOpenParts, partRecord, type Part } from './parts.js';
 import { ProgressReader } from './progress.js';
 import { SharedReads } from './shared-reads.js';
@@ -34,11 +35,13 @@ export class Records {
   readonly #closed = new Map<string, KeptRecord>();
   readonly #progress: ProgressReader;
   readonly overdue: OverdueRuns;
+  readonly places: Places;
   readonly #shared = new SharedReads<OperationRecord>();
 
   constructor(readonly temporal: TemporalClient) {
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
+    this.places = new Places(temporal);
   }
 
   /**
@@ -116,13 +119,14 @@ export class Records {
       ...reading,
       ...defined({ progressToken: memo.progressToken, stage, answers, partial }),
     };
-    if (isOpen) await this.#describeOpen(description, state, flattenParts(parts), record);
+    if (isOpen) await this.#describeOpen(description, memo, state, flattenParts(parts), record);
     else await describeClosed(temporal, description, state, record);
     return record;
   }
 
   async #describeOpen(
     { raw, workflowId }: WorkflowExecutionDescription,
+    { queue }: StartMemo,
     state: StateMemo,
     parts: { name: string; part: Part }[],
     record: OperationRecord,
@@ -135,7 +139,13 @@ export class Records {
       Boolean(task) &&
       !state.inputRequests;
     const open = state.inputRequests ?? {};
-    record.status = isSubmitted ? 'submitted' : Object.keys(open).length > 0 ? 'input_required' : 'working';
+    const queued = queue && state.turnAt === undefined ? queue.name : undefined;
+    record.status =
+      isSubmitted || queued !== undefined
+        ? 'submitted'
+        : Object.keys(open).length > 0
+          ? 'input_required'
+          : 'working';
     record.inputRequests = open;
 
     if (raw.workflowExtendedInfo?.cancelRequested || state.cancelRequestedAt) {
@@ -143,7 +153,7 @@ export class Records {
       record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.updatedAt;
       const reason = state.cancelReason ?? request.reason;
       if (reason) record.cancelReason = reason;
-      if (record.status === 'input_required') record.status = 'working';
+      if (record.status === 'input_required' || !isSubmitted) record.status = 'working';
       record.inputRequests = {};
     }
     const descriptions = await Promise.all(parts.map(({ part }) => this.#describePart(part)));
@@ -159,7 +169,8 @@ export class Records {
     const message =
       (record.cancelRequestedAt ? await cancellingMessage(temporal, raw, record, blockage) : blockage) ??
       (record.status === 'input_required' ? Object.values(open)[0]?.message.split('\n', 1)[0] : undefined) ??
-      (record.status === 'submitted' ? 'waiting for a worker' : undefined) ??
+      (isSubmitted ? 'waiting for a worker' : undefined) ??
+      (queued === undefined ? undefined : await this.places.messageOf(queued, workflowId)) ??
       (await statusLine(temporal, raw, workflowId, record));
     if (message) record.statusMessage = message;
   }

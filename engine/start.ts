@@ -11,7 +11,7 @@ import {
   DEFAULT_INPUT_WAIT_SECONDS,
 } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
-import { LonghaulError } from '../operations/errors.js';
+import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { assertClientToken, newToken, tokenOfIdempotencyKey, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
@@ -19,6 +19,7 @@ import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wir
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
 import { finishDeletion } from './delete.js';
+import { priorityOf } from './priority.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
 
@@ -70,7 +71,7 @@ interface StartRequest {
  *
  * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `invalid_arguments` for a malformed token, `conflict`, `expired` for a repeated start of an expired
- *   operation, `unavailable`
+ *   operation, `busy` where the tool's queue has no room, `unavailable`
  */
 export async function startOperation(
   records: Records,
@@ -80,6 +81,9 @@ export async function startOperation(
   const { principal, tool, args, argumentsDigest, size, variant, estimateSeconds, options } = start;
   const { session, progressToken, requestId } = options;
   const token = tokenOfStart(start, secret);
+  const refusal = tool.queue && (await records.places.refusalOf(tool, principal, estimateSeconds));
+  if (refusal && !(await isRepeated(records.temporal, start, workflowIdOf(principal, token, secret))))
+    throw refusal;
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
   const record = await startWorkflow(records, {
     token,
@@ -97,7 +101,7 @@ export async function startOperation(
       inputWaitSeconds: tool.inputWaitSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
-      ...defined({ size, variant }),
+      ...defined({ size, variant, priority: tool.priority, queue: tool.queue }),
       searchAttributes,
       attempt: 1,
       createdAt: new Date().toISOString(),
@@ -112,6 +116,16 @@ export async function startOperation(
       'the operation of this token or idempotency key has expired; choose a new one',
     );
   return record;
+}
+
+/** Whether there is an operation under the token that the call names, by itself or by its key. */
+async function isRepeated(
+  temporal: TemporalClient,
+  { options }: StartRequest,
+  workflowId: string,
+): Promise<boolean> {
+  if (options.token === undefined && options.idempotencyKey === undefined) return false;
+  return (await temporal.describe(workflowId).catch(undefinedIf('not_found'))) !== undefined;
 }
 
 /** Request to Temporal for the start of an operation. */
@@ -219,6 +233,7 @@ async function callStart(
     ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
+  const priority = priorityOf(memo);
   const start = (memo: StartMemo) =>
     temporal.call((client) =>
       client.workflow.start(operation.workflow, {
@@ -231,6 +246,7 @@ async function callStart(
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
         workflowExecutionTimeout: executionTimeoutMs(memo),
         staticSummary: operation.summary,
+        ...(priority ? { priority } : {}),
         ...(memo.searchAttributes ? { typedSearchAttributes: attributes } : {}),
       }),
     );
@@ -252,10 +268,12 @@ async function callStart(
   }
 }
 
-/** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people are awaited. */
-function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds }: StartMemo): number {
+/** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people, or its turn, are awaited. */
+function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds, queue }: StartMemo): number {
   const beyondSeconds =
-    (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) + (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS);
+    (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) +
+    (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS) +
+    (queue?.waitSeconds ?? 0);
   return (deadlineSeconds + beyondSeconds) * 1000;
 }
 

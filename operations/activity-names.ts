@@ -9,6 +9,8 @@ const BUILTIN_NAMES: Readonly<Record<string, (summary: string | undefined) => st
   readPipelinePage: () => 'reading the items that an earlier run had completed',
   savePipelineArtifacts: (summary) => `saving the artifacts of ${jobIn(summary)}`,
   longhaul_request_cancel: () => 'the cancel request',
+  longhaul_ask_turn: () => 'the request for a turn',
+  longhaul_return_turn: () => 'the return of the turn',
 };
 
 /** Activity types that ship with Longhaul. */

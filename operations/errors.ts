@@ -26,6 +26,8 @@ export const ERROR_KINDS = [
   'unavailable',
   /** The caller, or all callers together, are at a limit of the server. */
   'rate_limited',
+  /** The tool's queue takes no further operations just now. */
+  'busy',
   /** The tool's own work failed. */
   'failed',
   /** The tool ended the call with a JSON-RPC error instead of a result. */
@@ -44,7 +46,7 @@ export type ErrorKind = (typeof ERROR_KINDS)[number];
 
 /** Whether the same call may succeed later, after an error of this kind. A single error may override it. */
 export function isRetryable(kind: ErrorKind): boolean {
-  return kind === 'unavailable' || kind === 'rate_limited';
+  return kind === 'unavailable' || kind === 'rate_limited' || kind === 'busy';
 }
 
 /** The error of an operation, as its record holds it. */
@@ -66,7 +68,7 @@ export interface OperationError {
 export class LonghaulError extends Error {
   override name = 'LonghaulError';
   readonly kind: ErrorKind;
-  /** Whether the same call may succeed later. Default: true for `unavailable` and `rate_limited` only. */
+  /** Whether the same call may succeed later. Default: true for `unavailable`, `rate_limited` and `busy` only. */
   readonly retryable: boolean;
   /** When it may succeed, in seconds, if that is known. */
   readonly retryAfterSeconds: number | undefined;

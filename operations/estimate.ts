@@ -107,11 +107,17 @@ export function median(values: readonly number[]): number {
  *
  * @param idle.awaitedMs milliseconds in which the run waited only for people
  * @param idle.queuedMs milliseconds in which all of its work waited for a worker
+ * @param idle.turnWaitedMs milliseconds in which it waited for its turn in a queue
  */
 export function workedSeconds(
   createdAt: Date,
   closedAt: Date,
-  { awaitedMs = 0, queuedMs = 0 }: { awaitedMs?: number; queuedMs?: number } = {},
+  {
+    awaitedMs = 0,
+    queuedMs = 0,
+    turnWaitedMs = 0,
+  }: { awaitedMs?: number; queuedMs?: number; turnWaitedMs?: number } = {},
 ): number {
-  return Math.max(0, closedAt.getTime() - createdAt.getTime() - awaitedMs - queuedMs) / 1000;
+  const idleMs = awaitedMs + queuedMs + turnWaitedMs;
+  return Math.max(0, closedAt.getTime() - createdAt.getTime() - idleMs) / 1000;
 }

@@ -41,6 +41,16 @@ export const TOOL_OPTIONS = {
   cleanup: 'string',
   retryableErrors: { listOf: 'string' },
   example: { keys: { input: 'object', output: 'any' } },
+  priority: 'number',
+  queue: {
+    keys: {
+      name: 'string',
+      concurrency: 'number',
+      perCaller: 'number',
+      maxWaiting: 'number',
+      waitSeconds: 'number',
+    },
+  },
   askFor: 'object',
   questions: 'object',
   annotations: {

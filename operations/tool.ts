@@ -20,6 +20,7 @@ import {
   type JsonSchema,
 } from './schema.js';
 import { estimateArguments, estimateProblem, type ToolEstimate } from './tool-estimate.js';
+import { completeQueue, queueProblems, type QueueOptions, type ToolQueue } from './tool-queue.js';
 import { optionProblems, TOOL_OPTIONS, type OptionForm } from './tool-options.js';
 
 export type { DescriptionParts } from './documentation/items.js';
@@ -86,6 +87,12 @@ export interface ToolOptions<Input extends AnySchema, Output extends AnySchema> 
   cleanup?: string;
   /** Types of failures (Temporal's ApplicationFailure type, or the error's name) after which a new call may succeed. */
   retryableErrors?: string[];
+  /**
+   * Which operations Temporal's task queues give to workers first while they are busy: 1, the first, to 5, the last. Default: 3.
+   */
+  priority?: number;
+  /** How many of the tool's operations run at once; others wait for their turn, fairly among callers. Default: all run. */
+  queue?: QueueOptions;
   /** Arguments and result of a call, for the example in the documentation. Default: the simplest that the schemas allow. */
   example?: { input: Record<string, unknown>; output?: Infer<Output> };
   /**
@@ -142,6 +149,10 @@ export interface Tool {
   /** Cleanup after cancel and time-out; undefined if its author gave none. */
   cleanup: string | undefined;
   retryableErrors: string[];
+  /** 1 to 5; undefined for the default. */
+  priority: number | undefined;
+  /** Undefined if all operations run at once. */
+  queue: ToolQueue | undefined;
   /** Undefined if its author gave none and none can be derived from the schemas. */
   example: ToolExample | undefined;
   /** Missing parts of its documentation. */
@@ -232,6 +243,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     if (value !== undefined && !(Number.isFinite(value) && value > 0))
       fail(`${field}: expected seconds above 0; got ${value}`);
   }
+  const limitProblems = queueProblems(options);
+  if (limitProblems.length) fail(...limitProblems);
   const problem = estimateProblem(options.estimate);
   if (problem !== undefined) fail(problem);
   for (const argument of [...Object.keys(options.askFor ?? {}), ...estimateArguments(options.estimate)]) {
@@ -288,6 +301,8 @@ export function defineTool<const Input extends AnySchema, const Output extends A
     keepAliveSeconds: options.keepAliveSeconds ?? DEFAULT_KEEP_ALIVE_SECONDS,
     cleanup,
     retryableErrors,
+    priority: options.priority,
+    queue: options.queue && completeQueue(options.name, options.queue),
     // Lazy: workflows that import a definition need neither these, nor the patterns that examples are validated with.
     get example() {
       return (example ??= completeExample(given, inputSchema, outputSchema));

@@ -4,6 +4,7 @@
  */
 import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';
+import type { ToolQueue } from './tool-queue.js';
 import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Complete state of the operation, including large partial results and children. */
@@ -84,6 +85,10 @@ export interface StartMemo {
   size?: number;
   /** Name of the estimate variant; missing for the default one. */
   variant?: string;
+  /** The tool's priority, 1 to 5; missing for the default one. */
+  priority?: number;
+  /** The tool's queue; missing if its operations run at once. */
+  queue?: ToolQueue;
   /** Whether this Temporal has Longhaul's search attributes. Setting an unknown one would block the workflow. */
   searchAttributes: boolean;
   attempt: number;
@@ -156,6 +161,9 @@ export interface StateMemo {
   awaitedBeforeMs?: number;
   /** Time for which all of its work waited for a worker, in milliseconds. */
   queuedMs?: number;
+  /** ISO 8601; when an operation with a queue got its turn, and how long it had waited, in milliseconds. */
+  turnAt?: string;
+  turnWaitedMs?: number;
   /** Size of the work, once the workflow has reported it. */
   size?: number;
   /** Remaining time to the deadline, in milliseconds; passed on when the workflow continues as new. */

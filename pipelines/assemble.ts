@@ -1,5 +1,6 @@
 /** Converts a file's checked data to a pipeline. */
 import type { JsonSchema } from '../operations/schema.js';
+import type { QueueOptions } from '../operations/tool-queue.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
 import type { KeyPath } from './problems.js';
 import type { FileJob, FileStep, PipelineFile } from './schema.js';
@@ -17,9 +18,22 @@ export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): 
     env: envOf(file.env, [], sourceOf),
     secrets: file.secrets,
     concurrency: file.concurrency,
+    ...optional('priority', file.priority),
+    ...optional('queue', file.queue && queueOf(file.queue)),
     timeoutMinutes: file['timeout-minutes'],
     ...optional('estimateMinutes', file['estimate-minutes']),
     jobs: mapValues(file.jobs, (job, key) => jobOf(job, ['jobs', key], sourceOf)),
+  };
+}
+
+function queueOf(queue: NonNullable<PipelineFile['queue']>): QueueOptions {
+  const waitMinutes = queue['wait-minutes'];
+  return {
+    ...optional('name', queue.name),
+    concurrency: queue.concurrency,
+    ...optional('perCaller', queue['per-caller']),
+    ...optional('maxWaiting', queue['max-waiting']),
+    ...optional('waitSeconds', waitMinutes === undefined ? undefined : waitMinutes * 60),
   };
 }
 

@@ -73,7 +73,7 @@ function hintOf(path: KeyPath, value: unknown): string | undefined {
   const form = hintForForm(level, String(key), value);
   if (form !== undefined) return form;
   if (key === 'concurrency' && isMap(value))
-    return 'give the number of jobs; operations always run side by side';
+    return 'give the number of jobs; `queue` bounds the operations that run at once';
   if (key === 'name' && path.length === 1 && typeof value === 'string') {
     const name = value.replace(/[^A-Za-z0-9]+/g, '_').replace(/^[^A-Za-z]+|_+$/g, '');
     return name && name !== value ? `write ${name.slice(0, 64)}` : undefined;
@@ -111,6 +111,7 @@ function levelOf(path: KeyPath): Level {
   const [top, , steps, , part] = path;
   if (path.length === 0) return 'pipeline';
   if (top === 'outputs' && path.length === 2) return 'output';
+  if (top === 'queue' && path.length === 1) return 'queue';
   if (top !== 'jobs') return 'schema';
   if (path.length === 2) return 'job';
   if (path.length === 4 && steps === 'steps') return 'step';

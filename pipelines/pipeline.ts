@@ -3,6 +3,7 @@
  * edit of the file affects new operations only: fields may be added here, never renamed.
  */
 import type { JsonSchema } from '../operations/schema.js';
+import type { QueueOptions } from '../operations/tool-queue.js';
 
 /** When a job or step runs: after success or failure of the jobs in `needs` or the earlier steps, or in any case. */
 export type Condition = 'success' | 'failure' | 'always';
@@ -20,6 +21,10 @@ export interface Pipeline {
   secrets: string[];
   /** Maximum number of concurrent jobs. */
   concurrency: number;
+  /** 1 to 5: which operations workers take first. */
+  priority?: number;
+  /** How many of its operations run at once. */
+  queue?: QueueOptions;
   /** The operation's deadline, in minutes. */
   timeoutMinutes: number;
   /** Usual duration according to the file, in minutes; used until there are past runs to estimate from. */

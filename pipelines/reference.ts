@@ -15,6 +15,7 @@ interface KeySchema {
 
 const TITLES: [Level, string][] = [
   ['pipeline', 'The pipeline'],
+  ['queue', 'Its `queue`'],
   ['job', 'A job: `jobs.NAME`'],
   ['step', 'A step: `jobs.NAME.steps[]`'],
   ['retry', 'Its `retry`'],

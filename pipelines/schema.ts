@@ -3,6 +3,7 @@
  * docs/pipelines-language.md are generated from it.
  */
 import { z } from 'zod';
+import { MAX_CONCURRENCY, MAX_WAIT_SECONDS, MAX_WAITING, PRIORITIES } from '../operations/tool-queue.js';
 import { jsonSchema } from './json-schema.js';
 import { NAME, TOOL_NAME, VARIABLE } from './names.js';
 
@@ -148,6 +149,42 @@ const job = z.strictObject(
   { error: 'expected a job: a map with `steps`' },
 );
 
+const whole = (least: number, most: number) => {
+  const expected = `expected a whole number from ${least} to ${most}`;
+  return z.int({ error: expected }).min(least, expected).max(most, expected);
+};
+
+const queue = z.strictObject(
+  {
+    name: z
+      .string({ error: named('a name') })
+      .regex(NAME, named('a name'))
+      .optional()
+      .meta({
+        description:
+          "Tools with queues of the same name share it, and must declare the same limits. Default: the tool's name.",
+      }),
+    concurrency: whole(1, MAX_CONCURRENCY).meta({
+      description: `Runs of the pipeline at once, over all hosts: 1 to ${MAX_CONCURRENCY}.`,
+    }),
+    'per-caller': whole(1, MAX_CONCURRENCY)
+      .optional()
+      .meta({ description: 'Runs of one caller at once. Default: `concurrency`.' }),
+    'max-waiting': whole(0, MAX_WAITING)
+      .optional()
+      .meta({
+        description: `Runs that may wait; further calls are refused. 0: none waits. Default: ${MAX_WAITING}.`,
+      }),
+    'wait-minutes': z
+      .number({ error: 'expected minutes above 0' })
+      .gt(0, 'expected minutes above 0')
+      .max(MAX_WAIT_SECONDS / 60, `expected at most ${MAX_WAIT_SECONDS / 60} minutes`)
+      .optional()
+      .meta({ description: 'How long a run may wait for its turn; then it fails. Default: 1440.' }),
+  },
+  { error: 'expected a map such as `{ concurrency: 2 }`' },
+);
+
 /** A pipeline as its file has it. */
 export const pipelineFile = z
   .strictObject(
@@ -195,6 +232,14 @@ export const pipelineFile = z
         .meta({
           description: 'Maximum number of jobs, and items of for-each, that run side by side: 1 to 200.',
         }),
+      priority: whole(PRIORITIES.first, PRIORITIES.last).optional().meta({
+        description:
+          'Which operations workers take first while they are busy: 1, the first, to 5, the last. Default: 3.',
+      }),
+      queue: queue.optional().meta({
+        description:
+          'How many runs of the pipeline work at once; others wait for their turn, fairly among callers. Default: all run.',
+      }),
       'timeout-minutes': minutes.default(1440).meta({
         description: 'Maximum duration of the pipeline, not counting the time that people take to answer.',
       }),
@@ -226,6 +271,7 @@ export const LEVELS = {
   step: step.shape,
   retry: retry.shape,
   approval: approval.shape,
+  queue: queue.shape,
   output: { value: output.shape.value },
   schema: jsonSchema.shape,
 } as const;

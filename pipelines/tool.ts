@@ -1,4 +1,5 @@
 /** Converts a pipeline to a tool. */
+import { defined } from '../operations/defined.js';
 import { describe } from '../operations/documentation/describe.js';
 import type { JsonSchema } from '../operations/schema.js';
 import { defineTool, type Tool } from '../operations/tool.js';
@@ -30,6 +31,7 @@ export function pipelineTool(pipeline: Pipeline): Tool {
     taskSupport: 'optional',
     deadlineSeconds: pipeline.timeoutMinutes * 60,
     cleanupSeconds: cleanupSecondsOf(pipeline),
+    ...defined({ priority: pipeline.priority, queue: pipeline.queue }),
     estimate: { seconds: estimateMinutes === undefined ? DEFAULT_ESTIMATE_SECONDS : estimateMinutes * 60 },
     cleanup: 'running steps are ended, then steps with `if: always` run; finished jobs and artifacts stay.',
     // A failed script has no failure type of its own; the operation can be resumed.

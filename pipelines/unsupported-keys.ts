@@ -151,6 +151,14 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     permissions: RIGHTS,
     'runs-on': MACHINE,
   },
+  queue: {
+    limit: 'use `concurrency`',
+    max: 'use `concurrency`',
+    perCaller: 'use `per-caller`',
+    maxWaiting: 'use `max-waiting`',
+    group: 'use `name`',
+    timeout: 'use `wait-minutes`',
+  },
   retry: {
     times: 'use `attempts`, which counts the first one too',
     max: 'use `attempts`',

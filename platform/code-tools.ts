@@ -5,6 +5,7 @@
 import { basename, extname } from 'node:path';
 import { MAILBOX_TOOL_NAMES } from '../mailbox/tool-names.js';
 import type { Tool } from '../operations/tool.js';
+import { queueConflict } from '../operations/tool-queue.js';
 import type { Settings } from './config.js';
 import type { Logger } from './log.js';
 import { filesOf, projectFilesOf } from './project.js';
@@ -90,7 +91,8 @@ export class CodeTools {
     const files: ToolFile[] = [];
     for (const { path, value, error } of await loadToolFiles(filesOf('tools', this.settings), modules)) {
       const taken = value && (this.#takenByMailbox(value, path) ?? names.take([value.name], path));
-      const refused = error ?? taken;
+      const others = files.flatMap((file) => (file.error ? [] : (file.value ?? [])));
+      const refused = error ?? taken ?? (value && queueError(value, others, path));
       const served = refused ? before.get(path) : value;
       files.push({
         path,
@@ -119,6 +121,14 @@ export class CodeTools {
           `${formatProjectProblem(problem)}; ${value ? `"${value.name}" is served as it was before` : 'its tool is not served'}`,
         );
   }
+}
+
+/** Tools that share a queue declare the same limits. */
+function queueError({ name, queue }: Tool, others: Tool[], path: string): ProjectError | undefined {
+  const conflict = others.map((other) => queueConflict(queue, other)).find((one) => one !== undefined);
+  if (conflict === undefined) return undefined;
+  const message = `tool "${name}": ${conflict}`;
+  return new ProjectError(message, [{ path, message }]);
 }
 
 function isKnown(error: ProjectError, files: LoadedFile<Tool>[]): boolean {

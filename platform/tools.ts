@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LonghaulError } from '../operations/errors.js';
 import type { Tool } from '../operations/tool.js';
+import { queueConflict } from '../operations/tool-queue.js';
 import { parsePipelineFile } from '../pipelines/file.js';
 import { formatProblem } from '../pipelines/parse.js';
 import { pipelineTool } from '../pipelines/tool.js';
@@ -111,6 +112,14 @@ export class Tools {
     if (hasChanged) this.#takeUp(before);
   }
 
+  /** Tools that share a queue declare the same limits. */
+  #queueConflict({ queue }: Tool): string | undefined {
+    if (!queue) return undefined;
+    return [...this.ofCode.values(), ...this.#pipelines.values()]
+      .map((other) => queueConflict(queue, other))
+      .find((conflict) => conflict !== undefined);
+  }
+
   #takeUp(before: ReadonlyMap<string, PipelineFile>): void {
     this.#pipelines = new Map();
     for (const [path, file] of this.#files) {
@@ -121,7 +130,11 @@ export class Tools {
         if (this.hasMailbox && isMailboxToolName(name))
           file.conflict = `${path}: ${mailboxNameConflict(name)}`;
         else if (this.get(name)) file.conflict = `${path}: there is already a tool "${name}"`;
-        else this.#pipelines.set(name, file.tool);
+        else {
+          const conflict = this.#queueConflict(file.tool);
+          if (conflict === undefined) this.#pipelines.set(name, file.tool);
+          else file.conflict = `${path}: ${conflict}`;
+        }
       }
       const isNews = before.get(path)?.version !== file.version || file.conflict !== conflictBefore;
       if (isNews)

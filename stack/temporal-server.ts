@@ -15,7 +15,7 @@ import { endProcess, processIdentity } from '../platform/process-identity.js';
 import { messageOf, StackError, type Say } from './stack-error.js';
 import { updateStackState } from './stack-state.js';
 import { findTemporalBinary } from './temporal-binary.js';
-import { databaseMadeBy, databasePath, markDatabase } from './temporal-version.js';
+import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './temporal-version.js';
 
 const HOST = '127.0.0.1';
 const FIRST_PORT = 7233;
@@ -34,6 +34,9 @@ const DYNAMIC_CONFIG = [
   // start-dev reads the namespace and its search attributes from the database at each use; every 2 s is enough.
   'system.forceSearchAttributesCacheRefreshOnRead=false',
 ];
+
+/** Shares task queues among callers: each task has its caller as its fairness key. */
+const FAIRNESS = 'matching.enableFairness=true';
 
 /** Ports of an embedded Temporal. */
 export interface TemporalPorts {
@@ -166,7 +169,10 @@ function serverArguments(home: string, { port, uiPort }: TemporalPorts): string[
     ],
     ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
     ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-    ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
+    ...[...DYNAMIC_CONFIG, ...(isDatabaseFair(home) ? [FAIRNESS] : [])].flatMap((value) => [
+      '--dynamic-config-value',
+      value,
+    ]),
     ...SEARCH_ATTRIBUTE_NAMES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }

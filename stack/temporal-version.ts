@@ -40,7 +40,16 @@ export function databaseMadeBy(home: string): string | undefined {
 
 /** Writes the version file beside a database that is about to be created. */
 export function markDatabase(home: string, version: TemporalVersion): void {
-  writeFileSync(versionFile(home), `${JSON.stringify(version)}\n`);
+  writeFileSync(versionFile(home), `${JSON.stringify({ ...version, fairness: true })}\n`);
+}
+
+/** Whether the tasks of this home's database are those of fair task queues: servers before 1.30 don't move them from one form to the other. */
+export function isDatabaseFair(home: string): boolean {
+  try {
+    return (JSON.parse(readFileSync(versionFile(home), 'utf8')) as { fairness?: boolean }).fairness === true;
+  } catch {
+    return false;
+  }
 }
 
 function versionFile(home: string): string {

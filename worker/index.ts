@@ -16,6 +16,7 @@ import { bundleInChildProcess } from './bundle-process.js';
 import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
 import { childProgress, requestCancel } from './local-activities.js';
+import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
@@ -46,6 +47,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
+      ...TURN_ACTIVITIES,
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);

@@ -24,6 +24,8 @@ export interface DeliveredState {
   /** Digest of the stage. */
   stage?: string;
   isCancelRequested?: true;
+  /** Whether it waits for its turn in a queue. */
+  isWaiting?: true;
   /** Number of the last input request. */
   question: number;
 }

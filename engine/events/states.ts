@@ -5,8 +5,8 @@ import { decodeMapFromPayloads } from '@temporalio/common/lib/internal-non-workf
 import proto from '@temporalio/proto';
 import { defined } from '../../operations/defined.js';
 import { isTerminal, type InputRequest, type OperationStatus } from '../../operations/record.js';
-import { STATE_MEMO, type StateMemo } from '../../operations/wire.js';
-import { CLOSING_EVENTS, eventsFromEnd, INITIAL_EVENTS, toDate } from '../history.js';
+import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../../operations/wire.js';
+import { CLOSING_EVENTS, eventsFromEnd, INITIAL_EVENTS, toDate, type HistoryEvent } from '../history.js';
 import type { TemporalClient } from '../temporal.js';
 import type { DeliveredState } from './position.js';
 
@@ -23,7 +23,9 @@ export interface StateHistoryEvent {
   /** ISO 8601, UTC. */
   at: string;
   /** State that the workflow wrote. */
-  memo?: Pick<StateMemo, 'stage' | 'inputRequests'>;
+  memo?: Pick<StateMemo, 'stage' | 'inputRequests' | 'turnAt'>;
+  /** Start of a run that waits for its turn in a queue. */
+  beginsWaiting?: true;
   isCancelRequest?: true;
   isClose?: true;
 }
@@ -52,9 +54,11 @@ export async function stateEventsAfter(
     const isClose = CLOSING_EVENTS.has(type);
     // The first event is the start; the fourth shows that a worker has taken the work.
     if (id !== 1 && id !== INITIAL_EVENTS + 1 && !memo && !isCancelRequest && !isClose) continue;
+    const beginsWaiting = id === 1 && (await waitsFirst(temporal, event));
     found.push({
       id,
       at: toDate(event.eventTime ?? {}).toISOString(),
+      ...(beginsWaiting ? { beginsWaiting } : {}),
       ...(memo ? { memo } : {}),
       ...(isCancelRequest ? { isCancelRequest } : {}),
       ...(isClose ? { isClose } : {}),
@@ -69,8 +73,16 @@ async function decodeStateMemo(
   payload: Payload,
 ): Promise<StateHistoryEvent['memo']> {
   const decoded = await decodeMapFromPayloads(temporal.dataConverter, { [STATE_MEMO]: payload });
-  const { stage, inputRequests } = decoded?.[STATE_MEMO] as StateMemo;
-  return defined({ stage, inputRequests });
+  const { stage, inputRequests, turnAt } = decoded?.[STATE_MEMO] as StateMemo;
+  return defined({ stage, inputRequests, turnAt });
+}
+
+/** Whether a run begins in a queue, by its start event; one that continues another has its turn already. */
+async function waitsFirst(temporal: TemporalClient, event: HistoryEvent): Promise<boolean> {
+  const fields = event.workflowExecutionStartedEventAttributes?.memo?.fields;
+  const memo = await decodeMapFromPayloads(temporal.dataConverter, fields);
+  const isQueued = (memo?.[START_MEMO] as StartMemo | undefined)?.queue !== undefined;
+  return isQueued && (memo?.[STATE_MEMO] as StateMemo | undefined)?.turnAt === undefined;
 }
 
 /** State event for readers. */
@@ -99,9 +111,10 @@ export function applyStateEvent(
   const isCancelRequested = before.isCancelRequested === true || event.isCancelRequest === true;
   const asked = Object.entries(memo?.inputRequests ?? {});
   const isAsking = memo ? asked.length > 0 : before.status === 'input_required';
+  const isWaiting = event.beginsWaiting ?? (before.isWaiting && memo?.turnAt === undefined);
   const status: OperationStatus = event.isClose
     ? ending
-    : event.id <= INITIAL_EVENTS
+    : event.id <= INITIAL_EVENTS || (isWaiting && !isCancelRequested)
       ? 'submitted'
       : isAsking && !isCancelRequested
         ? 'input_required'
@@ -112,6 +125,7 @@ export function applyStateEvent(
     question: Math.max(before.question, ...asked.map(([key]) => questionNumber(key))),
     ...(stage === undefined ? {} : { stage }),
     ...(isCancelRequested ? { isCancelRequested } : {}),
+    ...(isWaiting ? { isWaiting } : {}),
   };
   const hasChanged =
     status !== before.status || stage !== before.stage || isCancelRequested !== !!before.isCancelRequested;

@@ -99,6 +99,7 @@ export const KICKOFF_PROBLEMS: ProblemType[] = [
   'job-expired',
   'idempotency-key-reused',
   'rate-limited',
+  'queue-full',
 ];
 
 export const kickoffArguments = z.record(z.string(), z.unknown());

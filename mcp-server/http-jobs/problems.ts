@@ -170,6 +170,11 @@ export const PROBLEMS = {
     title: 'The server is stopping',
     advice: 'Nothing was done. Repeat the request after Retry-After, here or at another server.',
   },
+  'queue-full': {
+    status: 503,
+    title: "The tool's queue is full",
+    advice: 'Nothing was started. Repeat the request after Retry-After.',
+  },
   unavailable: {
     status: 503,
     title: 'Temporal cannot be reached',

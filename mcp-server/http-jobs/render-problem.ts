@@ -31,8 +31,8 @@ export function toProblem(error: unknown): Problem {
             cause: error,
           })
         : new Problem('not-supported', error.message, { cause: error });
-    if (error.kind === 'rate_limited')
-      return new Problem('rate-limited', error.message, {
+    if (error.kind === 'rate_limited' || error.kind === 'busy')
+      return new Problem(error.kind === 'busy' ? 'queue-full' : 'rate-limited', error.message, {
         headers: { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) },
         cause: error,
       });

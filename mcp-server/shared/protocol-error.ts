@@ -13,7 +13,7 @@ import { LonghaulError } from '../../operations/errors.js';
 export function asProtocolError(error: unknown, options: { message?: string; data?: object } = {}): Error {
   if (!(error instanceof LonghaulError)) return error as Error;
   const { kind, message, retryable, retryAfterSeconds } = error;
-  const isOurs = kind === 'unavailable' || kind === 'rate_limited' || kind === 'internal';
+  const isOurs = ['unavailable', 'rate_limited', 'busy', 'internal'].includes(kind);
   const code = isOurs ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(code, options.message ?? message, {
     ...options.data,

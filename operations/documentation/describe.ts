@@ -5,6 +5,7 @@ import type { JsonSchema } from '../schema.js';
 import { ITEMS, type DescriptionParts, type Documentation, type Item, type ToolExample } from './items.js';
 import { describeEstimate, type ToolEstimate } from '../tool-estimate.js';
 import { parametersOf, parametersText } from './parameters.js';
+import { MAX_WAITING, type ToolQueue } from '../tool-queue.js';
 
 /** Longest result that an example shows, in characters of JSON. */
 const SHOWN_CHARACTERS = 120;
@@ -43,13 +44,14 @@ interface Described {
   deadlineSeconds: number;
   cleanup: string | undefined;
   retryableErrors: string[];
+  queue: ToolQueue | undefined;
 }
 
 /**
  * The description in lists of tools, which every request of a model carries: only what differs from other tools. The rest is in
  * the server's instructions and in {@link documentationFor}.
  */
-export function describe({ summary, cleanup, retryableErrors, ...times }: Described): string {
+export function describe({ summary, cleanup, retryableErrors, ...times }: Omit<Described, 'queue'>): string {
   return [
     summary,
     `${durationOf(times)}.`,
@@ -74,7 +76,7 @@ export function documentationFor(tool: Described, lines: ProtocolLines): Documen
     timeout: `${durationOf(tool)} (waits for answers not counted), then times out; allow ${from}-${to} s.`,
     idempotency,
     errors: errorsLine(retryableErrors),
-    rates,
+    rates: [rates, tool.queue && queueLine(tool.queue)].filter(Boolean).join('\n'),
     example,
   };
 }
@@ -92,6 +94,16 @@ export function documentationMarkdown(
     ...Object.entries({ ...items, parameters }).map(([item, text]) => `## ${ITEMS[item as Item]}\n\n${text}`),
     ...schemaSections(tool.inputSchema, tool.outputSchema),
   ].join('\n\n');
+}
+
+/** `At most 4 run at once, 2 of one caller; others wait for their turn.` */
+function queueLine({ concurrency, perCaller, maxWaiting }: ToolQueue): string {
+  const own = perCaller === undefined ? '' : `, ${perCaller} of one caller`;
+  const others =
+    maxWaiting === 0
+      ? 'further calls are refused (busy, retryable)'
+      : `others wait for their turn${maxWaiting < MAX_WAITING ? `, at most ${maxWaiting}; further calls are refused (busy, retryable)` : ''}`;
+  return `At most ${concurrency} run at once${own}; ${others}.`;
 }
 
 /** A Markdown section for each schema of a tool. */

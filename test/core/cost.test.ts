@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { queueWorkflowId } from '../../operations/queue-wire.js';
 import { INBOX_WORKFLOW } from '../../mailbox/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { historyCost } from '../support/history-cost.js';
@@ -144,6 +145,36 @@ describe('an operation', () => {
     await warmUp('counted');
     record();
     await expectOperation('operation with one activity', await stack.client.start('counted'));
+  });
+
+  test('with one activity and a queue', async () => {
+    await warmUp('counted_in_turn');
+    const queue = queueWorkflowId(stack.taskQueue, 'counted_in_turn');
+    const settled = async () => {
+      let last: number | undefined;
+      return eventually('the queue has nothing to do', async () => {
+        const cost = await costOfHistory(queue);
+        const hasChanged = cost.events !== last;
+        last = cost.events;
+        if (hasChanged) await sleep(500);
+        return hasChanged ? undefined : cost;
+      });
+    };
+    await stack.client.until(await stack.client.start('counted_in_turn'), 'completed');
+    const before = await settled();
+    record();
+    await expectOperation(
+      'operation with one activity and a queue',
+      await stack.client.start('counted_in_turn'),
+    );
+    const after = await settled();
+    expectRow('its queue', {
+      events: after.events - before.events,
+      actions: after.actions - before.actions,
+      server: 0,
+      worker: 0,
+      visibility: 0,
+    });
   });
 
   test('with one question', async () => {

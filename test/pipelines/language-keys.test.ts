@@ -22,7 +22,7 @@ describe('unknown keys', () => {
     [top('▸steps: []'), 'steps: unknown key; it belongs to a job: put it under `jobs`, as jobs.build.steps'],
     [
       top('▸x-anchors: 1'),
-      'x-anchors: unknown key; known are name, description, inputs, outputs, env, secrets, concurrency, timeout-minutes, estimate-minutes, jobs',
+      'x-anchors: unknown key; known are name, description, inputs, outputs, env, secrets, concurrency, priority, queue, timeout-minutes, estimate-minutes, jobs',
     ],
     [
       job('▸runs-on: ubuntu'),

@@ -101,7 +101,7 @@ describe('values of another kind', () => {
     [top('concurrency: ▸0'), 'concurrency: expected a whole number from 1 to 200; got 0'],
     [
       top('concurrency: ▸{ group: a }'),
-      'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; operations always run side by side',
+      'concurrency: expected a whole number from 1 to 200; got a map; give the number of jobs; `queue` bounds the operations that run at once',
     ],
     [top('timeout-minutes: ▸0'), 'timeout-minutes: expected minutes above 0; got 0'],
     [top('timeout-minutes: ▸1e9'), 'timeout-minutes: expected at most 525600 minutes; got 1000000000'],

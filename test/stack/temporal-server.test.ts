@@ -77,6 +77,19 @@ test('a database that another server version made is refused, saying what to do'
   expect(readFileSync(file, 'utf8')).toContain('1.27.9');
 });
 
+test('task queues are fair in a new database, and stay as they were in an older one', async () => {
+  const isFair = ({ pid }: { pid: number }) =>
+    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('matching.enableFairness=true');
+  const first = await start();
+  expect(isFair(first)).toBe(true);
+  await first.stop();
+  const file = join(home, 'temporal.version');
+  const { fairness, ...older } = JSON.parse(readFileSync(file, 'utf8')) as { fairness: boolean };
+  expect(fairness).toBe(true);
+  writeFileSync(file, JSON.stringify(older));
+  expect(isFair(await start())).toBe(false);
+});
+
 test('a Temporal that was left on this database is ended by the next start', async () => {
   const left = await start();
   const again = await start();

@@ -202,6 +202,9 @@ export default defineTool({
       .filter(Boolean)
       .join('\n\n'),
   deadlineSeconds: 6 * 3600,
+  // Each call may take 512 MB (DuckDB's limit before it spills): four fit beside the rest on a host of 4 GB. One is left to other
+  // callers, since a call may take hours.
+  queue: { concurrency: 4, perCaller: 3 },
   estimate: {
     seconds: 1,
     per: { argument: 'path', of: 'file_bytes', seconds: 30e-9 },

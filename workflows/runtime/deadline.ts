@@ -13,6 +13,8 @@ let remainingMs = 0;
 /** Begins to count the time of this run. */
 export function startClock(): void {
   remainingMs = state().deadlineRemainingMs ?? (startMemo()?.deadlineSeconds ?? 0) * 1000;
+  // The wait for a turn doesn't count.
+  countedUntil = undefined;
   countTime();
 }
 

@@ -2,6 +2,8 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/workflow';
 import { humanDuration } from '../../operations/budgets.js';
 import { defined } from '../../operations/defined.js';
+import { isRetryable } from '../../operations/errors.js';
+import { QUEUE_FULL, QUEUE_TIMEOUT } from '../../operations/queue-wire.js';
 import type { ClosingDetails } from '../../operations/wire.js';
 import { startMemo, state } from './state.js';
 
@@ -39,12 +41,13 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     : undefined;
   const cause = root.cause && shorten(root.cause.message);
   const message = shorten(root.message);
+  const kind = isProtocol ? 'protocol' : type === QUEUE_FULL || type === QUEUE_TIMEOUT ? 'busy' : 'failed';
   const error = {
-    kind: isProtocol ? ('protocol' as const) : ('failed' as const),
+    kind,
     message,
-    retryable: false,
+    retryable: isRetryable(kind),
     ...defined({ type, code, cause }),
-  };
+  } as const;
   return ApplicationFailure.create({
     message,
     type: type ?? 'failed',

@@ -39,12 +39,14 @@ import { registerHandlers } from './handlers.js';
 import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
+import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import {
   beginWork,
   changeState,
   commandsOfChanges,
   continuedState,
   endRun,
+  holdProgress,
   addProgress,
   startMemo,
   operation,
@@ -96,13 +98,18 @@ const execute: Inbound = async (input, next) => {
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
   registerHandlers();
   countFirstQueueTime();
-  startClock();
-  const work = next(input);
+  const turn = hasQueue() ? takeTurn() : undefined;
+  const run = () => {
+    startClock();
+    return next(input);
+  };
+  const work = turn ? turn.then(run) : run();
   const worked = new Promise((resolve, reject) => {
     work.then(resolve, reject);
+    const untilDeadline = () => runDeadline(graceMs(), expire, () => resolve(undefined));
     // A part has no deadline of its own; it notifies its parent while it waits only for people.
     CancellationScope.nonCancellable(() =>
-      partMemo() ? notifyParent() : runDeadline(graceMs(), expire, () => resolve(undefined)),
+      partMemo() ? notifyParent() : turn ? turn.then(untilDeadline, () => undefined) : untilDeadline(),
     ).catch(reject);
   });
 
@@ -126,11 +133,16 @@ const execute: Inbound = async (input, next) => {
   }
   const cause = endedBefore();
   if (cause === undefined && failure === undefined) {
+    if (turn) {
+      holdProgress();
+      await returnTurn();
+    }
     endRun('completed');
     return partMemo() ? withProgress(result) : withFinalProgress(result);
   }
   const how = cause ?? 'failed';
   await CancellationScope.nonCancellable(() => runCleanups(how));
+  if (turn) await returnTurn();
   if (failure === undefined && state().partial === undefined) changeState({ partial: result });
   endRun(how);
   // The parent's code gets a part's failure unchanged.

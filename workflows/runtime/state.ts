@@ -65,6 +65,7 @@ let status: string | undefined;
 /** Whether the state has changed since it was last written; `progress`: only its progress. */
 let unwritten: false | 'progress' | 'more' = false;
 let ending: Ending | undefined;
+let isProgressHeld = false;
 /** Whether the ending has been written. */
 let isOver = false;
 let activeWork = 0;
@@ -109,7 +110,7 @@ export function commandsOfChanges(): Command[] {
   if (isOver) return [];
   isOver = ending !== undefined;
   if (ending !== undefined) return commandsOfEnding(ending);
-  if (unwritten === false) return [];
+  if (unwritten === false || (isProgressHeld && unwritten === 'progress')) return [];
   unwritten = false;
   const { children: _queried, ...shown } = state();
   return [memoCommand(shown), ...statusCommands(questions.size > 0 ? 'input_required' : 'working')];
@@ -147,6 +148,11 @@ function statusCommands(next: string): Command[] {
   if (!startMemo()?.searchAttributes) return [];
   const indexedFields = encodeUnifiedSearchAttributes(undefined, [{ key: STATUS, value: next }]);
   return [{ upsertWorkflowSearchAttributes: { searchAttributes: { indexedFields } } }];
+}
+
+/** The work has completed: its progress is written with the result. */
+export function holdProgress(): void {
+  isProgressHeld = true;
 }
 
 /** The run ends: what changes after its last activation is dropped. */

@@ -1,0 +1,29 @@
+/**
+ * Priority and fairness of an operation's tasks in Temporal (docs.temporal.io, "Task Queue Priority and Fairness"): activities,
+ * child workflows and continued runs inherit them. Servers without them ignore the field.
+ */
+import { createHash } from 'node:crypto';
+import type { Priority } from '@temporalio/common';
+import { ANONYMOUS, type StartMemo } from '../operations/wire.js';
+
+/** Maximum length of a fairness key, in bytes. */
+const LONGEST_KEY = 64;
+
+/** Undefined where neither is needed: one caller alone needs no fairness. */
+export function priorityOf({
+  principal,
+  priority,
+}: Pick<StartMemo, 'principal' | 'priority'>): Priority | undefined {
+  const fairnessKey = principal === ANONYMOUS ? undefined : keyOf(principal);
+  if (fairnessKey === undefined && priority === undefined) return undefined;
+  return {
+    ...(priority === undefined ? {} : { priorityKey: priority }),
+    ...(fairnessKey === undefined ? {} : { fairnessKey }),
+  };
+}
+
+/** Principals are ASCII, since both their parts are percent-encoded. */
+function keyOf(principal: string): string {
+  if (principal.length <= LONGEST_KEY) return principal;
+  return createHash('sha256').update(principal).digest('hex');
+}

@@ -1,0 +1,100 @@
+/** Priority and queue of a tool: which operations run first, how many run at once, and how many may wait. */
+
+/** Priorities of Temporal's task queues: 1 is the first, 3 that of tools without one. */
+export const PRIORITIES = { first: 1, last: 5 } as const;
+
+/** Greatest `concurrency` of a queue, and most operations that may wait in one. */
+export const MAX_CONCURRENCY = 1_000;
+export const MAX_WAITING = 10_000;
+
+/** Default time that an operation may wait for its turn: a day. */
+export const DEFAULT_WAIT_SECONDS = 24 * 3600;
+/** Longest time that an operation may wait for its turn: 30 days. */
+export const MAX_WAIT_SECONDS = 30 * 24 * 3600;
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/** A queue as authors declare it. */
+export interface QueueOptions {
+  /** Tools with queues of the same name share it, and must declare the same limits. Default: the tool's name. */
+  name?: string;
+  /** Operations that run at once, over all hosts: 1 to 1000. */
+  concurrency: number;
+  /** Operations of one caller that run at once. Default: `concurrency`. */
+  perCaller?: number;
+  /** Operations that may wait; further calls are refused. 0: a call that would have to wait is refused. Default: 10000. */
+  maxWaiting?: number;
+  /** How long an operation may wait for its turn, in seconds; then it fails. Default: 24 hours, at most 30 days. */
+  waitSeconds?: number;
+}
+
+/** A tool's queue with its defaults. Part of operations' memos: fields may be added, never renamed. */
+export interface ToolQueue {
+  name: string;
+  concurrency: number;
+  perCaller?: number;
+  maxWaiting: number;
+  waitSeconds: number;
+}
+
+/** Problems of a tool's `priority` and `queue`, whose shapes are right. */
+export function queueProblems({
+  priority,
+  queue,
+}: {
+  priority?: number | undefined;
+  queue?: QueueOptions | undefined;
+}): string[] {
+  const problems: string[] = [];
+  const whole = (path: string, value: number | undefined, least: number, most: number) => {
+    if (value !== undefined && !(Number.isInteger(value) && value >= least && value <= most))
+      problems.push(`${path}: expected a whole number from ${least} to ${most}; got ${String(value)}`);
+  };
+  whole('priority', priority, PRIORITIES.first, PRIORITIES.last);
+  if (!queue) return problems;
+  const { name, concurrency, perCaller, maxWaiting, waitSeconds } = queue;
+  if (name !== undefined && !NAME.test(name))
+    problems.push(
+      `queue.name: expected a letter or _, then letters, digits, _ or -, at most 64 characters; got ${JSON.stringify(name)}`,
+    );
+  if (concurrency === undefined)
+    problems.push(`queue.concurrency: expected a whole number from 1 to ${MAX_CONCURRENCY}; got nothing`);
+  whole('queue.concurrency', concurrency, 1, MAX_CONCURRENCY);
+  whole('queue.perCaller', perCaller, 1, MAX_CONCURRENCY);
+  whole('queue.maxWaiting', maxWaiting, 0, MAX_WAITING);
+  if (waitSeconds !== undefined && !(waitSeconds > 0 && waitSeconds <= MAX_WAIT_SECONDS))
+    problems.push(
+      `queue.waitSeconds: expected seconds above 0, at most ${MAX_WAIT_SECONDS}; got ${String(waitSeconds)}`,
+    );
+  if (problems.length === 0 && perCaller !== undefined && perCaller > concurrency)
+    problems.push(`queue.perCaller: expected at most concurrency, ${concurrency}; got ${perCaller}`);
+  return problems;
+}
+
+/** The queue with its defaults. */
+export function completeQueue(
+  tool: string,
+  { name = tool, concurrency, perCaller, maxWaiting, waitSeconds }: QueueOptions,
+): ToolQueue {
+  return {
+    name,
+    concurrency,
+    ...(perCaller === undefined || perCaller === concurrency ? {} : { perCaller }),
+    maxWaiting: maxWaiting ?? MAX_WAITING,
+    waitSeconds: waitSeconds ?? DEFAULT_WAIT_SECONDS,
+  };
+}
+
+/** Why a tool can't share its queue with another one; undefined if they declare the same limits, or have other queues. */
+export function queueConflict(
+  own: ToolQueue | undefined,
+  other: { name: string; queue: ToolQueue | undefined },
+): string | undefined {
+  if (!own || own.name !== other.queue?.name) return undefined;
+  const fields = ['concurrency', 'perCaller', 'maxWaiting', 'waitSeconds'] as const;
+  const different = fields.filter((field) => own[field] !== other.queue![field]);
+  if (different.length === 0) return undefined;
+  const limits = (queue: ToolQueue) =>
+    different.map((field) => `${field} ${queue[field] ?? 'none'}`).join(', ');
+  return `queue "${own.name}": expected the limits that tool "${other.name}" declares for it (${limits(other.queue)}); got ${limits(own)}`;
+}

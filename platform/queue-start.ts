@@ -1,0 +1,18 @@
+/** Options with which the workflow of a queue is started by the first operation that asks it. */
+import { queueWorkflowId, type QueueInput } from '../operations/queue-wire.js';
+import { PRIORITIES } from '../operations/tool-queue.js';
+
+/** Time-out of a workflow task, in milliseconds: after a worker is killed, operations wait that long for the next one. */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+
+export function queueStart(taskQueue: string, name: string) {
+  return {
+    workflowId: queueWorkflowId(taskQueue, name),
+    taskQueue,
+    args: [{ name }] as [QueueInput],
+    staticSummary: `queue ${name}`,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+    // Its tasks let others run, so they go first.
+    priority: { priorityKey: PRIORITIES.first },
+  };
+}

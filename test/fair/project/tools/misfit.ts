@@ -1,0 +1,9 @@
+import { defineTool } from 'longhaul';
+
+export default defineTool({
+  name: 'misfit',
+  description: { does: 'Shares a queue under other limits.' },
+  input: { type: 'object', properties: {} },
+  estimate: { seconds: 1 },
+  queue: { name: 'easel', concurrency: 2 },
+});

@@ -1,0 +1,356 @@
+/** Queues of tools: how many operations run at once, who is next, what waiting ones say, and that no turn gets lost. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { queueWorkflowId } from '../../operations/queue-wire.js';
+import { addApiKey } from '../../platform/api-keys.js';
+import { eventually } from '../stack/cli-process.js';
+import { JobsClient } from '../support/jobs.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { TestStack, type Part } from '../support/test-stack.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-fair-'));
+let stack: TestStack;
+let worker: Part;
+const callers: Record<'alice' | 'bob' | 'carol', JobsClient> = {} as never;
+
+/** Folder of the running test: what its operations record. */
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(folder, 'test-'));
+});
+// Operations that a failed test has left must not hold up the next one.
+afterEach(() => release());
+
+beforeAll(async () => {
+  const keys = join(folder, 'keys');
+  stack = await TestStack.serverAlone({
+    LONGHAUL_AUTHENTICATION: 'keys',
+    LONGHAUL_KEYS_FOLDER: keys,
+    LONGHAUL_PROJECT: resolve('test/fair/project'),
+    LONGHAUL_PIPELINE_FOLDERS: resolve('test/fair/project/pipelines'),
+    LONGHAUL_SHIPPED_TOOLS: 'false',
+  });
+  worker = stack.worker();
+  await stack.ready();
+  for (const subject of ['alice', 'bob', 'carol'] as const)
+    callers[subject] = new JobsClient(stack.base, addApiKey(keys, { tenant: 'acme', subject })[0]);
+}, STACK_MS);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Recorded {
+  what: 'begin' | 'end';
+  name: string;
+  at: number;
+}
+
+function recorded(): Recorded[] {
+  const path = join(place, 'log');
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Recorded);
+}
+
+const begun = () => recorded().flatMap(({ what, name }) => (what === 'begin' ? [name] : []));
+
+/** Most operations that ran at once, of those that `counts` accepts. */
+function mostAtOnce(counts: (name: string) => boolean = () => true): number {
+  let running = 0;
+  let most = 0;
+  for (const { what, name } of recorded()) {
+    if (!counts(name)) continue;
+    running += what === 'begin' ? 1 : -1;
+    most = Math.max(most, running);
+  }
+  return most;
+}
+
+const release = (name = 'release') => writeFileSync(join(place, name), '');
+const start = (caller: JobsClient, tool: string, name: string, args: object = {}) =>
+  caller.start(tool, { folder: place, name, ...args });
+const untilBegun = (names: string[]) =>
+  eventually(
+    () => `${names.join()} have begun; begun are ${begun().join()}`,
+    () => names.every((name) => begun().includes(name)),
+  );
+/** Starts operations of a tool that runs two at once: the first two have begun before the others ask. */
+async function startInOrder(caller: JobsClient, tool: string, names: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [at, name] of names.entries()) {
+    if (at === 2) await untilBegun(names.slice(0, 2));
+    ids.push(await start(caller, tool, name));
+  }
+  return ids;
+}
+
+const completed = (caller: JobsClient, ids: string[]) =>
+  Promise.all(ids.map((id) => caller.until(id, 'succeeded')));
+const untilWaiting = (caller: JobsClient, id: string, message: RegExp | string) =>
+  caller.until(id, (job) => job.status === 'queued' && new RegExp(message).test(job.status_message ?? ''));
+
+test('no more run at once than the queue allows, and all of them run', async () => {
+  const { alice } = callers;
+  const names = Array.from({ length: 10 }, (_, at) => `job-${at}`);
+  const ids = await startInOrder(alice, 'pair', names);
+  await untilWaiting(alice, ids[9]!, '^waiting for its turn: 7 before it$');
+  await untilWaiting(alice, ids[2]!, '^waiting for its turn: it is next$');
+  for (const name of names) {
+    release(name);
+    await sleep(50);
+  }
+  const done = await completed(alice, ids);
+  expect(mostAtOnce()).toBe(2);
+  expect(begun().sort()).toEqual([...names].sort());
+  // The wait for the turn is neither work nor part of the estimate of later calls.
+  expect(done[9].estimated_duration_seconds).toBeLessThan(60);
+});
+
+test('a caller with one call is next, before the many of another', async () => {
+  const { alice, bob, carol } = callers;
+  const names = Array.from({ length: 8 }, (_, at) => `many-${at}`);
+  const many = await startInOrder(alice, 'pair', names);
+  const one = await start(bob, 'pair', 'one');
+  const other = await start(carol, 'pair', 'other');
+  await untilWaiting(bob, one, 'it is next');
+  await untilWaiting(carol, other, '1 before it');
+  release('many-0');
+  await untilBegun(['one']);
+  expect([...begun()].sort()).toEqual(['many-0', 'many-1', 'one']);
+  release('many-1');
+  await untilBegun(['other']);
+  release();
+  await completed(alice, many);
+  await completed(bob, [one]);
+  await completed(carol, [other]);
+  expect(begun().slice(2, 4)).toEqual(['one', 'other']);
+  expect(begun()).toHaveLength(10);
+  expect(mostAtOnce()).toBe(2);
+});
+
+test('one caller has no more running than perCaller, while others use the rest', async () => {
+  const { alice, bob } = callers;
+  const own = [await start(alice, 'capped', 'a1')];
+  const others = [await start(bob, 'capped', 'b1')];
+  await untilBegun(['a1', 'b1']);
+  own.push(await start(alice, 'capped', 'a2'));
+  others.push(await start(bob, 'capped', 'b2'));
+  await untilWaiting(alice, own[1]!, 'waiting for its turn');
+  await untilWaiting(bob, others[1]!, 'waiting for its turn');
+  release();
+  await completed(alice, own);
+  await completed(bob, others);
+  for (const caller of ['a', 'b']) expect(mostAtOnce((name) => name.startsWith(caller))).toBe(1);
+});
+
+test('tasks of MCP say their place too, in the poll and in a subscription', async () => {
+  const client = stack.client.as(callers.alice.credential!);
+  const first = await client.start('pair', { folder: place, name: 'first' });
+  const second = await client.start('pair', { folder: place, name: 'second' });
+  await untilBegun(['first', 'second']);
+  const third = await client.start('pair', { folder: place, name: 'third' });
+  const task = await client.until(third, ({ statusMessage }) => /it is next/.test(statusMessage ?? ''));
+  expect(task).toMatchObject({ status: 'working', statusMessage: 'waiting for its turn: it is next' });
+  release();
+  for (const token of [first, second, third]) await client.until(token, 'completed');
+});
+
+test('a call that would have to wait is refused where the author says so, with when to try again', async () => {
+  const { alice, bob } = callers;
+  const id = await start(alice, 'refusing', 'held');
+  await untilBegun(['held']);
+  const refused = await bob.kickOff('refusing', { folder: place, name: 'late' });
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('20');
+  expect(refused.body).toMatchObject({
+    type: '/problems/queue-full',
+    retryable: true,
+    detail: 'nothing was started: the queue refusing is full: 1 running, 0 waiting; try again in about 20 s',
+  });
+  const client = stack.client.as(bob.credential!).with({});
+  const { result } = await client.request('tools/call', {
+    name: 'refusing',
+    arguments: { folder: place, name: 'late' },
+  });
+  expect(result.isError).toBe(true);
+  expect(result._meta['longhaul/error']).toEqual({ kind: 'busy', retryable: true });
+  expect(result.content[0].text).toContain('the queue refusing is full');
+  release();
+  await completed(alice, [id]);
+  const next = await eventually('the next call is taken', async () => {
+    const { status, body } = await bob.kickOff('refusing', { folder: place, name: 'next' });
+    return status < 300 ? (body.job_id as string) : undefined;
+  });
+  await completed(bob, [next]);
+  expect(begun()).toEqual(['held', 'next']);
+});
+
+test('of calls at the same moment, those that the queue refuses fail at once, retryable', async () => {
+  const { alice } = callers;
+  const answers = await Promise.all(
+    ['x', 'y', 'z'].map((name) => alice.kickOff('refusing', { folder: place, name })),
+  );
+  const ids = answers.flatMap(({ status, body }) => (status < 300 ? [body.job_id as string] : []));
+  const ended = await eventually('one runs, the others have failed', async () => {
+    const jobs = await Promise.all(ids.map((id) => alice.job(id)));
+    return jobs.filter(({ status }) => status === 'running').length === 1 &&
+      jobs.filter(({ status }) => status === 'failed').length === ids.length - 1
+      ? jobs
+      : undefined;
+  });
+  release();
+  for (const { error } of ended.filter(({ status }) => status === 'failed')) {
+    expect(error).toMatchObject({ retryable: true });
+    expect(error.message ?? error.detail).toContain('the queue refusing is full');
+  }
+  await completed(alice, [ended.find(({ status }) => status === 'running').job_id]);
+  expect(begun()).toHaveLength(1);
+});
+
+test('an operation that waits for too long fails', async () => {
+  const { alice } = callers;
+  const held = await start(alice, 'briefly', 'held');
+  await untilBegun(['held']);
+  const late = await start(alice, 'briefly', 'late');
+  const job = await alice.until(late, 'failed');
+  expect(JSON.stringify(job.error)).toContain('its turn in the queue briefly did not come within 1 s');
+  release();
+  await completed(alice, [held]);
+  expect(begun()).toEqual(['held']);
+});
+
+test('a waiting operation that is cancelled leaves the queue', async () => {
+  const { alice } = callers;
+  const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
+  await untilBegun(['h1', 'h2']);
+  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  await untilWaiting(alice, waiting[1]!, '1 before it');
+  expect((await alice.post(`/v1/jobs/${waiting[0]}:cancel`)).status).toBeLessThan(300);
+  await alice.until(waiting[0]!, 'canceled');
+  await untilWaiting(alice, waiting[1]!, 'it is next');
+  release();
+  await completed(alice, [...held, waiting[1]!]);
+  expect([...begun()].sort()).toEqual(['h1', 'h2', 'w2']);
+});
+
+test('a holder that is cancelled, and one that an operator terminates, free their turns', async () => {
+  const { alice } = callers;
+  const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
+  await untilBegun(['h1', 'h2']);
+  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  await untilWaiting(alice, waiting[1]!, '1 before it');
+  await alice.post(`/v1/jobs/${held[0]}:cancel`);
+  await untilBegun(['w1']);
+  const temporal = await stack.temporal();
+  for await (const { workflowId } of temporal.workflow.list({
+    query: `TaskQueue = '${stack.taskQueue}' AND ExecutionStatus = 'Running' AND WorkflowType = 'pair'`,
+  }))
+    if (workflowId.endsWith(held[1]!)) await temporal.workflow.getHandle(workflowId).terminate('by a test');
+  await untilBegun(['w2']);
+  release();
+  await completed(alice, waiting);
+});
+
+test('tools that share a queue run one at a time, those of higher priority first', async () => {
+  const { alice, bob } = callers;
+  const first = await start(alice, 'brush', 'first');
+  await untilBegun(['first']);
+  const second = await start(alice, 'brush', 'second');
+  await untilWaiting(alice, second, 'it is next');
+  const third = await start(bob, 'pencil', 'third');
+  await untilWaiting(bob, third, 'it is next');
+  await untilWaiting(alice, second, '1 before it');
+  release();
+  await completed(alice, [first, second]);
+  await completed(bob, [third]);
+  expect(begun()).toEqual(['first', 'third', 'second']);
+  expect(mostAtOnce()).toBe(1);
+});
+
+test('an operation that continues as new keeps its turn', async () => {
+  const { alice } = callers;
+  const first = await start(alice, 'continued', 'first');
+  await alice.until(first, 'running');
+  const second = await start(alice, 'continued', 'second');
+  await untilBegun(['first']);
+  await untilWaiting(alice, second, 'it is next');
+  release();
+  await completed(alice, [first, second]);
+  expect(begun()).toEqual(['first', 'second']);
+  expect(mostAtOnce()).toBe(1);
+});
+
+test('a pipeline has a queue too', async () => {
+  const { alice } = callers;
+  const run = () => alice.start('queued', { folder: place });
+  const [first, second] = [await run(), await run()];
+  await alice.until(first, 'running');
+  await untilWaiting(alice, second, 'it is next');
+  release();
+  await completed(alice, [first, second]);
+  expect(readFileSync(join(place, 'steps'), 'utf8').trim().split('\n')).toEqual([
+    'begin',
+    'end',
+    'begin',
+    'end',
+  ]);
+});
+
+test('events of a job say that it is queued until it has its turn', async () => {
+  const { alice } = callers;
+  const held = await start(alice, 'continued', 'held');
+  await untilBegun(['held']);
+  const waiting = await start(alice, 'continued', 'waiting');
+  await untilWaiting(alice, waiting, 'it is next');
+  release();
+  await completed(alice, [held, waiting]);
+  const { body } = await alice.get(`/v1/jobs/${waiting}/events`, { accept: 'text/event-stream' });
+  const statuses = [...String(body).matchAll(/"status":"(\w+)"/g)].map(([, status]) => status);
+  expect([...new Set(statuses)]).toEqual(['queued', 'running', 'succeeded']);
+});
+
+test('a tool without a queue has none of it in its history', async () => {
+  const { alice } = callers;
+  const id = await start(alice, 'unbounded', 'free');
+  release();
+  await completed(alice, [id]);
+  const temporal = await stack.temporal();
+  const queues = temporal.workflow.getHandle(queueWorkflowId(stack.taskQueue, 'unbounded'));
+  await expect(queues.describe()).rejects.toThrow(/not found/i);
+});
+
+test('the queue continues where it was after its worker was killed', async () => {
+  const { alice, bob } = callers;
+  const held = [await start(alice, 'pair', 'h1'), await start(alice, 'pair', 'h2')];
+  await untilBegun(['h1', 'h2']);
+  const waiting = [await start(alice, 'pair', 'w1'), await start(alice, 'pair', 'w2')];
+  const one = await start(bob, 'pair', 'one');
+  await untilWaiting(bob, one, 'it is next');
+  await worker.end('SIGKILL');
+  const later = await start(bob, 'pair', 'later');
+  expect((await alice.job(waiting[0]!)).status).toBe('queued');
+  worker = stack.worker();
+  await untilWaiting(bob, later, /\d before it/);
+  release();
+  await completed(alice, [...held, ...waiting]);
+  await completed(bob, [one, later]);
+  // Attempts of the killed worker have no end in the log.
+  const firstTimes = [...new Set(begun())];
+  expect([...firstTimes].sort()).toEqual(['h1', 'h2', 'later', 'one', 'w1', 'w2']);
+});
+
+test('a tool that shares a queue under other limits is not served, and says why', async () => {
+  const { status, body } = await callers.alice.kickOff('misfit');
+  expect(status).toBe(404);
+  expect(body.detail).toContain(
+    'queue "easel": expected the limits that tool "brush" declares for it (concurrency 1); got concurrency 2',
+  );
+});

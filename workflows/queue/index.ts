@@ -1,0 +1,129 @@
+/**
+ * Workflow of a queue: gives turns to the operations of the tools that declare it. Operations ask and return by signals, and get
+ * their answers by signals, which local activities send: no request waits for another, so no number of operations can block the
+ * queue. A holder that ended without returning its turn is found by a look at Temporal, only while others wait.
+ */
+import {
+  condition,
+  makeContinueAsNewFunc,
+  proxyLocalActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  ASK_TURN_SIGNAL,
+  CHECK_TURNS_ACTIVITY,
+  PLACES_QUERY,
+  REFUSAL_QUERY,
+  RETURN_TURN_SIGNAL,
+  TELL_TURNS_ACTIVITY,
+  type AddressedNotice,
+  type QueueInput,
+} from '../../operations/queue-wire.js';
+import { emptyQueue, Turns } from './turns.js';
+
+/** First and longest pause between looks at holders, in milliseconds; it doubles while none has ended unnoticed. */
+const FIRST_CHECK_MS = 15_000;
+const LONGEST_CHECK_MS = 120_000;
+/** Shortest pause until the next one that has waited for too long is refused, in milliseconds. */
+const SHORTEST_PAUSE_MS = 1_000;
+/** An empty queue closes after this time, in milliseconds: an hour. */
+const IDLE_MS = 3600_000;
+/** A run continues as new after this many signals and checks, of 3 to 6 events each. */
+const CHANGES = 500;
+/** Minimum length of a run, in milliseconds: Temporal delays the run that follows one of less than a second. */
+const SHORTEST_RUN_MS = 1_100;
+
+const { [TELL_TURNS_ACTIVITY]: tell, [CHECK_TURNS_ACTIVITY]: check } = proxyLocalActivities<{
+  [TELL_TURNS_ACTIVITY]: (notices: AddressedNotice[]) => Promise<string[]>;
+  [CHECK_TURNS_ACTIVITY]: (ids: string[]) => Promise<string[]>;
+}>({ startToCloseTimeout: '20s' });
+
+/** A timer that runs at most once at a time. */
+class Timer {
+  isFired = false;
+  #isRunning = false;
+
+  start(ms: number, summary: string): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void sleep(Math.max(1, ms), { summary }).then(() => {
+      this.#isRunning = false;
+      this.isFired = true;
+    });
+  }
+
+  /** Whether it has fired since the last call. */
+  take(): boolean {
+    const isFired = this.isFired;
+    this.isFired = false;
+    return isFired;
+  }
+}
+
+export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput): Promise<void> {
+  const turns = new Turns(name, state);
+  let changes = 0;
+  let isOver = false;
+  let activeAtMs = Date.now();
+  const changed = () => {
+    changes += 1;
+    activeAtMs = Date.now();
+    const { continueAsNewSuggested, runStartTime } = workflowInfo();
+    const isLong = changes >= CHANGES || continueAsNewSuggested;
+    if (isLong && activeAtMs - runStartTime.getTime() >= SHORTEST_RUN_MS) isOver = true;
+  };
+  setHandler(
+    ASK_TURN_SIGNAL,
+    (request) => {
+      turns.ask(request, Date.now());
+      changed();
+    },
+    { description: 'An operation asks for a turn.' },
+  );
+  setHandler(
+    RETURN_TURN_SIGNAL,
+    (id) => {
+      turns.remove(id);
+      changed();
+    },
+    { description: 'An operation has ended, or no longer waits; takes its workflow ID.' },
+  );
+  setHandler(PLACES_QUERY, () => turns.places(), { description: 'Who waits, in the order of their turns.' });
+  setHandler(REFUSAL_QUERY, (principal, queue) => turns.refusal(principal, queue));
+
+  const checks = new Timer();
+  const idle = new Timer();
+  let pauseMs = FIRST_CHECK_MS;
+  for (;;) {
+    if (turns.hasNotices) {
+      for (const id of await tell(turns.takeNotices())) turns.remove(id);
+      pauseMs = FIRST_CHECK_MS;
+      continue;
+    }
+    if (isOver) await makeContinueAsNewFunc<typeof longhaul_queue>()({ name, state: turns.state });
+    const { nextExpiryMs } = turns;
+    if (nextExpiryMs === undefined) idle.start(IDLE_MS, 'time until an empty queue closes');
+    else {
+      const untilExpiryMs = Math.max(SHORTEST_PAUSE_MS, nextExpiryMs - Date.now());
+      checks.start(Math.min(pauseMs, untilExpiryMs), 'next look at operations that hold a turn');
+    }
+    await condition(
+      () =>
+        turns.hasNotices ||
+        isOver ||
+        checks.isFired ||
+        idle.isFired ||
+        (turns.nextExpiryMs === undefined) !== (nextExpiryMs === undefined),
+    );
+    if (checks.take() && turns.nextExpiryMs !== undefined) {
+      turns.expire(Date.now());
+      const gone = await check(turns.takeToCheck());
+      for (const id of gone) turns.remove(id);
+      pauseMs = gone.length > 0 ? FIRST_CHECK_MS : Math.min(LONGEST_CHECK_MS, pauseMs * 2);
+      changed();
+    }
+    if (idle.take() && turns.isEmpty && Date.now() - activeAtMs >= IDLE_MS) return;
+  }
+}
