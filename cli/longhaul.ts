@@ -28,6 +28,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
+import { registerSign } from './commands/sign.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -45,7 +46,15 @@ const COMMANDS = [
   ...[registerCheck, registerLint],
   ...[registerTools, registerCall, registerWatch, registerStatus, registerResult, registerGet],
   ...[registerLogs, registerAnswer, registerCancel, registerResume, registerDelete],
-  ...[registerList, registerDoctor, registerHosts, registerKeys, registerPolicy, registerCompletion],
+  ...[
+    registerList,
+    registerDoctor,
+    registerHosts,
+    registerKeys,
+    registerPolicy,
+    registerSign,
+    registerCompletion,
+  ],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],
 ];
 

@@ -88,6 +88,14 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<claim>',
     "claim of the gateway's JWTs that lists the caller's groups (default: groups)",
   ],
+  unsignedStarts: [
+    '<refuse|allow>',
+    "activities of workflows that Longhaul didn't start or sign for (default: refuse)",
+  ],
+  operatorAnswers: [
+    '<true|false>',
+    "accept answers to ordinary questions by Temporal's own commands (default: true)",
+  ],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: ['<number>', 'jobs that a caller may start over HTTP in a minute (default: 600)'],

@@ -18,6 +18,7 @@ import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
+import { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
 import { DiskFullError, type TemporalClient } from './temporal.js';
@@ -29,7 +30,7 @@ const STALE_DELETION_MS = 60_000;
  * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
  * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
  */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 export interface StartOptions {
   /** Token chosen by the caller. Default: a new random one. */
@@ -81,25 +82,20 @@ export async function startOperation(
   const { session, progressToken, requestId } = options;
   const token = tokenOfStart(start, secret);
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
-  const record = await startWorkflow(records, {
+  const record = await startWorkflow(records, secret, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
     input: tool.toWorkflowInput(args),
     summary: tool.title,
     memo: {
-      version: 1,
-      tool: tool.name,
+      ...memoOfTool(tool),
       principal,
       argumentsDigest,
-      deadlineSeconds: tool.deadlineSeconds,
-      cleanupSeconds: tool.cleanupSeconds,
-      inputWaitSeconds: tool.inputWaitSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
       ...defined({ size, variant }),
       searchAttributes,
-      attempt: 1,
       createdAt: new Date().toISOString(),
       ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
@@ -112,6 +108,11 @@ export async function startOperation(
       'the operation of this token or idempotency key has expired; choose a new one',
     );
   return record;
+}
+
+/** The fields of a first start's memo that are fixed by the tool. */
+export function memoOfTool({ name, deadlineSeconds, cleanupSeconds, inputWaitSeconds }: Tool) {
+  return { version: 1 as const, tool: name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, attempt: 1 };
 }
 
 /** Request to Temporal for the start of an operation. */
@@ -133,14 +134,19 @@ export interface WorkflowStart {
  * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
+export async function startWorkflow(
+  records: Records,
+  secret: Buffer,
+  start: WorkflowStart,
+): Promise<OperationRecord> {
   const { temporal } = records;
-  if (await tryStart(temporal, start)) return submittedRecord(start);
+  const signer = new Signer(secret);
+  if (await tryStart(temporal, signer, start)) return submittedRecord(start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(temporal, found);
     // The run that hides a deleted operation is terminated: exactly one of several racing starts replaces it.
-    if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
+    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
@@ -207,10 +213,13 @@ function startIdOf({ principal, tool, options: { idempotencyKey } }: StartReques
 
 async function callStart(
   temporal: TemporalClient,
+  signer: Signer,
   operation: WorkflowStart,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
 ): Promise<void> {
-  const { memo, idempotencyKey } = operation;
+  const { workflow, workflowId, input, idempotencyKey } = operation;
+  const args = [input];
+  const memo = signer.signedMemo('start', workflowId, workflow, operation.memo, args);
   const { session } = memo;
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
@@ -219,12 +228,12 @@ async function callStart(
     ...(session === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.session, session)]),
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
-  const start = (memo: StartMemo) =>
+  const start = () =>
     temporal.call((client) =>
-      client.workflow.start(operation.workflow, {
-        workflowId: operation.workflowId,
+      client.workflow.start(workflow, {
+        workflowId,
         taskQueue: temporal.taskQueue,
-        args: [operation.input],
+        args,
         memo: { [START_MEMO]: memo },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
@@ -235,25 +244,26 @@ async function callStart(
       }),
     );
   try {
-    await start(memo);
+    await start();
   } catch (error) {
     if (memo.searchAttributes && isSearchAttributeRefusal(error)) {
       temporal.withoutSearchAttributes(error);
       return callStart(
         temporal,
-        { ...operation, memo: { ...memo, searchAttributes: false } },
+        signer,
+        { ...operation, memo: { ...operation.memo, searchAttributes: false } },
         workflowIdReusePolicy,
       );
     }
     // The response may have been lost, not the start: a second start finds the first by its digest.
     const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
     if (!isUnavailable || error instanceof DiskFullError) throw error;
-    await start(memo);
+    await start();
   }
 }
 
 /** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people are awaited. */
-function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds }: StartMemo): number {
+export function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds }: StartMemo): number {
   const beyondSeconds =
     (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) + (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS);
   return (deadlineSeconds + beyondSeconds) * 1000;

@@ -8,6 +8,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, commaSeparated, list, port, yesOrNo } from './setting-types.js';
+import { signingSettingsShape } from './signing-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveWorkerSettings,
@@ -57,6 +58,7 @@ const fileSchema = z.strictObject({
   maxSteps: z.coerce.number().int().min(1).max(1000),
   ...workerSettingsShape,
   ...authSettingsShape,
+  ...signingSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -199,6 +201,8 @@ export async function loadSettings(
     maxSteps: given.maxSteps ?? availableParallelism(),
     ...workerSettings,
     ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
+    unsignedStarts: given.unsignedStarts ?? 'refuse',
+    operatorAnswers: given.operatorAnswers ?? true,
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
