@@ -64,6 +64,8 @@ interface StartRequest {
   variant: string | undefined;
   estimateSeconds: number;
   options: StartOptions;
+  /** Whether the operation accepts answers without a signature. */
+  operatorAnswers: boolean;
 }
 
 /**
@@ -97,6 +99,7 @@ export async function startOperation(
       ...defined({ size, variant }),
       searchAttributes,
       createdAt: new Date().toISOString(),
+      ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
       ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },

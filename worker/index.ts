@@ -2,7 +2,11 @@
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
-import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
+import {
+  CHILD_PROGRESS_ACTIVITY,
+  REQUEST_CANCEL_ACTIVITY,
+  VERIFY_ANSWER_ACTIVITY,
+} from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
@@ -17,7 +21,7 @@ import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';
 import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { childProgress, requestCancel } from './local-activities.js';
+import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
@@ -50,6 +54,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
+      [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
