@@ -29,6 +29,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
+import { registerSign, registerSignAnswer } from './commands/sign.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -53,6 +54,8 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerSign,
+    registerSignAnswer,
     registerCompletion,
   ],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],

@@ -5,7 +5,7 @@
 import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';
 import type { ToolQueue } from './tool-queue.js';
-import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
+import type { Answer, AnsweredRequest, Answerer, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Complete state of the operation, including large partial results and children. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
@@ -25,6 +25,9 @@ export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
 /** Local activity of every worker: reads the progress in a closed child workflow's memo. Argument: its workflow ID. */
 export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
 
+/** Local activity of every worker: verifies the signature of an answer. Argument: an {@link AnswerProof}; result: a problem, or null. */
+export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
+
 /** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities with it. */
 export const OPERATION_HEADER = 'longhaul';
 /** Header of the activities of parts: the operation's workflow ID, under which storage keeps artifacts. */
@@ -32,6 +35,16 @@ export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 
 /** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
+
+/**
+ * Header of the activities of an operation, of its parts and of its other child workflows: the signature of the operation's start.
+ */
+export const SIGNATURE_HEADER = 'longhaul_signature';
+
+/** Type of the failure of a workflow or activity whose start wasn't signed, or was signed for something else. */
+export const UNSIGNED = 'longhaul.unsigned';
+/** Type of the failure of an activity whose operation was signed with another key than this worker's. */
+export const OTHER_KEY = 'longhaul.other_key';
 
 /** Memo key of the {@link StartMemo}. */
 export const START_MEMO = 'longhaul';
@@ -43,6 +56,9 @@ export const PROGRESS_METADATA = 'longhaul-progress';
 
 /** Memo key of the {@link PartMemo} of a part: a child workflow, at any depth, that belongs to an operation. */
 export const PART_MEMO = 'longhaul_part';
+
+/** Memo key of the {@link OriginMemo}. */
+export const ORIGIN_MEMO = 'longhaul_origin';
 
 /** Maximum size of the state memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
@@ -102,6 +118,10 @@ export interface StartMemo {
   startId?: string;
   /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
   createdAt?: string;
+  /** Whether answers without a signature are accepted. Default: true. */
+  operatorAnswers?: false;
+  /** Signature of type, ID and input of the workflow, and of this memo; missing in starts that no server of Longhaul made. */
+  signature?: string;
 }
 
 /** Memo that identifies a child workflow as a part. Written once, by the parent's workflow, with the start of the part. */
@@ -116,8 +136,24 @@ export interface PartMemo {
   /** Those of the operation; missing in parts that earlier releases started. */
   cleanupSeconds?: number;
   inputWaitSeconds?: number;
+  /** Principal of the operation; missing for {@link ANONYMOUS}. */
+  principal?: string;
+  /** As in the start memo. */
+  operatorAnswers?: false;
+  /** Signature of the operation's start. */
+  signature?: string;
+  /** Names from the operation's part to this one, with `/`; missing in parts of the operation itself. */
+  path?: string;
   /** Unique among the parts of its parent. */
   name: string;
+}
+
+/** Memo of a child workflow that is no part of its operation, since it may outlive it. */
+export interface OriginMemo {
+  /** Workflow ID of the operation. */
+  operationId: string;
+  /** Signature of the operation's start. */
+  signature: string;
 }
 
 /** Fields of log lines that identify the operation, besides its token. */
@@ -203,6 +239,17 @@ export interface ProvidedInput {
   answer: Answer;
   /** Set if the parent of a part forwards the answer. */
   isForwarded?: true;
+  /** Who answers; missing for callers without authentication, and for operators. */
+  by?: Answerer;
+  /** Signature of the answer, with key, ID and answerer. */
+  signature?: string;
+}
+
+/** Argument of {@link VERIFY_ANSWER_ACTIVITY}. */
+export interface AnswerProof {
+  /** Workflow ID of the operation. */
+  operationId: string;
+  signature: string;
 }
 
 /** Details of the failure or cancellation that ends an operation's workflow. */

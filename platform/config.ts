@@ -14,6 +14,7 @@ import {
 } from './audit-settings.js';
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
+import { signingSettingsShape } from './signing-settings.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
@@ -71,6 +72,7 @@ const fileSchema = z.strictObject({
   ...workerSettingsShape,
   ...authSettingsShape,
   ...auditSettingsShape,
+  ...signingSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -217,6 +219,8 @@ export async function loadSettings(
     ...workerSettings,
     ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
     ...resolveAuditSettings(given, (path) => resolve(baseOf('auditLog'), path)),
+    unsignedStarts: given.unsignedStarts ?? 'refuse',
+    operatorAnswers: given.operatorAnswers ?? true,
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,
@@ -283,15 +287,6 @@ export function isSupervised(environment: NodeJS.ProcessEnv = process.env): bool
 
 /** Set to `1` by `longhaul up` for the processes that it starts. */
 export const SUPERVISED_VARIABLE = 'LONGHAUL_SUPERVISED';
-
-/** The user's umask in octal, which pipeline steps get. Set by a process that changes its own. */
-export const UMASK_VARIABLE = 'LONGHAUL_UMASK';
-
-/** The umask of steps, in octal, e.g. `0022`. */
-export function stepUmask(environment: NodeJS.ProcessEnv = process.env): string {
-  const given = environment[UMASK_VARIABLE] ?? '';
-  return /^[0-7]{1,4}$/.test(given) ? given : process.umask().toString(8).padStart(4, '0');
-}
 
 /**
  * Path of the configuration file in the project that a flag or the environment names, else in the folder.

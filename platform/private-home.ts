@@ -3,7 +3,7 @@
  * operations.
  */
 import { chmodSync, statSync } from 'node:fs';
-import { UMASK_VARIABLE } from './config.js';
+import { UMASK_VARIABLE } from './umask.js';
 
 /**
  * Sets the home's mode to 0700, and the umask of this process and its children to create files as 0600. Pipeline steps keep

@@ -2,12 +2,18 @@
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
-import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
+import {
+  CHILD_PROGRESS_ACTIVITY,
+  REQUEST_CANCEL_ACTIVITY,
+  VERIFY_ANSWER_ACTIVITY,
+} from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import { requireNamespace } from '../platform/namespace.js';
 import { workerIdentity } from '../platform/host-presence.js';
+import { loadSecret } from '../platform/secret.js';
+import { Signer } from '../platform/signer.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
@@ -15,13 +21,14 @@ import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';
 import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { childProgress, requestCancel } from './local-activities.js';
+import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
+import { startVerifier } from './verify-start.js';
 import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
 import { WorkflowHost } from './workflow-host.js';
@@ -42,12 +49,14 @@ export interface RunningWorker {
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
   const loadedSinceMs = Date.now();
+  const signer = new Signer(loadSecret(settings.home));
   const [bundle, activities, temporal] = await Promise.all([
     bundleInChildProcess(settings, { leavesOut: true }),
     ActivityCode.load(settings, {
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
       ...TURN_ACTIVITIES,
+      [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);
@@ -66,6 +75,8 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   });
   const logs = new OperationLogs({ storage, logger });
   const loggers = new OperationLoggers(logs, logger);
+  const { unsignedStarts } = settings;
+  const verifyStart = startVerifier({ signer, unsignedStarts, logger });
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -73,7 +84,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     activities: { default: activities.dispatch },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome })],
+      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome, verifyStart })],
     },
     sinks: loggers.workflowSinks(),
   };

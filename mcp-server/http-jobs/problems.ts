@@ -83,7 +83,7 @@ export const PROBLEMS = {
   'not-allowed': {
     status: 403,
     title: "The caller's roles do not allow the request",
-    advice: 'Ask whoever keeps the policy of this server for a role that does.',
+    advice: 'Ask the administrator of the policy of this server for a role that does.',
   },
   'unknown-route': {
     status: 404,

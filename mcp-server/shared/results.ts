@@ -98,7 +98,7 @@ export const INVALID_ARGUMENTS_ADVICE = 'Nothing was done. Correct the call and 
 const ADVICE: Partial<Record<ErrorKind, string>> = {
   invalid_arguments: INVALID_ARGUMENTS_ADVICE,
   not_found: 'operation_list shows your operations.',
-  forbidden: 'Ask whoever keeps the policy of this server for a role that may.',
+  forbidden: 'Ask the administrator of the policy of this server for a role that may.',
   expired: 'Results are kept for a limited time. Call the tool again if it is still needed.',
   wrong_state: 'operation_get shows its state.',
   invalid_answer: 'The question is still open. Correct the answer and try again.',

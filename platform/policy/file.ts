@@ -6,7 +6,7 @@ import { didYouMean } from '../../operations/near-names.js';
 import { SettingsError } from '../config.js';
 import { groupName, identityShape } from '../principal.js';
 
-/** What a role may allow for operations. */
+/** Actions on operations that a role may allow. */
 export const VERBS = ['read', 'answer', 'cancel', 'resume', 'delete'] as const;
 export type Verb = (typeof VERBS)[number];
 

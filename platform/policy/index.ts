@@ -1,4 +1,4 @@
-/** What callers may do, by the roles that a policy file gives them. */
+/** Rights of callers, by the roles that a policy file gives them. */
 import { SettingsError } from '../config.js';
 import type { Logger } from '../log.js';
 import { versionOf } from '../watch-files.js';

@@ -7,8 +7,10 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
+import type { AnswerRules } from '../../operations/answers.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
+  ANONYMOUS,
   START_MEMO,
   PART_MEMO,
   SEARCH_ATTRIBUTES,
@@ -17,6 +19,7 @@ import {
   tokenOf,
   type StartMemo,
   type PartMemo,
+  type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
 
@@ -25,7 +28,10 @@ const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttribut
 /** A question that waits for its answer. */
 interface OpenQuestion {
   schema: JsonSchema;
-  settle: (answer: Answer, answerId: string) => void;
+  /** Who may answer. */
+  rules: AnswerRules;
+  /** @param input the answer as it came, without defaults */
+  settle: (answer: Answer, input: ProvidedInput) => void;
 }
 
 /** How a run ends. */
@@ -51,11 +57,26 @@ export function partMemo(): PartMemo | undefined {
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool, cleanupSeconds, inputWaitSeconds } = startMemo() ?? {};
-  const times = defined({ cleanupSeconds, inputWaitSeconds });
+  const { principal, tool, cleanupSeconds, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
+  const own = defined({
+    cleanupSeconds,
+    inputWaitSeconds,
+    operatorAnswers,
+    signature,
+    principal: principal === ANONYMOUS ? undefined : principal,
+  });
   return (
-    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...times }
+    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...own }
   );
+}
+
+/**
+ * Whether the workflow's own code continued an earlier run as new, with an input of its own. Temporal also continues runs by itself,
+ * with the input that a client gave: by a retry policy, with a higher attempt, or by a cron schedule.
+ */
+export function isContinued(): boolean {
+  const { continuedFromExecutionRunId, attempt, cronSchedule } = workflowInfo();
+  return continuedFromExecutionRunId !== undefined && attempt === 1 && !cronSchedule;
 }
 
 type Command = ConcludeActivationInput['commands'][number];
@@ -70,9 +91,12 @@ let isProgressHeld = false;
 let isOver = false;
 let activeWork = 0;
 
-/** The current state; a run that was continued as new starts with the state of the previous one. */
+/**
+ * The current state; a run that was continued as new starts with the state of the previous one. No other run does: a client that
+ * starts a workflow could make it up.
+ */
 export function state(): StateMemo {
-  current ??= { ...((workflowInfo().memo?.[STATE_MEMO] as StateMemo | undefined) ?? {}) };
+  current ??= { ...((isContinued() ? (workflowInfo().memo?.[STATE_MEMO] as StateMemo) : undefined) ?? {}) };
   return current;
 }
 
