@@ -13,7 +13,7 @@ const ROOMS = {
   worker: ['operations', 'pipelines', 'platform', 'activities'],
   'mcp-server': ['engine', 'operations', 'platform', 'mailbox/tools'],
   stack: ['operations', 'platform'],
-  cli: ['operations', 'pipelines', 'platform', 'stack', 'worker', 'mcp-server', 'mailbox/cli'],
+  cli: ['operations', 'pipelines', 'platform', 'engine', 'stack', 'worker', 'mcp-server', 'mailbox/cli'],
   testing: ['operations', 'platform', 'stack', 'worker', 'mcp-server', 'cli'],
   // The mailbox is one feature in several execution environments. Its own files hold types and names alone.
   mailbox: ['operations'],

@@ -4,6 +4,7 @@
 export const FAST = [
   'auth/{audit-chain,callers,policy-file,settings}',
   'authoring/{definitions,watch-files}',
+  'auth/signatures',
   'analyze_dataset/{artifact,csv-types,field-paths,json-types,profile,query,safety,schema,types}',
   'auth/{counts,proxies}',
   'core/{progress-digits,shared-reads,storage-keys,unfinished-files,visibility-budget,worker-settings-values}',

@@ -29,6 +29,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
+import { registerSign } from './commands/sign.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -53,6 +54,7 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerSign,
     registerCompletion,
   ],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],

@@ -97,6 +97,14 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
   ],
   auditLog: ['<folder>', 'folder of the audit log: who did what (default: none)'],
   auditRequired: ['<true|false>', 'refuse changes that the audit log cannot record (default: false)'],
+  unsignedStarts: [
+    '<refuse|allow>',
+    "activities of workflows that Longhaul didn't start or sign for (default: refuse)",
+  ],
+  operatorAnswers: [
+    '<true|false>',
+    "accept answers to ordinary questions by Temporal's own commands (default: true)",
+  ],
   allowedHosts: ['<names>', 'further host names of the server, separated by the path separator'],
   corsOrigins: ['<origins>', 'origins that may call the HTTP jobs API from a page, separated by commas'],
   kickoffsPerMinute: [

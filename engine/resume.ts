@@ -6,7 +6,8 @@ import { QueryNotRegisteredError, QueryRejectedError } from '@temporalio/client'
 import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
-import { RESUME_QUERY, type ResumePlan, type ResumeRequest } from '../operations/wire.js';
+import { RESUME_QUERY, type ResumePlan, type ResumeRequest, type StartMemo } from '../operations/wire.js';
+import { Signer } from '../platform/signer.js';
 import { startMemoOf, type Records } from './read.js';
 import { startWorkflow } from './start.js';
 import type { TemporalClient } from './temporal.js';
@@ -51,12 +52,13 @@ export async function resumeOperation(
   const workflowId = workflowIdOf(principal, token, secret);
   const description = await temporal.describe(workflowId);
   const memo = startMemoOf(description, principal);
+  assertSigned(new Signer(secret), workflowId, memo);
   const input = await planOf(temporal, tool, { workflowId, ...options });
-  const { progressToken: _progressToken, ...kept } = memo;
+  const { progressToken: _progressToken, signature: _signature, ...kept } = memo;
   const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes, retentionSeconds } = await temporal.facts();
-  return startWorkflow(records, {
+  return startWorkflow(records, secret, {
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,
@@ -72,6 +74,18 @@ export async function resumeOperation(
       createdAt: new Date().toISOString(),
     },
   });
+}
+
+/** A resume is signed: it must not sign for a start that nobody has signed. */
+function assertSigned(signer: Signer, workflowId: string, { signature }: StartMemo): void {
+  const problem = signer.problemOf(['start', 'schedule'], workflowId, signature);
+  if (problem === undefined) return;
+  throw new LonghaulError(
+    'wrong_state',
+    problem === 'other-key'
+      ? "the operation was started with another secret than this server's, so it can't be resumed; call the tool again"
+      : "the operation wasn't started by Longhaul, so it can't be resumed; call the tool again",
+  );
 }
 
 async function planOf(temporal: TemporalClient, tool: string, request: ResumeRequest): Promise<unknown> {

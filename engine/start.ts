@@ -18,6 +18,7 @@ import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
+import { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
 import { priorityOf } from './priority.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
@@ -30,7 +31,7 @@ const STALE_DELETION_MS = 60_000;
  * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
  * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
  */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 export interface StartOptions {
   /** Token chosen by the caller. Default: a new random one. */
@@ -85,25 +86,20 @@ export async function startOperation(
   if (refusal && !(await isRepeated(records.temporal, start, workflowIdOf(principal, token, secret))))
     throw refusal;
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
-  const record = await startWorkflow(records, {
+  const record = await startWorkflow(records, secret, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
     input: tool.toWorkflowInput(args),
     summary: tool.title,
     memo: {
-      version: 1,
-      tool: tool.name,
+      ...memoOfTool(tool),
       principal,
       argumentsDigest,
-      deadlineSeconds: tool.deadlineSeconds,
-      cleanupSeconds: tool.cleanupSeconds,
-      inputWaitSeconds: tool.inputWaitSeconds,
       keepAliveSeconds: boundKeepAlive(options.keepAliveSeconds, tool.keepAliveSeconds, retentionSeconds),
       estimateSeconds,
-      ...defined({ size, variant, priority: tool.priority, queue: tool.queue }),
+      ...defined({ size, variant }),
       searchAttributes,
-      attempt: 1,
       createdAt: new Date().toISOString(),
       ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
@@ -128,6 +124,13 @@ async function isRepeated(
   return (await temporal.describe(workflowId).catch(undefinedIf('not_found'))) !== undefined;
 }
 
+/** The fields of a first start's memo that are fixed by the tool. */
+export function memoOfTool(tool: Tool) {
+  const { name, deadlineSeconds, cleanupSeconds, inputWaitSeconds, priority, queue } = tool;
+  const times = { deadlineSeconds, cleanupSeconds, inputWaitSeconds };
+  return { version: 1 as const, tool: name, ...times, attempt: 1, ...defined({ priority, queue }) };
+}
+
 /** Request to Temporal for the start of an operation. */
 export interface WorkflowStart {
   token: string;
@@ -147,14 +150,19 @@ export interface WorkflowStart {
  * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
+export async function startWorkflow(
+  records: Records,
+  secret: Buffer,
+  start: WorkflowStart,
+): Promise<OperationRecord> {
   const { temporal } = records;
-  if (await tryStart(temporal, start)) return submittedRecord(start);
+  const signer = new Signer(secret);
+  if (await tryStart(temporal, signer, start)) return submittedRecord(start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {
     await completeOldDeletion(temporal, found);
     // The run that hides a deleted operation is terminated: exactly one of several racing starts replaces it.
-    if (await tryStart(temporal, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
+    if (await tryStart(temporal, signer, start, 'ALLOW_DUPLICATE_FAILED_ONLY')) return submittedRecord(start);
     found = await temporal.describe(start.workflowId);
   }
   const { token, workflowId, memo } = start;
@@ -221,10 +229,13 @@ function startIdOf({ principal, tool, options: { idempotencyKey } }: StartReques
 
 async function callStart(
   temporal: TemporalClient,
+  signer: Signer,
   operation: WorkflowStart,
   workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE_FAILED_ONLY' = 'REJECT_DUPLICATE',
 ): Promise<void> {
-  const { memo, idempotencyKey } = operation;
+  const { workflow, workflowId, input, idempotencyKey } = operation;
+  const args = [input];
+  const memo = signer.signedMemo('start', workflowId, workflow, operation.memo, args);
   const { session } = memo;
   const attributes: SearchAttributePair[] = [
     keyword(SEARCH_ATTRIBUTES.principal, memo.principal),
@@ -234,12 +245,12 @@ async function callStart(
     ...(idempotencyKey === undefined ? [] : [keyword(SEARCH_ATTRIBUTES.idempotencyKey, idempotencyKey)]),
   ];
   const priority = priorityOf(memo);
-  const start = (memo: StartMemo) =>
+  const start = () =>
     temporal.call((client) =>
-      client.workflow.start(operation.workflow, {
-        workflowId: operation.workflowId,
+      client.workflow.start(workflow, {
+        workflowId,
         taskQueue: temporal.taskQueue,
-        args: [operation.input],
+        args,
         memo: { [START_MEMO]: memo },
         workflowIdConflictPolicy: 'FAIL',
         workflowIdReusePolicy,
@@ -251,25 +262,31 @@ async function callStart(
       }),
     );
   try {
-    await start(memo);
+    await start();
   } catch (error) {
     if (memo.searchAttributes && isSearchAttributeRefusal(error)) {
       temporal.withoutSearchAttributes(error);
       return callStart(
         temporal,
-        { ...operation, memo: { ...memo, searchAttributes: false } },
+        signer,
+        { ...operation, memo: { ...operation.memo, searchAttributes: false } },
         workflowIdReusePolicy,
       );
     }
     // The response may have been lost, not the start: a second start finds the first by its digest.
     const isUnavailable = error instanceof LonghaulError && error.kind === 'unavailable';
     if (!isUnavailable || error instanceof DiskFullError) throw error;
-    await start(memo);
+    await start();
   }
 }
 
 /** Time after which Temporal itself ends an operation, in milliseconds: it doesn't know when only people, or its turn, are awaited. */
-function executionTimeoutMs({ deadlineSeconds, cleanupSeconds, inputWaitSeconds, queue }: StartMemo): number {
+export function executionTimeoutMs({
+  deadlineSeconds,
+  cleanupSeconds,
+  inputWaitSeconds,
+  queue,
+}: StartMemo): number {
   const beyondSeconds =
     (cleanupSeconds ?? DEFAULT_CLEANUP_SECONDS) +
     (inputWaitSeconds ?? DEFAULT_INPUT_WAIT_SECONDS) +

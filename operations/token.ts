@@ -2,6 +2,7 @@
  * Tokens and their workflow IDs. Not for Temporal's sandbox (uses Node's crypto).
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { canonicalJson } from './canonical-json.js';
 import { LonghaulError } from './errors.js';
 import { ANONYMOUS } from './wire.js';
 
@@ -77,13 +78,4 @@ export function digestOf(tool: string, args: unknown, secret: Buffer): string {
 
 function hmac(secret: Buffer, ...parts: string[]): string {
   return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url');
-}
-
-/** JSON with sorted keys: equal arguments have equal digests. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -33,6 +33,16 @@ export const OPERATION_ID_HEADER = 'longhaul_workflow_id';
 /** Header of the activities of an operation and of its parts, for their log lines: a {@link LogContext}. */
 export const LOG_CONTEXT_HEADER = 'longhaul_log';
 
+/**
+ * Header of the activities of an operation, of its parts and of its other child workflows: the signature of the operation's start.
+ */
+export const SIGNATURE_HEADER = 'longhaul_signature';
+
+/** Type of the failure of a workflow or activity whose start wasn't signed, or was signed for something else. */
+export const UNSIGNED = 'longhaul.unsigned';
+/** Type of the failure of an activity whose operation was signed with another key than this worker's. */
+export const OTHER_KEY = 'longhaul.other_key';
+
 /** Memo key of the {@link StartMemo}. */
 export const START_MEMO = 'longhaul';
 /** Memo key of the {@link StateMemo}. */
@@ -43,6 +53,9 @@ export const PROGRESS_METADATA = 'longhaul-progress';
 
 /** Memo key of the {@link PartMemo} of a part: a child workflow, at any depth, that belongs to an operation. */
 export const PART_MEMO = 'longhaul_part';
+
+/** Memo key of the {@link OriginMemo}. */
+export const ORIGIN_MEMO = 'longhaul_origin';
 
 /** Maximum size of the state memo, in bytes of JSON. */
 export const STATE_MEMO_LIMIT_BYTES = 64 * 1024;
@@ -102,6 +115,8 @@ export interface StartMemo {
   startId?: string;
   /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
   createdAt?: string;
+  /** Signature of type, ID and input of the workflow, and of this memo; missing in starts that no server of Longhaul made. */
+  signature?: string;
 }
 
 /** Memo that identifies a child workflow as a part. Written once, by the parent's workflow, with the start of the part. */
@@ -116,8 +131,18 @@ export interface PartMemo {
   /** Those of the operation; missing in parts that earlier releases started. */
   cleanupSeconds?: number;
   inputWaitSeconds?: number;
+  /** Signature of the operation's start. */
+  signature?: string;
   /** Unique among the parts of its parent. */
   name: string;
+}
+
+/** Memo of a child workflow that is no part of its operation, since it may outlive it. */
+export interface OriginMemo {
+  /** Workflow ID of the operation. */
+  operationId: string;
+  /** Signature of the operation's start. */
+  signature: string;
 }
 
 /** Fields of log lines that identify the operation, besides its token. */

@@ -15,6 +15,7 @@ import {
 import { authConflict, authSettingsShape, resolveAuthSettings, type AuthSettings } from './auth-settings.js';
 import { COMMA, list, port, yesOrNo } from './setting-types.js';
 import { limitSettingsShape, resolveLimitSettings, type LimitSettings } from './limit-settings.js';
+import { signingSettingsShape } from './signing-settings.js';
 import { usesExternalTemporal } from './temporal-address.js';
 import {
   resolveTransportSettings,
@@ -71,6 +72,7 @@ const fileSchema = z.strictObject({
   ...workerSettingsShape,
   ...authSettingsShape,
   ...auditSettingsShape,
+  ...signingSettingsShape,
   /**
    * Interval of an activity's heartbeats, in seconds; shorter where 80 % of the activity's heartbeat time-out are less. Progress
    * and cancellation travel with heartbeats, and each is a billed action on Temporal Cloud. Default: 1 with the embedded Temporal,
@@ -217,6 +219,8 @@ export async function loadSettings(
     ...workerSettings,
     ...resolveAuthSettings(given, home, (name, path) => resolve(baseOf(name), path)),
     ...resolveAuditSettings(given, (path) => resolve(baseOf('auditLog'), path)),
+    unsignedStarts: given.unsignedStarts ?? 'refuse',
+    operatorAnswers: given.operatorAnswers ?? true,
     heartbeatSeconds: given.heartbeatSeconds ?? (isExternal ? 15 : 1),
     visibilityCallsPerSecond: given.visibilityCallsPerSecond ?? (isExternal ? 10 : 1_000),
     maxHistoryPolls: given.maxHistoryPolls ?? 500,

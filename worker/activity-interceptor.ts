@@ -1,7 +1,7 @@
 /**
  * Interceptor for every activity of an operation: sends heartbeats, so that authors need to report progress only; provides a
  * logger that writes the operation's log; returns the last progress to the workflow runtime; and reports the outcome, also
- * after an outage.
+ * after an outage. Activities of workflows that no server has started are refused.
  */
 import { CompleteAsyncError, type Context, type Info } from '@temporalio/activity';
 import {
@@ -25,6 +25,7 @@ import {
 } from '../operations/wire.js';
 import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
 import { logAttributes, type LoggingOperation, type OperationLoggers } from './operation-loggers.js';
+import type { VerifyStart } from './verify-start.js';
 
 /** Least interval at which the interceptor heartbeats for an activity that reports nothing, in milliseconds. */
 const LEAST_BEAT_INTERVAL_MS = 2_000;
@@ -38,6 +39,7 @@ export interface ActivityInterceptorsOptions extends Pick<
 > {
   loggers: OperationLoggers;
   reportOutcome: ReportOutcome;
+  verifyStart: VerifyStart;
 }
 
 export function activityInterceptors(options: ActivityInterceptorsOptions): ActivityInterceptorsFactory {
@@ -50,6 +52,7 @@ export function activityInterceptors(options: ActivityInterceptorsOptions): Acti
       inbound: {
         async execute(input, next) {
           const { activityType, workflowType } = context.info;
+          options.verifyStart(input.headers, context.info);
           operation = operationIn(input.headers, context.info);
           if (!operation) return next(input);
           // The SDK offers no other way to receive an activity's log lines. Steps of pipelines have logs of their own.

@@ -13,8 +13,8 @@ const SHARED_MODULES = '"longhaul: IDs of the shared modules"';
 /** Rooms whose modules have no state, and no objects that anybody changes: shared modules are frozen. */
 const SHARED_ROOMS = /^(operations|pipelines|mailbox(?!\/workflows))\//;
 
-/** Packages whose modules are shared: those that Longhaul's validator uses. */
-const SHARED_PACKAGES = /\/node_modules\/(@cfworker\/json-schema|re2js)\//;
+/** Packages whose modules are shared: those that Longhaul's validator and its signatures use. */
+const SHARED_PACKAGES = /\/node_modules\/(@cfworker\/json-schema|re2js|@noble\/hashes)\//;
 
 /** Code of a CommonJS module with the exports of all files; a file is evaluated when one of its exports is read. */
 export function entryCode(paths: readonly string[]): string {

@@ -8,6 +8,8 @@ import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
 import { requireNamespace } from '../platform/namespace.js';
 import { workerIdentity } from '../platform/host-presence.js';
+import { loadSecret } from '../platform/secret.js';
+import { Signer } from '../platform/signer.js';
 import { storageOf } from '../platform/storage.js';
 import { connectTemporal } from '../platform/connect-temporal.js';
 import { ActivityCode } from './activity-code.js';
@@ -22,6 +24,7 @@ import { OperationLoggers } from './operation-loggers.js';
 import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
+import { startVerifier } from './verify-start.js';
 import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
 import { WorkflowHost } from './workflow-host.js';
@@ -42,6 +45,7 @@ export interface RunningWorker {
 export async function startWorker(settings: Settings, logger: Logger): Promise<RunningWorker> {
   const stopping = new AbortController();
   const loadedSinceMs = Date.now();
+  const signer = new Signer(loadSecret(settings.home));
   const [bundle, activities, temporal] = await Promise.all([
     bundleInChildProcess(settings, { leavesOut: true }),
     ActivityCode.load(settings, {
@@ -66,6 +70,8 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   });
   const logs = new OperationLogs({ storage, logger });
   const loggers = new OperationLoggers(logs, logger);
+  const { unsignedStarts } = settings;
+  const verifyStart = startVerifier({ signer, unsignedStarts, logger });
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -73,7 +79,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     activities: { default: activities.dispatch },
     dataConverter,
     interceptors: {
-      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome })],
+      activity: [activityInterceptors({ settings, storage, contact, loggers, reportOutcome, verifyStart })],
     },
     sinks: loggers.workflowSinks(),
   };

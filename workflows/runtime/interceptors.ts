@@ -23,6 +23,7 @@ import {
   OPERATION_ID_HEADER,
   PART_MEMO,
   PROGRESS_METADATA,
+  SIGNATURE_HEADER,
   STATE_MEMO,
   type LogContext,
   type PartMemo,
@@ -39,6 +40,7 @@ import { registerHandlers } from './handlers.js';
 import { runCleanups } from './run-cleanups.js';
 import { beginPart, endPart, addProgressOfClosedPart, notifyParent, partName } from './parts.js';
 import { activityScheduled, countFirstQueueTime } from './queue-time.js';
+import { assertOwnStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import {
   beginWork,
@@ -65,21 +67,34 @@ export function interceptors(): WorkflowInterceptors {
     inbound: [{ execute: forOperations(execute) }],
     outbound: [
       {
-        scheduleActivity: forOperations(scheduleActivity),
-        scheduleLocalActivity: forOperations(scheduleLocalActivity),
-        startChildWorkflowExecution: forOperations(startChildWorkflowExecution),
-        continueAsNew: forOperations(continueAsNew),
+        scheduleActivity: forOperations(scheduleActivity, ofOrigin.scheduleActivity),
+        scheduleLocalActivity: forOperations(scheduleLocalActivity, ofOrigin.scheduleLocalActivity),
+        startChildWorkflowExecution: forOperations(
+          startChildWorkflowExecution,
+          ofOrigin.startChildWorkflowExecution,
+        ),
+        continueAsNew: forOperations(continueAsNew, ofOrigin.continueAsNew),
       },
     ],
     internals: [{ concludeActivation: forOperations(concludeActivation) }],
   };
 }
 
-/** Applies an interceptor to operations and their parts only. The memo is read on each call: it isn't set at creation. */
+type Intercept<I, R> = (input: I, next: (input: I) => R) => R;
+
+/**
+ * Applies an interceptor to operations and their parts only. The memo is read on each call: it isn't set at creation.
+ *
+ * @param ofOthers for child workflows of operations that are no parts of them. Default: none
+ */
 function forOperations<I, R>(
-  intercept: (input: I, next: (input: I) => R) => R,
-): (input: I, next: (input: I) => R) => R {
-  return (input, next) => ((startMemo() ?? partMemo()) ? intercept(input, next) : next(input));
+  intercept: Intercept<I, R>,
+  ofOthers: Intercept<I, R> = (input, next) => next(input),
+): Intercept<I, R> {
+  return (input, next) => {
+    if (startMemo() ?? partMemo()) return intercept(input, next);
+    return originMemo() ? ofOthers(input, next) : next(input);
+  };
 }
 
 type Inbound = NonNullable<NonNullable<WorkflowInterceptors['inbound']>[number]['execute']>;
@@ -96,6 +111,7 @@ const execute: Inbound = async (input, next) => {
     root.cancel();
   };
   const endedBefore = () => (hasExpired ? 'timed_out' : root.consideredCancelled ? 'canceled' : undefined);
+  assertOwnStart(input.args);
   registerHandlers();
   countFirstQueueTime();
   const turn = hasQueue() ? takeTurn() : undefined;
@@ -223,7 +239,7 @@ function runActivity(run: () => Promise<unknown>): Promise<unknown> {
 }
 
 function ownHeaders() {
-  const { token, operationId, tool } = operation();
+  const { token, operationId, tool, signature } = operation();
   const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
   const context: LogContext = {
     ...(tool === undefined ? {} : { tool }),
@@ -233,6 +249,7 @@ function ownHeaders() {
     [OPERATION_HEADER]: toPayload(token),
     [LOG_CONTEXT_HEADER]: toPayload(context),
     ...(partMemo() ? { [OPERATION_ID_HEADER]: toPayload(operationId) } : {}),
+    ...(signature === undefined ? {} : { [SIGNATURE_HEADER]: toPayload(signature) }),
   };
 }
 
@@ -243,7 +260,8 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   const { workflowId, parentClosePolicy = ParentClosePolicy.REQUEST_CANCEL } = input.options;
   const options = { ...input.options, parentClosePolicy };
   // A child that may outlive its parent is an independent workflow.
-  if (parentClosePolicy === ParentClosePolicy.ABANDON) return next({ ...input, options });
+  if (parentClosePolicy === ParentClosePolicy.ABANDON)
+    return next({ ...input, options: { ...options, memo: { ...options.memo, ...newOriginMemo() } } });
   const name = partName(workflowId, input.workflowType);
   const memo: PartMemo = { version: 1, ...operation(), name };
   options.workflowExecutionTimeout ??= remainingExecutionMs();

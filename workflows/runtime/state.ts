@@ -51,11 +51,20 @@ export function partMemo(): PartMemo | undefined {
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool, cleanupSeconds, inputWaitSeconds } = startMemo() ?? {};
-  const times = defined({ cleanupSeconds, inputWaitSeconds });
+  const { principal, tool, cleanupSeconds, inputWaitSeconds, signature } = startMemo() ?? {};
+  const own = defined({ cleanupSeconds, inputWaitSeconds, signature });
   return (
-    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...times }
+    partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...own }
   );
+}
+
+/**
+ * Whether the workflow's own code continued an earlier run as new, with an input of its own. Temporal also continues runs by itself,
+ * with the input that a client gave: by a retry policy, with a higher attempt, or by a cron schedule.
+ */
+export function isContinued(): boolean {
+  const { continuedFromExecutionRunId, attempt, cronSchedule } = workflowInfo();
+  return continuedFromExecutionRunId !== undefined && attempt === 1 && !cronSchedule;
 }
 
 type Command = ConcludeActivationInput['commands'][number];
@@ -70,9 +79,12 @@ let isProgressHeld = false;
 let isOver = false;
 let activeWork = 0;
 
-/** The current state; a run that was continued as new starts with the state of the previous one. */
+/**
+ * The current state; a run that was continued as new starts with the state of the previous one. No other run does: a client that
+ * starts a workflow could make it up.
+ */
 export function state(): StateMemo {
-  current ??= { ...((workflowInfo().memo?.[STATE_MEMO] as StateMemo | undefined) ?? {}) };
+  current ??= { ...((isContinued() ? (workflowInfo().memo?.[STATE_MEMO] as StateMemo) : undefined) ?? {}) };
   return current;
 }
 

@@ -1,0 +1,137 @@
+import type { Command } from 'commander';
+import type { SignedStart } from '../../engine/sign.js';
+import type { Settings } from '../../platform/config.js';
+import { isJson, printJson, withErrorReporting } from '../client/command.js';
+import { usageFailure } from '../client/failures.js';
+import { print } from '../console.js';
+import { CommandFailure } from '../failure.js';
+import { settingsOf } from '../settings-flags.js';
+
+const HELP = `
+Workers refuse to work for workflows that no server of Longhaul has started. This command signs a start with the secret of
+the home, without connecting to anything, and prints the command of Temporal's own command line that makes it. A start is
+signed for one workflow ID and its input; with --schedule, for all workflows that a schedule with this ID starts.
+
+  longhaul sign nightly_report --args report.json --schedule nightly
+
+adds to what it prints when the schedule runs: --cron '0 3 * * *', --interval 1d or --calendar '{...}'.
+`;
+
+interface SignFlags {
+  args?: string;
+  schedule?: string;
+  token?: string;
+  tenant?: string;
+  subject?: string;
+}
+
+/** `longhaul sign TOOL`. */
+export function registerSign(program: Command): void {
+  const command = program
+    .command('sign')
+    .helpGroup('Operators:')
+    .description("sign a start for Temporal's own command line, UI and schedules")
+    .argument('<tool>')
+    .option('--args <file>', 'arguments as a JSON object in a file, - for standard input (default: {})')
+    .option('--token <token>', "the operation's token (default: a new one)")
+    .option('--schedule <id>', 'ID of the schedule that starts it')
+    .option('--tenant <name>', 'tenant of the caller whose operation it will be (default: default)')
+    .option('--subject <name>', 'that caller; without it, callers without authentication')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText('after', HELP);
+  command.action((name: string) =>
+    withErrorReporting(
+      command,
+      () => undefined,
+      async () => {
+        const flags = command.opts<SignFlags>();
+        if (flags.schedule !== undefined && flags.token !== undefined)
+          throw usageFailure(
+            '--schedule and --token: expected one of them; the ID of a schedule is in its tokens',
+          );
+        const settings = await settingsOf(command);
+        const start = await sign(settings, name, flags);
+        if (isJson(command)) printJson({ ...start, taskQueue: settings.taskQueue });
+        else print(commandLine(start, settings.taskQueue, flags.schedule));
+        // Files of tools are watched.
+        process.stdout.write('', () => process.exit());
+      },
+    ),
+  );
+}
+
+async function sign(settings: Settings, name: string, flags: SignFlags): Promise<SignedStart> {
+  const [{ signStart }, { createTools }, { loadSecret }, { openHome }, { readArguments }] = await Promise.all(
+    [
+      import('../../engine/sign.js'),
+      import('../../platform/tools.js'),
+      import('../../platform/secret.js'),
+      import('../../platform/home.js'),
+      import('../client/call.js'),
+    ],
+  );
+  const warn = (line: string) => void process.stderr.write(`${line}\n`);
+  openHome(settings.home, warn);
+  const silent = () => undefined;
+  const tools = await createTools(settings, { error: silent, warn: silent, info: silent });
+  const tool = tools.get(name);
+  if (!tool)
+    throw new CommandFailure(
+      tools.problemOf(name) ??
+        `unknown tool ${JSON.stringify(name)}; known are ${tools.keys().join(', ') || 'none'}`,
+    );
+  const token = flags.schedule ?? flags.token;
+  return signStart(
+    tool,
+    flags.args === undefined ? {} : readArguments(flags.args),
+    {
+      principal: await principalOfFlags(flags),
+      ...(token === undefined ? {} : { token }),
+      isScheduled: flags.schedule !== undefined,
+      searchAttributes: settings.searchAttributes !== 'off',
+    },
+    loadSecret(settings.home),
+  );
+}
+
+async function principalOfFlags({ tenant, subject }: SignFlags): Promise<string> {
+  const [{ identitySchema, principalOf }, { ANONYMOUS }] = await Promise.all([
+    import('../../platform/principal.js'),
+    import('../../operations/wire.js'),
+  ]);
+  if (subject === undefined && tenant === undefined) return ANONYMOUS;
+  const identity = identitySchema.safeParse({ tenant: tenant ?? 'default', subject });
+  if (identity.success) return principalOf(identity.data);
+  const { path, message } = identity.error.issues[0]!;
+  throw usageFailure(`--${path.join('.')}: ${message}`);
+}
+
+/** The command of Temporal's command line, for a shell. */
+function commandLine(start: SignedStart, taskQueue: string, schedule: string | undefined): string {
+  const entry = ([name, value]: [string, unknown]) => `${name}=${JSON.stringify(value)}`;
+  const flags: [string, string][] = [
+    ...(schedule === undefined ? [] : [['schedule-id', schedule] as [string, string]]),
+    ['workflow-id', start.workflowId],
+    ['type', start.workflowType],
+    ['task-queue', taskQueue],
+    ['execution-timeout', `${start.executionTimeoutSeconds}s`],
+    ['task-timeout', `${start.taskTimeoutSeconds}s`],
+    ['static-summary', start.summary],
+    ...Object.entries(start.searchAttributes).map((one): [string, string] => [
+      'search-attribute',
+      entry(one),
+    ]),
+    ...Object.entries(start.memo).map((one): [string, string] => ['memo', entry(one)]),
+    ['input', JSON.stringify(start.input)],
+  ];
+  const lines = flags.map(([name, value]) => `  --${name} ${quoted(value)}`);
+  return [
+    `temporal ${schedule === undefined ? 'workflow start' : 'schedule create'}`,
+    ...(schedule === undefined ? ['  --id-reuse-policy RejectDuplicate', '  --id-conflict-policy Fail'] : []),
+    ...lines,
+  ].join(' \\\n');
+}
+
+function quoted(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,70 @@
+/**
+ * Signed starts for operators, who start tools with Temporal's own command line, UI or schedules: what a server would start, with
+ * its signature. Connects to nothing.
+ */
+import { digestOf, assertClientToken, newToken, workflowIdOf } from '../operations/token.js';
+import type { Tool } from '../operations/tool.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
+import { Signer } from '../platform/signer.js';
+import { checkArguments } from './arguments.js';
+import { executionTimeoutMs, memoOfTool, WORKFLOW_TASK_TIMEOUT_MS } from './start.js';
+
+export interface SignRequest {
+  principal: string;
+  /** Token of the operation. Default: a new random one. Of a schedule, each operation's is this, a hyphen and the time. */
+  token?: string;
+  /** Whether a schedule starts the operations. */
+  isScheduled: boolean;
+  /** Whether to set Longhaul's search attributes. */
+  searchAttributes: boolean;
+}
+
+/** Request to Temporal, for its own command line. */
+export interface SignedStart {
+  workflowType: string;
+  /** Without the time that Temporal adds for a schedule. */
+  workflowId: string;
+  input: unknown;
+  memo: Record<string, unknown>;
+  searchAttributes: Record<string, string>;
+  executionTimeoutSeconds: number;
+  taskTimeoutSeconds: number;
+  summary: string;
+}
+
+/** @throws LonghaulError `invalid_arguments`, `too_large` */
+export function signStart(
+  tool: Tool,
+  args: unknown,
+  { principal, token = newToken(), isScheduled, searchAttributes }: SignRequest,
+  secret: Buffer,
+): SignedStart {
+  assertClientToken(token);
+  const checked = checkArguments(tool, args);
+  const workflowId = workflowIdOf(principal, token, secret);
+  const input = tool.toWorkflowInput(checked);
+  const memo: StartMemo = {
+    ...memoOfTool(tool),
+    principal,
+    argumentsDigest: digestOf(tool.name, checked, secret),
+    keepAliveSeconds: tool.keepAliveSeconds,
+    searchAttributes,
+  };
+  const kind = isScheduled ? 'schedule' : 'start';
+  return {
+    workflowType: tool.workflow,
+    workflowId,
+    input,
+    memo: { [START_MEMO]: new Signer(secret).signedMemo(kind, workflowId, tool.workflow, memo, [input]) },
+    searchAttributes: searchAttributes
+      ? {
+          [SEARCH_ATTRIBUTES.principal]: principal,
+          [SEARCH_ATTRIBUTES.tool]: tool.name,
+          [SEARCH_ATTRIBUTES.status]: 'working',
+        }
+      : {},
+    executionTimeoutSeconds: executionTimeoutMs(memo) / 1000,
+    taskTimeoutSeconds: WORKFLOW_TASK_TIMEOUT_MS / 1000,
+    summary: tool.title,
+  };
+}

@@ -1,0 +1,21 @@
+/** JSON with one form for equal values, which digests are made of. For Temporal's sandbox too. */
+
+/**
+ * JSON with sorted keys, the same for a value before and after it was sent as JSON.
+ *
+ * @throws TypeError for a BigInt; RangeError for a cycle
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === 'function') return canonicalJson(toJSON.call(value));
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members: string[] = [];
+  for (const key of Object.keys(value).sort()) {
+    const member = (value as Record<string, unknown>)[key];
+    // As JSON.stringify does: a member that JSON can't have is left out.
+    if (member === undefined || typeof member === 'function' || typeof member === 'symbol') continue;
+    members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}

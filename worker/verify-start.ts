@@ -1,0 +1,77 @@
+/**
+ * Whether an activity may run: its workflow, or the operation that it belongs to, must have been started by a server with this
+ * worker's secret. Anybody who reaches Temporal can start workflows, and so could have the worker's user run their commands.
+ */
+import type { Info } from '@temporalio/activity';
+import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { CHECK_TURNS_ACTIVITY, TELL_TURNS_ACTIVITY } from '../operations/queue-wire.js';
+import { parseSignature } from '../operations/signatures.js';
+import { OPERATION_ID_HEADER, OTHER_KEY, SIGNATURE_HEADER, UNSIGNED } from '../operations/wire.js';
+import type { Logger } from '../platform/log.js';
+import type { Signer } from '../platform/signer.js';
+
+/**
+ * Local activities of queues, whose workflows operations start by a signal, unsigned. They only send signals and describe
+ * workflows, as anyone can who reaches Temporal.
+ */
+const UNSIGNED_ACTIVITIES: ReadonlySet<string> = new Set([TELL_TURNS_ACTIVITY, CHECK_TURNS_ACTIVITY]);
+
+export interface StartVerifierOptions {
+  signer: Signer;
+  /** Whether activities of workflows without a signature may run. */
+  unsignedStarts: 'refuse' | 'allow';
+  logger: Logger;
+}
+
+/** Throws for an activity that may not run. */
+export type VerifyStart = (headers: Headers, info: Info) => void;
+
+export function startVerifier({ signer, unsignedStarts, logger }: StartVerifierOptions): VerifyStart {
+  const warned = new Set<string>();
+  const warnOnce = (about: string, fields: object, message: string) => {
+    if (warned.has(about)) return;
+    warned.add(about);
+    logger.error(fields, message);
+  };
+  return (headers, { workflowExecution, workflowType, activityType, isLocal }) => {
+    if (isLocal && UNSIGNED_ACTIVITIES.has(activityType)) return;
+    const workflowId = workflowExecution?.workflowId;
+    const signature = valueOf(headers, SIGNATURE_HEADER);
+    if (signature === undefined && unsignedStarts === 'allow') return;
+    // Workflow code of the worker sets this header only in children of the operation, which is their root to Temporal.
+    const signedId = valueOf(headers, OPERATION_ID_HEADER) ?? workflowId;
+    const problem =
+      workflowId === undefined || typeof signedId !== 'string' || signature === undefined
+        ? 'unsigned'
+        : signer.problemOf(['start', 'schedule'], signedId, signature);
+    if (problem === undefined) return;
+    const what = workflowId === undefined ? 'no workflow' : `workflow ${JSON.stringify(workflowId)}`;
+    if (problem === 'other-key') {
+      const message =
+        `the start of ${what} was signed with the key ${parseSignature(signature)!.keyId}, and this worker has the key ` +
+        `${signer.keyId}: its secret is another one. Give all servers and workers of this Temporal the same LONGHAUL_SECRET, or ` +
+        `the same file "secret" in LONGHAUL_HOME`;
+      warnOnce('key', { workflowId, workflowType }, message);
+      // Another worker, or this one with the right secret, can still run it.
+      throw ApplicationFailure.retryable(message, OTHER_KEY);
+    }
+    const message =
+      problem === 'forged'
+        ? `the start of ${what} has a signature that is not for this workflow ID: nothing was done. Start the tool through the server`
+        : `${what} has no signature of Longhaul, so the activity "${activityType}" was refused: nothing was done. Start the tool ` +
+          `through the server, or with the command that longhaul sign prints. For workflows of your own on this task queue, set ` +
+          `unsignedStarts to allow: then everybody who reaches Temporal can have this worker run its activities`;
+    warnOnce(problem, { workflowId, workflowType, activityType }, message);
+    throw ApplicationFailure.nonRetryable(message, UNSIGNED);
+  };
+}
+
+/** Undefined for a header that isn't there, or can't be read. */
+function valueOf(headers: Headers, name: string): unknown {
+  const payload = headers[name];
+  try {
+    return payload && defaultPayloadConverter.fromPayload(payload);
+  } catch {
+    return null;
+  }
+}
