@@ -29,7 +29,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
-import { registerSign } from './commands/sign.js';
+import { registerSign, registerSignAnswer } from './commands/sign.js';
 import { registerServer } from './commands/server.js';
 import { registerStatus } from './commands/status.js';
 import { registerStdio } from './commands/stdio.js';
@@ -55,6 +55,7 @@ const COMMANDS = [
     registerPolicy,
     registerAudit,
     registerSign,
+    registerSignAnswer,
     registerCompletion,
   ],
   ...[registerAgents, registerSend, registerInbox, registerDeadLetters, registerBye],

@@ -6,18 +6,61 @@ import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { LonghaulError, type ErrorKind } from '../operations/errors.js';
-import { isTerminal, type Answer, type OperationRecord } from '../operations/record.js';
+import { answerDigest, answererProblem } from '../operations/answers.js';
+import { isTerminal, type Answer, type AnsweredRequest, type OperationRecord } from '../operations/record.js';
 import { check } from '../operations/schema.js';
-import { PROVIDE_INPUT_SIGNAL, PROVIDE_INPUT_UPDATE, type ProvidedInput } from '../operations/wire.js';
+import {
+  ANONYMOUS,
+  PROVIDE_INPUT_SIGNAL,
+  PROVIDE_INPUT_UPDATE,
+  type ProvidedInput,
+} from '../operations/wire.js';
+import type { Signer } from '../platform/signer.js';
 import { assertSize } from './arguments.js';
 import type { TemporalClient } from './temporal.js';
+
+/** Who answers, and the function that signs for it. */
+export interface SignedBy {
+  by: { principal: string; roles?: string[] };
+  sign: (input: ProvidedInput) => ProvidedInput;
+}
+
+/** Callers without authentication have no name to sign for, unless only signed answers are accepted. */
+export function signedBy(
+  signer: Signer,
+  workflowId: string,
+  by: SignedBy['by'],
+  areAllSigned: boolean,
+): SignedBy {
+  const sign = (input: ProvidedInput): ProvidedInput => {
+    if (by.principal === ANONYMOUS && !areAllSigned) return input;
+    return { ...input, by, signature: signer.sign('answer', workflowId, answerDigest({ ...input, by })) };
+  };
+  return { by, sign };
+}
+
+/** The answers in a state memo, with answerers that were verified; unsigned answers to a named caller's operation are an operator's. */
+export function verifiedAnswers(
+  signer: Signer,
+  workflowId: string,
+  principal: string,
+  answers: AnsweredRequest[],
+): AnsweredRequest[] {
+  return answers.map(({ by, signature, ...answer }) => {
+    if (answer.isDefault) return answer;
+    const isSigned = by && signer.problemOf(['answer'], workflowId, signature) === undefined;
+    if (isSigned) return 'principal' in by && by.principal === ANONYMOUS ? answer : { ...answer, by };
+    return principal === ANONYMOUS ? answer : { ...answer, by: { operator: true } };
+  });
+}
 
 /**
  * Answers an input request.
  *
  * @param read reads the operation, and checks its principal
  * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
- * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `too_large`, `not_found`, `unavailable`
+ * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden`, `invalid_answer`, `too_large`, `not_found`,
+ *   `unavailable`
  */
 export async function answerOperation(
   temporal: TemporalClient,
@@ -25,11 +68,14 @@ export async function answerOperation(
   read: () => Promise<OperationRecord>,
   key: string,
   answer: Answer,
+  { by, sign }: SignedBy,
 ): Promise<'accepted' | 'queued'> {
   assertSize('answer', answer);
   const record = await read();
   if (isTerminal(record.status)) throw closedError(record);
-  const input: ProvidedInput = { key, answerId: randomUUID(), answer };
+  const refusal = answererProblem(record.inputRequests[key] ?? {}, by, record.principal);
+  if (refusal !== undefined) throw new LonghaulError('forbidden', refusal);
+  const input: ProvidedInput = sign({ key, answerId: randomUUID(), answer });
   try {
     await temporal.call((client) =>
       client.workflow
@@ -100,5 +146,6 @@ function closedError({ status }: OperationRecord): LonghaulError {
 function rejectionError({ cause }: WorkflowUpdateFailedError): LonghaulError {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   const message = cause?.message ?? 'the answer was refused';
-  return new LonghaulError(type === 'invalid_answer' ? 'invalid_answer' : 'wrong_state', message);
+  const isKnown = type === 'invalid_answer' || type === 'forbidden';
+  return new LonghaulError(isKnown ? type : 'wrong_state', message);
 }

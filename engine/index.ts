@@ -10,7 +10,8 @@ import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage.js';
 import type { Tools } from '../platform/tools.js';
-import { answerOperation } from './answer.js';
+import { Signer } from '../platform/signer.js';
+import { answerOperation, signedBy } from './answer.js';
 import { checkArguments, sizeOfCall } from './arguments.js';
 import { listArtifacts, openArtifact, readArtifact, type StoredFile } from './artifacts.js';
 import { awaitCancellation, cancelOperation } from './cancelling.js';
@@ -45,6 +46,7 @@ export class Engine {
   readonly #watches: Watches;
   readonly #records: Records;
   readonly #live: LiveQueries;
+  readonly #signer: Signer;
   /** Messages between agents, and the agents that wait for them. */
   readonly mailbox: Mailbox;
 
@@ -55,10 +57,13 @@ export class Engine {
     private readonly storage: Storage,
     /** Folders whose files callers may name. */
     private readonly dataFolders: readonly string[] = [],
+    /** Whether operations that are started from now on accept answers without a signature. */
+    private readonly operatorAnswers = true,
   ) {
+    this.#signer = new Signer(secret);
     this.#estimates = new Estimates(temporal);
     this.#watches = new Watches(temporal);
-    this.#records = new Records(temporal);
+    this.#records = new Records(temporal, this.#signer);
     this.#live = new LiveQueries(temporal);
     this.mailbox = new Mailbox(temporal, this.#watches, secret, storage);
     void temporal.whenConnected.then(() => this.#estimates.preload(tools.values()));
@@ -107,6 +112,7 @@ export class Engine {
       // Rounded: more digits would suggest a precision that estimates lack.
       estimateSeconds: Math.max(0.1, Math.round(seconds * 10) / 10),
       options,
+      operatorAnswers: this.operatorAnswers,
     });
   }
 
@@ -179,17 +185,26 @@ export class Engine {
   /**
    * Answers an input request. Exactly one of two racing answers is accepted.
    *
+   * @param principal that started the operation
+   * @param answerer.principal that answers. Default: the same
+   * @param answerer.roles of the one that answers
    * @returns `accepted` once the operation has the answer; `queued` if no worker was available to take it
-   * @throws LonghaulError `wrong_state` for a key that isn't open, `invalid_answer`, `not_found`, `unavailable`
+   * @throws LonghaulError `wrong_state` for a key that isn't open, `forbidden` if the question is for others, `invalid_answer`,
+   *   `not_found`, `unavailable`
    */
   async answer(
     principal: string,
     token: string,
     key: string,
     answer: Answer,
+    answerer: { principal?: string; roles?: readonly string[] } = {},
   ): Promise<'accepted' | 'queued'> {
     const read = () => this.read(principal, token);
-    return answerOperation(this.temporal, this.workflowIdOf(principal, token), read, key, answer);
+    const workflowId = this.workflowIdOf(principal, token);
+    const roles = answerer.roles?.length ? { roles: [...answerer.roles] } : {};
+    const by = { principal: answerer.principal ?? principal, ...roles };
+    const signing = signedBy(this.#signer, workflowId, by, !this.operatorAnswers);
+    return answerOperation(this.temporal, workflowId, read, key, answer, signing);
   }
 
   /**

@@ -7,6 +7,8 @@ import { defined } from '../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
+import type { Signer } from '../platform/signer.js';
+import { verifiedAnswers } from './answer.js';
 import { cancellingMessage } from './cancelling.js';
 import { describeClosed, isPastKeepAlive } from './closed.js';
 import { cancelRequestOf, INITIAL_EVENTS } from './history.js';
@@ -38,7 +40,10 @@ export class Records {
   readonly places: Places;
   readonly #shared = new SharedReads<OperationRecord>();
 
-  constructor(readonly temporal: TemporalClient) {
+  constructor(
+    readonly temporal: TemporalClient,
+    private readonly signer: Signer,
+  ) {
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
     this.places = new Places(temporal);
@@ -106,7 +111,9 @@ export class Records {
   ): Promise<OperationRecord> {
     const { temporal } = this;
     const state = (description.memo?.[STATE_MEMO] as StateMemo | undefined) ?? {};
-    const { stage, answers, partial } = state;
+    const { stage, partial } = state;
+    const answers =
+      state.answers && verifiedAnswers(this.signer, description.workflowId, memo.principal, state.answers);
     const createdAt = memo.createdAt ?? description.startTime.toISOString();
     const isOpen = description.status.name === 'RUNNING';
     const parts = isOpen ? await describeOpenParts(temporal, description) : [];

@@ -2,9 +2,12 @@
  * Signed starts for operators, who start tools with Temporal's own command line, UI or schedules: what a server would start, with
  * its signature. Connects to nothing.
  */
+import { randomUUID } from 'node:crypto';
+import { answerDigest } from '../operations/answers.js';
+import type { Answer } from '../operations/record.js';
 import { digestOf, assertClientToken, newToken, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
-import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
+import { START_MEMO, SEARCH_ATTRIBUTES, type ProvidedInput, type StartMemo } from '../operations/wire.js';
 import { Signer } from '../platform/signer.js';
 import { checkArguments } from './arguments.js';
 import { executionTimeoutMs, memoOfTool, WORKFLOW_TASK_TIMEOUT_MS } from './start.js';
@@ -67,4 +70,18 @@ export function signStart(
     taskTimeoutSeconds: WORKFLOW_TASK_TIMEOUT_MS / 1000,
     summary: tool.title,
   };
+}
+
+/** An answer of an operator, for the update `provide_input` of the workflow. */
+export function signAnswer(
+  { principal, token }: { principal: string; token: string },
+  key: string,
+  answer: Answer,
+  secret: Buffer,
+): { workflowId: string; input: ProvidedInput } {
+  const workflowId = workflowIdOf(principal, token, secret);
+  const by = { operator: true } as const;
+  const input = { key, answerId: randomUUID(), answer, by };
+  const signature = new Signer(secret).sign('answer', workflowId, answerDigest(input));
+  return { workflowId, input: { ...input, signature } };
 }

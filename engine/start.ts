@@ -65,6 +65,8 @@ interface StartRequest {
   variant: string | undefined;
   estimateSeconds: number;
   options: StartOptions;
+  /** Whether the operation accepts answers without a signature. */
+  operatorAnswers: boolean;
 }
 
 /**
@@ -101,6 +103,7 @@ export async function startOperation(
       ...defined({ size, variant }),
       searchAttributes,
       createdAt: new Date().toISOString(),
+      ...(start.operatorAnswers ? {} : { operatorAnswers: false }),
       ...defined({ session, progressToken, requestId }),
       ...(options.isTokenNew ? { startId: startIdOf(start, secret) } : {}),
     },

@@ -135,5 +135,12 @@ export async function createEngine(
   const tools = await createTools(settings, logger);
   const storage = storageOf(settings);
   const temporal = new TemporalClient(settings, storage, logger, firstConnectionLimitMs);
-  return new Engine(temporal, tools, loadSecret(settings.home), storage, settings.dataFolders);
+  return new Engine(
+    temporal,
+    tools,
+    loadSecret(settings.home),
+    storage,
+    settings.dataFolders,
+    settings.operatorAnswers,
+  );
 }

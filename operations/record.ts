@@ -42,7 +42,14 @@ export interface InputRequest {
   schema: JsonSchema;
   /** ISO 8601; when the operation continues without an answer. */
   expiresAt?: string;
+  /** Roles of which a caller needs one to answer. Default: anyone who may see the operation may answer. */
+  approvers?: string[];
+  /** Set if the principal that started the operation may not answer. */
+  fourEyes?: true;
 }
+
+/** Who answered: a caller of the server, or an operator, with Temporal's own commands or the home's secret. */
+export type Answerer = { principal: string; roles?: string[] } | { operator: true };
 
 /** Answer to an input request: MCP's three actions (specs: 2026-07-28 client/elicitation). */
 export type Answer =
@@ -54,6 +61,10 @@ export interface AnsweredRequest {
   action: Answer['action'];
   /** Set if nobody answered in time and the workflow's default was used. */
   isDefault?: true;
+  /** Who answered; verified in a record, claimed in a memo. Missing for callers without authentication. */
+  by?: Answerer;
+  /** Signature of the answer; in memos only. */
+  signature?: string;
   /** ISO 8601, UTC. */
   at: string;
 }

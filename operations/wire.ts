@@ -5,7 +5,7 @@
 import { defineQuery, defineSignal, defineUpdate } from './definitions.js';
 import type { OperationError } from './errors.js';
 import type { ToolQueue } from './tool-queue.js';
-import type { Answer, AnsweredRequest, ChildRecord, InputRequest, Progress } from './record.js';
+import type { Answer, AnsweredRequest, Answerer, ChildRecord, InputRequest, Progress } from './record.js';
 
 /** Complete state of the operation, including large partial results and children. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
@@ -24,6 +24,9 @@ export const PART_NOTICE_SIGNAL = defineSignal<[PartNotice]>('longhaul_part');
 export const REQUEST_CANCEL_ACTIVITY = 'longhaul_request_cancel';
 /** Local activity of every worker: reads the progress in a closed child workflow's memo. Argument: its workflow ID. */
 export const CHILD_PROGRESS_ACTIVITY = 'longhaul_child_progress';
+
+/** Local activity of every worker: verifies the signature of an answer. Argument: an {@link AnswerProof}; result: a problem, or null. */
+export const VERIFY_ANSWER_ACTIVITY = 'longhaul_verify_answer';
 
 /** Header of the activities of an operation and of its parts: the operation's token. The worker wraps activities with it. */
 export const OPERATION_HEADER = 'longhaul';
@@ -115,6 +118,8 @@ export interface StartMemo {
   startId?: string;
   /** ISO 8601; start of the operation. A run that continues it has a later start time of its own. */
   createdAt?: string;
+  /** Whether answers without a signature are accepted. Default: true. */
+  operatorAnswers?: false;
   /** Signature of type, ID and input of the workflow, and of this memo; missing in starts that no server of Longhaul made. */
   signature?: string;
 }
@@ -131,8 +136,14 @@ export interface PartMemo {
   /** Those of the operation; missing in parts that earlier releases started. */
   cleanupSeconds?: number;
   inputWaitSeconds?: number;
+  /** Principal of the operation; missing for {@link ANONYMOUS}. */
+  principal?: string;
+  /** As in the start memo. */
+  operatorAnswers?: false;
   /** Signature of the operation's start. */
   signature?: string;
+  /** Names from the operation's part to this one, with `/`; missing in parts of the operation itself. */
+  path?: string;
   /** Unique among the parts of its parent. */
   name: string;
 }
@@ -228,6 +239,17 @@ export interface ProvidedInput {
   answer: Answer;
   /** Set if the parent of a part forwards the answer. */
   isForwarded?: true;
+  /** Who answers; missing for callers without authentication, and for operators. */
+  by?: Answerer;
+  /** Signature of the answer, with key, ID and answerer. */
+  signature?: string;
+}
+
+/** Argument of {@link VERIFY_ANSWER_ACTIVITY}. */
+export interface AnswerProof {
+  /** Workflow ID of the operation. */
+  operationId: string;
+  signature: string;
 }
 
 /** Details of the failure or cancellation that ends an operation's workflow. */

@@ -65,8 +65,13 @@ function stepOf(step: FileStep, index: number, path: KeyPath, sourceOf: SourceOf
   };
 }
 
-function approvalOf({ message, fields }: NonNullable<FileStep['approval']>): Approval {
-  return { message, ...optional('fields', fields && objectSchema(fields)) };
+function approvalOf({ message, fields, approvers, ...more }: NonNullable<FileStep['approval']>): Approval {
+  return {
+    message,
+    ...optional('fields', fields && objectSchema(fields)),
+    ...optional('approvers', approvers),
+    ...(more['four-eyes'] ? { fourEyes: true } : {}),
+  };
 }
 
 function outputOf(output: PipelineFile['outputs'][string]): PipelineOutput {

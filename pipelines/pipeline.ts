@@ -82,6 +82,10 @@ export interface Approval {
   message: string;
   /** Flat schema of an object, which the person fills in. */
   fields?: JsonSchema;
+  /** Roles of which a caller needs one to answer. */
+  approvers?: string[];
+  /** Whether the principal that started the operation may not answer. */
+  fourEyes?: boolean;
 }
 
 /** Default time-out of a step that runs after a cancel, in minutes. */

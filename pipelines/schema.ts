@@ -63,6 +63,16 @@ const approval = z.strictObject(
       description:
         'Form for the person: the JSON Schema of a flat object, with `properties`. Answers come as APPROVAL_* variables.',
     }),
+    approvers: list(text('expected the name of a role'), 'expected a list of roles')
+      .min(1, 'expected at least one role')
+      .optional()
+      .meta({
+        description:
+          'Roles of which a caller needs one to answer. Default: anyone who may see the operation.',
+      }),
+    'four-eyes': flag
+      .default(false)
+      .meta({ description: 'Whether the caller who started the pipeline may not answer.' }),
   },
   { error: 'expected a map such as `{ message: Deploy? }`' },
 );

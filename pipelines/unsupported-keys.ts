@@ -171,7 +171,11 @@ const INSTEAD: Record<Exclude<Level, 'output'>, Record<string, string>> = {
     schema: 'use `fields`',
     question: 'use `message`',
     prompt: 'use `message`',
-    approvers: 'anyone who may see the operation may answer: remove it',
+    roles: 'use `approvers`',
+    reviewers: 'use `approvers`',
+    approver: 'use `approvers`, a list',
+    fourEyes: 'use `four-eyes`',
+    four_eyes: 'use `four-eyes`',
   },
   schema: {
     options: 'use `enum`',

@@ -2,7 +2,11 @@
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { hostId } from '../activities/pipeline/host.js';
-import { CHILD_PROGRESS_ACTIVITY, REQUEST_CANCEL_ACTIVITY } from '../operations/wire.js';
+import {
+  CHILD_PROGRESS_ACTIVITY,
+  REQUEST_CANCEL_ACTIVITY,
+  VERIFY_ANSWER_ACTIVITY,
+} from '../operations/wire.js';
 import type { Settings } from '../platform/config.js';
 import { dataConverterOf } from '../platform/data-converter.js';
 import type { Logger } from '../platform/log.js';
@@ -17,7 +21,7 @@ import { activityInterceptors } from './activity-interceptor.js';
 import { bundleInChildProcess } from './bundle-process.js';
 import { startBackgroundTasks, temporalContact } from './background-tasks.js';
 import { outcomeReporter } from './report-outcome.js';
-import { childProgress, requestCancel } from './local-activities.js';
+import { answerVerifier, childProgress, requestCancel } from './local-activities.js';
 import { TURN_ACTIVITIES } from './turn-activities.js';
 import { followEdits } from './follow-edits.js';
 import { OperationLoggers } from './operation-loggers.js';
@@ -52,6 +56,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       [REQUEST_CANCEL_ACTIVITY]: requestCancel,
       [CHILD_PROGRESS_ACTIVITY]: childProgress,
       ...TURN_ACTIVITIES,
+      [VERIFY_ANSWER_ACTIVITY]: answerVerifier(signer),
     }),
     connectTemporal(settings.home, logger, stopping.signal),
   ]);

@@ -7,7 +7,7 @@
  */
 import type { Engine } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
-import type { OperationRecord } from '../../operations/record.js';
+import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool.js';
 import { isWorkflowIdOfPrincipal } from '../../operations/token.js';
 import type { Settings } from '../../platform/config.js';
@@ -111,9 +111,11 @@ export class CallerEngine {
     }
   }
 
-  async answer(token: string, ...rest: Options<Engine['answer']>): ReturnType<Engine['answer']> {
+  /** The answer carries the caller's name and roles. */
+  async answer(token: string, key: string, answer: Answer): ReturnType<Engine['answer']> {
     const owned = await this.#owned('answer', token);
-    return this.engine.answer(owned.principal, owned.token, ...rest);
+    const by = { principal: this.principal, roles: this.rights.roles };
+    return this.engine.answer(owned.principal, owned.token, key, answer, by);
   }
 
   async cancel(token: string, ...rest: Options<Engine['cancel']>): ReturnType<Engine['cancel']> {

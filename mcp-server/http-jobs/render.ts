@@ -73,9 +73,9 @@ export function renderJob(record: OperationRecord): Job {
       ? {
           input_required: {
             requests: Object.fromEntries(
-              asked.map(([key, { message, schema, expiresAt }]) => [
+              asked.map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
                 key,
-                { message, schema, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) },
+                { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
               ]),
             ),
           },
@@ -99,8 +99,8 @@ export function renderJob(record: OperationRecord): Job {
   };
 }
 
-function answerOf({ key, action, isDefault, at }: AnsweredRequest): NonNullable<Job['answers']>[number] {
-  return { key, action, ...(isDefault ? { is_default: isDefault } : {}), at };
+function answerOf({ key, action, isDefault, by, at }: AnsweredRequest): NonNullable<Job['answers']>[number] {
+  return { key, action, ...defined({ is_default: isDefault, by }), at };
 }
 
 function progressOf({ progress }: OperationRecord): Job['progress'] {

@@ -35,6 +35,8 @@ export const inputRequest = z
     message: z.string(),
     schema: z.record(z.string(), z.unknown()).describe('JSON Schema of the value: a flat object.'),
     expires_at: time.optional().describe('When the job continues without an answer.'),
+    approvers: z.array(z.string()).optional().describe('Roles of which one is needed to answer.'),
+    four_eyes: z.literal(true).optional().describe('The caller who started the job may not answer.'),
   })
   .openapi('InputRequest');
 
@@ -43,6 +45,13 @@ const answeredRequest = z
     key: z.string(),
     action: z.enum(['accept', 'decline', 'cancel']),
     is_default: z.literal(true).optional().describe('No answer in time: the default was taken.'),
+    by: z
+      .union([
+        z.object({ principal: z.string(), roles: z.array(z.string()).optional() }),
+        z.object({ operator: z.literal(true) }),
+      ])
+      .optional()
+      .describe('Who answered; missing without authentication.'),
     at: time,
   })
   .openapi('AnsweredRequest');

@@ -171,9 +171,10 @@ function assertCarriesToken(
   );
 }
 
-/** Ignores errors of a question that was answered elsewhere or whose operation is closed. */
+/** Ignores errors of a question that was answered elsewhere, is for others, or whose operation is closed. */
 function ignoreIfClosed(error: unknown): void {
-  if (error instanceof LonghaulError && ['wrong_state', 'not_found', 'expired'].includes(error.kind)) return;
+  const ignored = ['wrong_state', 'forbidden', 'not_found', 'expired'];
+  if (error instanceof LonghaulError && ignored.includes(error.kind)) return;
   throw error;
 }
 

@@ -75,6 +75,14 @@ describe('unknown keys', () => {
       'jobs.build.steps[0].retry.delay: unknown key; use `backoff`, in seconds',
     ],
     [
+      withStep('approval: { message: x, ▸fourEyes: true }'),
+      'jobs.build.steps[0].approval.fourEyes: unknown key; use `four-eyes`',
+    ],
+    [
+      withStep('approval: { message: x, ▸reviewers: [a] }'),
+      'jobs.build.steps[0].approval.reviewers: unknown key; use `approvers`',
+    ],
+    [
       withStep('approval: { message: x, ▸inputs: {} }'),
       'jobs.build.steps[0].approval.inputs: unknown key; use `fields`',
     ],

@@ -144,6 +144,14 @@ describe('values of another kind', () => {
     ],
     [withStep('run: x\nidempotent: ▸yes'), `${step}.idempotent: expected true or false; got "yes"`],
     [
+      withStep('approval: { message: x, approvers: ▸admin }'),
+      `${step}.approval.approvers: expected a list of roles; got "admin"`,
+    ],
+    [
+      withStep('approval: { message: x, four-eyes: ▸maybe }'),
+      `${step}.approval.four-eyes: expected true or false; got "maybe"`,
+    ],
+    [
       withStep('approval: ▸true'),
       `${step}.approval: expected a map such as \`{ message: Deploy? }\`; got true`,
     ],

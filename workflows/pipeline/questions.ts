@@ -1,5 +1,6 @@
 /** Input requests of pipelines. */
 import { ApplicationFailure } from '@temporalio/workflow';
+import { defined } from '../../operations/defined.js';
 import type { ChildStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import type { Approval } from '../../pipelines/pipeline.js';
@@ -23,13 +24,13 @@ const SHOWN_STEPS = 10;
 export async function awaitApproval(
   job: string,
   step: string,
-  { message, fields }: Approval,
+  { message, fields, approvers, fourEyes }: Approval,
   outputs: Record<string, string>,
 ): Promise<Record<string, unknown>> {
   const shown = Object.entries(outputs).map(([key, value]) => `${key}: ${shortened(value)}`);
   const question = [`${job} / ${step}: ${message}`, ...(shown.length ? ['', ...shown] : [])].join('\n');
   const declined = () => ApplicationFailure.nonRetryable(`step "${step}" was not approved`, 'Declined');
-  const answer = await requestInput(fields ?? YES_OR_NO, question);
+  const answer = await requestInput(fields ?? YES_OR_NO, question, defined({ approvers, fourEyes }));
   if (answer.action === 'decline') throw declined();
   const content = answer.content;
   if (fields) return content;

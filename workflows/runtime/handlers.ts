@@ -9,6 +9,7 @@ import {
   REQUEST_CANCEL_ACTIVITY,
   type ProvidedInput,
 } from '../../operations/wire.js';
+import { assertSigned, claimOf, claimProblem, needsSignature } from './answerers.js';
 import { acceptForwardedAnswer, handlePartNotices } from './parts.js';
 import { acceptedAnswerIds, changeState, keepAnswer, questions, state, withdrawQuestion } from './state.js';
 
@@ -25,10 +26,14 @@ export function registerHandlers(): void {
   setHandler(
     PROVIDE_INPUT_SIGNAL,
     (input) => {
-      const problem = answerProblem(input);
-      if (problem)
+      const reject = (problem: Error) =>
         log.warn('rejected an answer that was sent as a signal', { key: input?.key, why: problem.message });
-      else takeAnswer(input);
+      const problem = answerProblem(input);
+      if (problem) return reject(problem);
+      return takeAnswer(input)?.catch((error: unknown) => {
+        if (!(error instanceof ApplicationFailure)) throw error;
+        reject(error);
+      });
     },
     { description: 'Like the update, but needs no running worker: an answer that does not fit is ignored.' },
   );
@@ -49,22 +54,39 @@ function answerProblem(input: ProvidedInput): ApplicationFailure | undefined {
       `action: expected accept, decline or cancel; got ${JSON.stringify(input.answer?.action)}`,
     );
   }
-  if (input.answer.action !== 'accept') return undefined;
+  const refused = claimProblem(question.rules, input);
+  if (refused ?? input.answer.action !== 'accept') return refused;
   const problems = check(question.schema, input.answer.content, 'content');
   return problems.length ? refuse('invalid_answer', problems.join('\n')) : undefined;
 }
 
-function takeAnswer(input: ProvidedInput): void {
-  if (acceptedAnswerIds.has(input.key)) return;
+/** @returns undefined when it is taken at once; otherwise its signature is verified first */
+function takeAnswer(input: ProvidedInput): Promise<void> | undefined {
+  if (acceptedAnswerIds.has(input.key)) return undefined;
+  const question = questions.get(input.key);
+  if (question && needsSignature(question.rules)) return takeSigned(input);
+  settle(input);
+  return undefined;
+}
+
+/** @throws ApplicationFailure when the answer is refused, or another one was accepted meanwhile */
+async function takeSigned(input: ProvidedInput): Promise<void> {
+  await assertSigned(input);
+  const problem = answerProblem(input);
+  if (problem) throw problem;
+  if (!acceptedAnswerIds.has(input.key)) settle(input);
+}
+
+function settle(input: ProvidedInput): void {
   const { key, answerId, answer } = input;
   acceptedAnswerIds.set(key, answerId);
   const question = questions.get(key);
   withdrawQuestion(key);
-  keepAnswer({ key, action: answer.action });
+  keepAnswer({ key, action: answer.action, ...claimOf(input) });
   if (input.isForwarded) acceptForwardedAnswer(key);
   question?.settle(
     answer.action === 'accept' ? { ...answer, content: complete(question.schema, answer.content) } : answer,
-    answerId,
+    input,
   );
 }
 

@@ -3,6 +3,7 @@
  * ordinary workflow function that is exported under the tool's name.
  */
 import { ApplicationFailure, condition } from '@temporalio/workflow';
+import type { AnswerRules } from '../../operations/answers.js';
 import type { Answer, ChildRecord, Progress } from '../../operations/record.js';
 import {
   assertFlat,
@@ -74,6 +75,10 @@ export interface RequestInputOptions<T> {
   timeoutSeconds?: number;
   /** Content of the answer after a time-out; the answer then has `isDefault`. Without it, a time-out fails with type `InputTimeout`. */
   default?: T;
+  /** Roles of which a caller needs one to answer. Default: anyone who may see the operation may answer. */
+  approvers?: readonly string[];
+  /** Whether the principal that started the operation may not answer. Default: false. */
+  fourEyes?: boolean;
 }
 
 /** An answer: content that fits the schema, or a refusal to answer. */
@@ -94,7 +99,7 @@ export type InputAnswer<T> =
  *   it is checked as the tool is defined
  * @param message the question
  * @throws ApplicationFailure `InputTimeout` when the time is up and there is no default; `BadSchema` for a pattern that
- *   can't be matched in linear time; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
+ *   can't be matched in linear time; `BadApprovers`; `UndeclaredQuestion` in a tool that declares that it asks nothing (`questions: {}`)
  */
 export async function requestInput<S extends AnySchema>(
   schema: S,
@@ -113,16 +118,17 @@ export async function requestInput<S extends AnySchema>(
   } catch (error) {
     throw ApplicationFailure.nonRetryable((error as Error).message, 'BadSchema');
   }
+  const rules = rulesOf(options);
   const until = options.timeoutSeconds === undefined ? undefined : Date.now() + options.timeoutSeconds * 1000;
   for (;;) {
     const inputRequestCount = (state().inputRequestCount ?? 0) + 1;
     const key = `input-${inputRequestCount}`;
     let answer: Answer | undefined;
-    questions.set(key, { schema: json, settle: (given) => (answer = given) });
+    questions.set(key, { schema: json, rules, settle: (given) => (answer = given) });
     const expiresAt = until === undefined ? {} : { expiresAt: new Date(until).toISOString() };
     changeState({
       inputRequestCount,
-      inputRequests: { ...state().inputRequests, [key]: { message, schema: json, ...expiresAt } },
+      inputRequests: { ...state().inputRequests, [key]: { message, schema: json, ...expiresAt, ...rules } },
     });
     try {
       const isAnswered = () => answer !== undefined;
@@ -141,6 +147,17 @@ export async function requestInput<S extends AnySchema>(
     if (answer.action === 'decline') return answer;
     if (answer.action === 'accept') return answer as InputAnswer<Infer<S>>;
   }
+}
+
+/** @throws ApplicationFailure `BadApprovers` */
+function rulesOf({ approvers, fourEyes }: RequestInputOptions<unknown>): AnswerRules {
+  const areNames = approvers?.every((role) => typeof role === 'string' && role !== '') ?? true;
+  if (!areNames || approvers?.length === 0)
+    throw ApplicationFailure.nonRetryable(
+      `requestInput: approvers: expected a list of roles; got ${JSON.stringify(approvers)}`,
+      'BadApprovers',
+    );
+  return { ...(approvers ? { approvers: [...approvers] } : {}), ...(fourEyes ? { fourEyes } : {}) };
 }
 
 /**

@@ -263,7 +263,9 @@ const startChildWorkflowExecution: NonNullable<Outbound['startChildWorkflowExecu
   if (parentClosePolicy === ParentClosePolicy.ABANDON)
     return next({ ...input, options: { ...options, memo: { ...options.memo, ...newOriginMemo() } } });
   const name = partName(workflowId, input.workflowType);
-  const memo: PartMemo = { version: 1, ...operation(), name };
+  const outer = partMemo();
+  const path = outer && `${outer.path ?? outer.name}/${name}`;
+  const memo: PartMemo = { version: 1, ...operation(), ...(path ? { path } : {}), name };
   options.workflowExecutionTimeout ??= remainingExecutionMs();
   const own = beginPart(workflowId, name);
   const [started, completed] = await next({

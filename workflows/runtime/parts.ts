@@ -148,7 +148,8 @@ function takeNotice(notice: PartNotice): void {
     asked[keyOf(key)] = request;
     questions.set(keyOf(key), {
       schema: request.schema,
-      settle: (answer, answerId) => void forward(part, { key, answerId, answer, isForwarded: true }),
+      rules: request,
+      settle: (_answer, input) => void forward(part, { ...input, key, isForwarded: true }),
     });
   }
   part.keys = keys;

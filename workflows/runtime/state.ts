@@ -7,8 +7,10 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
+import type { AnswerRules } from '../../operations/answers.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
+  ANONYMOUS,
   START_MEMO,
   PART_MEMO,
   SEARCH_ATTRIBUTES,
@@ -17,6 +19,7 @@ import {
   tokenOf,
   type StartMemo,
   type PartMemo,
+  type ProvidedInput,
   type StateMemo,
 } from '../../operations/wire.js';
 
@@ -25,7 +28,10 @@ const STATUS = defineSearchAttributeKey(SEARCH_ATTRIBUTES.status, SearchAttribut
 /** A question that waits for its answer. */
 interface OpenQuestion {
   schema: JsonSchema;
-  settle: (answer: Answer, answerId: string) => void;
+  /** Who may answer. */
+  rules: AnswerRules;
+  /** @param input the answer as it came, without defaults */
+  settle: (answer: Answer, input: ProvidedInput) => void;
 }
 
 /** How a run ends. */
@@ -51,8 +57,14 @@ export function partMemo(): PartMemo | undefined {
 /** The operation that this workflow is, or belongs to. */
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   const { workflowId } = workflowInfo();
-  const { principal, tool, cleanupSeconds, inputWaitSeconds, signature } = startMemo() ?? {};
-  const own = defined({ cleanupSeconds, inputWaitSeconds, signature });
+  const { principal, tool, cleanupSeconds, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
+  const own = defined({
+    cleanupSeconds,
+    inputWaitSeconds,
+    operatorAnswers,
+    signature,
+    principal: principal === ANONYMOUS ? undefined : principal,
+  });
   return (
     partMemo() ?? { operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, ...own }
   );

@@ -178,9 +178,9 @@ function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeo
 
 function questionsOf(inputRequests: OperationRecord['inputRequests']): Envelope['input_required'] {
   return Object.fromEntries(
-    Object.entries(inputRequests).map(([key, { message, schema, expiresAt }]) => [
+    Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
       key,
-      { message, schema, ...defined({ expires_at: expiresAt }) },
+      { message, schema, ...defined({ expires_at: expiresAt, approvers, four_eyes: fourEyes }) },
     ]),
   );
 }

@@ -53,6 +53,8 @@ const wholeSchema = z.object({
         message: z.string(),
         schema: z.record(z.string(), z.unknown()),
         expires_at: time.optional(),
+        approvers: z.array(z.string()).optional(),
+        four_eyes: z.literal(true).optional(),
       }),
     )
     .optional()

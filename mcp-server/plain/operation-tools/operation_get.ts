@@ -49,6 +49,7 @@ const output = envelopeSchema.extend({
         key: z.string(),
         action: z.string(),
         is_default: z.literal(true).optional().describe('No answer came in time.'),
+        by: z.looseObject({}).optional().describe('{principal, roles}, or {operator: true}.'),
         at: z.string(),
       }),
     )

@@ -1,0 +1,56 @@
+/**
+ * Who answered. A signature is compared with the answer here; whether the key's holder made it is verified by a local activity, for
+ * questions that not everybody may answer, and by readers of the record for all others.
+ */
+import { ApplicationFailure, proxyLocalActivities } from '@temporalio/workflow';
+import { answerDigest, answererProblem, isRestricted, type AnswerRules } from '../../operations/answers.js';
+import type { AnsweredRequest } from '../../operations/record.js';
+import { parseSignature } from '../../operations/signatures.js';
+import {
+  ANONYMOUS,
+  VERIFY_ANSWER_ACTIVITY,
+  type AnswerProof,
+  type ProvidedInput,
+} from '../../operations/wire.js';
+import { operation, partMemo } from './state.js';
+
+const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
+  Record<typeof VERIFY_ANSWER_ACTIVITY, (proof: AnswerProof) => Promise<string | null>>
+>({ startToCloseTimeout: '10s' });
+
+/** Who answered, as far as the signature is one of this answer; else nothing. */
+export function claimOf(input: ProvidedInput): Pick<AnsweredRequest, 'by' | 'signature'> {
+  const { answerId, answer, by, signature } = input;
+  if (by === undefined || signature === undefined) return {};
+  const part = partMemo();
+  const key = part ? `${part.path ?? part.name}/${input.key}` : input.key;
+  const isOfThis = parseSignature(signature)?.digest === answerDigest({ key, answerId, answer, by });
+  return isOfThis ? { by, signature } : {};
+}
+
+/** Whether answers to a question need a valid signature. */
+export function needsSignature(rules: AnswerRules): boolean {
+  return isRestricted(rules) || operation().operatorAnswers === false;
+}
+
+/** Why an answer is refused for who gave it, before its signature is verified; undefined if it isn't. */
+export function claimProblem(rules: AnswerRules, input: ProvidedInput): ApplicationFailure | undefined {
+  if (!needsSignature(rules)) return undefined;
+  const { by } = claimOf(input);
+  const problem =
+    answererProblem(rules, by, operation().principal ?? ANONYMOUS) ??
+    (by
+      ? undefined
+      : 'expected an answer through Longhaul: operatorAnswers is off; got one without a signature');
+  return problem === undefined ? undefined : forbidden(problem);
+}
+
+/** @throws ApplicationFailure `forbidden` when the signature isn't valid */
+export async function assertSigned(input: ProvidedInput): Promise<void> {
+  const problem = await verify({ operationId: operation().operationId, signature: input.signature! });
+  if (problem !== null) throw forbidden(problem);
+}
+
+function forbidden(message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, 'forbidden');
+}
