@@ -131,7 +131,7 @@ test('an operator cancels and resumes what others started, and an edit of the po
     return found !== undefined && found.user === 'acme/starter';
   });
   expect((await jobs(keys.operator).request('POST', `/v1/jobs/${workflowId}:cancel`, {})).status).toBe(202);
-  await owner.until(token, 'canceled');
+  await owner.until(token, 'cancelled');
   writeFileSync(policy, POLICY.replace('tenant: [operate]', 'tenant: []'));
   await eventually('the right has ended', async () => {
     const { status } = await jobs(keys.operator).get(`/v1/jobs/${workflowId}`);
