@@ -181,7 +181,11 @@ test('a call that would have to wait is refused where the author says so, with w
     arguments: { folder: place, name: 'late' },
   });
   expect(result.isError).toBe(true);
-  expect(result._meta['longhaul/error']).toEqual({ kind: 'busy', retryable: true });
+  expect(result._meta['longhaul/error']).toEqual({
+    kind: 'busy',
+    retryable: true,
+    retryAfterSeconds: expect.any(Number),
+  });
   expect(result.content[0].text).toContain('the queue refusing is full');
   release();
   await completed(alice, [id]);
