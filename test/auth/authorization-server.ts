@@ -21,7 +21,7 @@ export interface AuthorizationServer {
  *
  * @param resource whose access tokens it issues, with the scopes that the client asked for
  * @param format of the access tokens. Default: JWTs
- * @param lifetimeSeconds of the access tokens. Default: 60
+ * @param lifetimeSeconds of the access tokens of people; those of the program `nightly` live for 60. Default: 60
  * @param trusts an identity provider, whose assertions it takes for log-ins. Default: none
  */
 export async function startAuthorizationServer(
@@ -82,7 +82,8 @@ export async function startAuthorizationServer(
       revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
-        getResourceServerInfo: () => resourceServer,
+        getResourceServerInfo: (_ctx, _resource, client) =>
+          client.clientId === 'nightly' ? { ...resourceServer, accessTokenTTL: 60 } : resourceServer,
         useGrantedResource: () => true,
       },
     },
@@ -128,7 +129,7 @@ export async function startAuthorizationServer(
 /** A token of the client `nightly` for itself, by its credentials. */
 export async function askForToken(
   { issuer }: AuthorizationServer,
-  { scope, resource }: { scope: string; resource: string },
+  { scope, resource }: { scope?: string; resource: string },
 ): Promise<{ access_token: string; token_type: string; expires_in: number }> {
   const response = await fetch(`${issuer}/token`, {
     method: 'POST',
@@ -136,7 +137,7 @@ export async function askForToken(
       grant_type: 'client_credentials',
       client_id: 'nightly',
       client_secret: 'nightly-secret-of-the-test',
-      scope,
+      ...(scope === undefined ? {} : { scope }),
       resource,
     }),
   });

@@ -88,6 +88,8 @@ class Redirects:
         self.parameters = {name: values[0] for name, values in query.items()}
 
     async def callback(self):
+        if "code" not in self.parameters:
+            raise RuntimeError(f"expected a code; got {self.parameters}")
         return self.result(self.parameters)
 
 
