@@ -20,11 +20,14 @@ export async function stdioCommand(
   const passed = Object.fromEntries(temporal);
   const defaultsFor = async (flags: Partial<Record<SettingName, unknown>>) =>
     settingsToEnvironment(await loadSettings({ project, ...flags }, passed, parse(project).root));
-  const { home } = SETTING_VARIABLES;
-  // Some defaults depend on the home.
+  const { home, authentication } = SETTING_VARIABLES;
+  // Other defaults depend on these.
+  const deciding = { home: settings.home, authentication: settings.authentication };
+  const own = await defaultsFor({});
   const byDefault = {
-    ...(await defaultsFor({ home: settings.home })),
-    [home]: (await defaultsFor({}))[home],
+    ...(await defaultsFor(deciding)),
+    [home]: own[home],
+    [authentication]: own[authentication],
   };
   const wanted = settingsToEnvironment(settings);
   const flags = (Object.keys(SETTING_VARIABLES) as SettingName[]).flatMap((name) => {

@@ -170,6 +170,14 @@ describe('the configuration file of a named project', () => {
       '--mailbox',
       'true',
     ]);
+    const withKeys = await loadSettings({ authentication: 'keys' }, {}, resolve('.'));
+    expect((await stdioCommand(withKeys, {})).slice(2)).toEqual([
+      'stdio',
+      '--project',
+      resolve('.'),
+      '--authentication',
+      'keys',
+    ]);
   });
 });
 
