@@ -151,7 +151,7 @@ test('one caller has no more running than perCaller, while others use the rest',
   for (const caller of ['a', 'b']) expect(mostAtOnce((name) => name.startsWith(caller))).toBe(1);
 });
 
-test('tasks of MCP say their place too, in the poll and in a subscription', async () => {
+test('tasks of MCP say their place too', async () => {
   const client = stack.client.as(callers.alice.credential!);
   const first = await client.start('pair', { folder: place, name: 'first' });
   const second = await client.start('pair', { folder: place, name: 'second' });

@@ -5,12 +5,11 @@ import { ANONYMOUS } from '../../operations/wire.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { createLogger } from '../../platform/log.js';
-import { loadSecret } from '../../platform/secret.js';
 import { storageOf } from '../../platform/storage.js';
 import { Tools } from '../../platform/tools.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { Hosts, type TestHost } from './support.js';
+import { Hosts, SECRET, type TestHost } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -37,7 +36,7 @@ beforeAll(async () => {
   const home = process.env['LONGHAUL_HOME']!;
   const [logger, storage] = [createLogger('test', 'warn'), storageOf({ home })];
   const temporal = new TemporalClient({ home, taskQueue: hosts.parts.taskQueue }, storage, logger);
-  engine = new Engine(temporal, new Tools(new Map(), [], logger), loadSecret(home), storage);
+  engine = new Engine(temporal, new Tools(new Map(), [], logger), SECRET, storage);
   await eventually('the engine is connected', () => engine.temporal.facts().catch(() => undefined));
   added['first'] = await hosts.add('first');
 }, STACK_MS);

@@ -16,6 +16,9 @@ export interface TestHost {
   worker: Part;
 }
 
+/** The secret of the server and of all hosts. */
+export const SECRET = Buffer.alloc(32, 7);
+
 /** Absence after which a host counts as lost: the least that can be set. */
 const ABSENCE_MINUTES = '2';
 
@@ -33,7 +36,7 @@ export class Hosts {
     const parts = await TestStack.serverAlone({
       LONGHAUL_HOME: newHome(root, 'server'),
       LONGHAUL_PIPELINE_FOLDERS: join(root, 'pipelines'),
-      LONGHAUL_SECRET: Buffer.alloc(32, 7).toString('base64'),
+      LONGHAUL_SECRET: SECRET.toString('base64'),
       LONGHAUL_MAX_STEPS: '8',
       LONGHAUL_HOST_ABSENCE_MINUTES: ABSENCE_MINUTES,
       LONGHAUL_STEP_ENVIRONMENT: 'TEST_HOST',
