@@ -119,6 +119,13 @@ describe('the table of problems', () => {
 
 test('the rates on the page are the defaults', async () => {
   const { loadSettings } = await import('../../platform/config.js');
-  const { kickoffsPerMinute, statusPerMinute } = await loadSettings({}, {});
-  expect(page()).toContain(`${kickoffsPerMinute} kickoffs and ${statusPerMinute.toLocaleString('en')} looks`);
+  const ratesOf = async (flags: object) => {
+    const { kickoffsPerMinute, statusPerMinute } = await loadSettings(flags, {});
+    return [kickoffsPerMinute, statusPerMinute] as const;
+  };
+  const [kickoffs, looks] = await ratesOf({ authentication: 'keys' });
+  expect(page()).toContain(`With authentication, each caller has ${kickoffs} kickoffs,`);
+  expect(page()).toContain(`and ${looks.toLocaleString('en')} looks`);
+  expect(page()).toContain('without, 100 times as many');
+  expect(await ratesOf({})).toEqual([100 * kickoffs, 100 * looks]);
 });
