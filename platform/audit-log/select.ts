@@ -12,16 +12,26 @@ export interface AuditFilter {
   since?: string | undefined;
 }
 
-/** Matching lines of all chains, the oldest first. Doesn't verify them. @throws an error of the file system */
+/**
+ * Matching lines of all chains, the oldest first; lines of a chain in the order in which they were written, also where the clock
+ * was set back. Doesn't verify them.
+ *
+ * @throws an error of the file system
+ */
 export async function selectAuditLines(folder: string, filter: AuditFilter): Promise<AuditLine[]> {
-  const found: AuditLine[] = [];
-  for (const files of auditFilesIn(folder).chains.values())
+  const found: { line: AuditLine; latest: string }[] = [];
+  for (const files of auditFilesIn(folder).chains.values()) {
+    /** Time up to which the chain has come. */
+    let latest = '';
     for (const { path } of files)
       for await (const { text } of linesOf(path)) {
         const line = parseLine(text)?.line;
-        if (line && matches(line, filter)) found.push(line);
+        if (!line) continue;
+        if (line.time > latest) latest = line.time;
+        if (matches(line, filter)) found.push({ line, latest });
       }
-  return found.sort((one, other) => one.time.localeCompare(other.time));
+  }
+  return found.sort((one, other) => one.latest.localeCompare(other.latest)).map(({ line }) => line);
 }
 
 function matches(line: AuditLine, { principal, operation, event, since }: AuditFilter): boolean {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { AuditLog, type AuditLogLimits } from '../../platform/audit-log/index.js';
 import { auditKeyOf, formatLine, type AuditLine } from '../../platform/audit-log/line.js';
 import { selectAuditLines } from '../../platform/audit-log/select.js';
@@ -262,6 +262,25 @@ test('chains of several processes are apart, and refer to each other', async () 
   expect([problems, chains.length]).toEqual([[], 3]);
   const follows = linesIn(join(folder, files().at(-1)!))[0]!.match(/"chain"/g)!;
   expect(follows.length).toBeGreaterThanOrEqual(2);
+});
+
+test('lines of a chain keep their order when the clock is set back', async () => {
+  jest.useFakeTimers({ now: Date.parse('2026-11-23T12:00:00Z') });
+  try {
+    const log = open();
+    start(log, 1);
+    jest.setSystemTime(Date.parse('2026-11-23T11:59:00Z'));
+    log.append({ event: 'operation.cancel', operation: 'op-1', outcome: 'ok' });
+    await log.close();
+  } finally {
+    jest.useRealTimers();
+  }
+  const found = await selectAuditLines(folder, { operation: 'op-1' });
+  expect(found.map(({ event, time }) => [event, time])).toEqual([
+    ['operation.start', '2026-11-23T12:00:00.000Z'],
+    ['operation.cancel', '2026-11-23T11:59:00.000Z'],
+  ]);
+  expect((await verify()).problems).toEqual([]);
 });
 
 test('a folder that cannot be used is refused', () => {

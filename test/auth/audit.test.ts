@@ -159,9 +159,9 @@ test("another caller's attempts are refused, with a line that names the caller",
 
 test('a refused start has a line without its arguments', async () => {
   const answer = await jobs(key).kickOff('slow_compute', { seconds: 'hidden-argument' });
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  const refused = await lines({ event: 'operation.start' });
-  expect(refused.at(-1)).toMatchObject({ tool: 'slow_compute', outcome: 'invalid_arguments' });
+  expect([answer.status, answer.body.type]).toEqual([400, '/problems/invalid-arguments']);
+  const refused = (await lines({ event: 'operation.start' })).filter(({ outcome }) => outcome !== 'ok');
+  expect(refused).toMatchObject([{ tool: 'slow_compute', outcome: 'invalid_arguments' }]);
 });
 
 test('refused credentials have lines: a few a second, and a count of the others', async () => {
