@@ -18,6 +18,7 @@ export function originOf(c: Context): Origin {
   return {
     protocol: isMcp ? `mcp${REVISION.test(revision) ? ` ${revision}` : ''}` : 'http-jobs',
     transport: 'http',
-    ...(address === undefined ? {} : { address }),
+    // Empty once the connection has ended.
+    ...(address === '' ? {} : { address }),
   };
 }
