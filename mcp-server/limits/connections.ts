@@ -3,6 +3,7 @@ import type { Server, Socket } from 'node:net';
 import type { Settings } from '../../platform/config.js';
 import type { Logger } from '../../platform/log.js';
 import { trustedBy } from '../lifecycle/client-address.js';
+import { OpenCounts } from './open-counts.js';
 
 /** How often refused connections are reported at most, in milliseconds. */
 const REPORT_INTERVAL_MS = 10_000;
@@ -11,7 +12,7 @@ const REPORT_INTERVAL_MS = 10_000;
 export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
   const { maxConnections, maxConnectionsPerAddress } = settings;
   const isTrusted = trustedBy(settings.trustedProxies);
-  const open = new Map<string, number>();
+  const open = new OpenCounts();
   let reportedMs = -Infinity;
   const report = (address: string | undefined) => {
     if (performance.now() - reportedMs < REPORT_INTERVAL_MS) return;
@@ -23,17 +24,12 @@ export function limitConnections(server: Server, settings: Settings, logger: Log
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress;
     if (address === undefined || isTrusted(address)) return;
-    const count = (open.get(address) ?? 0) + 1;
-    if (count > maxConnectionsPerAddress) {
+    if (open.get(address) >= maxConnectionsPerAddress) {
       report(address);
       socket.destroy();
       return;
     }
-    open.set(address, count);
-    socket.once('close', () => {
-      const left = open.get(address)! - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
+    open.add(address);
+    socket.once('close', () => open.remove(address));
   });
 }

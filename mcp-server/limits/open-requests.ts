@@ -1,12 +1,13 @@
 /** Requests that are open at a time, among them waits and streams: per principal, and of all callers together. */
 import type { LimitSettings } from '../../platform/limit-settings.js';
+import { OpenCounts } from './open-counts.js';
 import { RateLimited } from './rate-limited.js';
 
 /** When a refused request may succeed, in seconds: a guess, since waits end when they end. */
 const RETRY_AFTER_SECONDS = 5;
 
 export class OpenRequests {
-  readonly #own = new Map<string, number>();
+  readonly #own = new OpenCounts();
   #all = 0;
 
   constructor(private readonly settings: Pick<LimitSettings, 'maxOpenRequests' | 'serverMaxOpenRequests'>) {}
@@ -19,19 +20,16 @@ export class OpenRequests {
    */
   open(principal: string): () => void {
     const { maxOpenRequests, serverMaxOpenRequests } = this.settings;
-    const own = this.#own.get(principal) ?? 0;
-    if (own >= maxOpenRequests) throw refusal(maxOpenRequests, 'for each caller');
+    if (this.#own.get(principal) >= maxOpenRequests) throw refusal(maxOpenRequests, 'for each caller');
     if (this.#all >= serverMaxOpenRequests) throw refusal(serverMaxOpenRequests, 'of all callers');
-    this.#own.set(principal, own + 1);
+    this.#own.add(principal);
     this.#all += 1;
     let isOpen = true;
     return () => {
       if (!isOpen) return;
       isOpen = false;
       this.#all -= 1;
-      const left = this.#own.get(principal)! - 1;
-      if (left === 0) this.#own.delete(principal);
-      else this.#own.set(principal, left);
+      this.#own.remove(principal);
     };
   }
 }

@@ -11,41 +11,25 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
-import { TestStack } from '../support/test-stack.js';
-import {
-  ASSISTANT_SECRET,
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from './authorization-server.js';
+import { ASSISTANT_SECRET, type AuthorizationServer } from './authorization-server.js';
 import { IdentityProvider } from './identity-provider.js';
+import { startOAuthStack, type OAuthStack } from './oauth-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 let company: IdentityProvider;
 let server: AuthorizationServer;
-let stack: TestStack;
+let oauth: OAuthStack;
 let resource: string;
 beforeAll(async () => {
   company = await IdentityProvider.start();
-  const port = await freePort();
-  resource = `http://127.0.0.1:${port}/mcp`;
-  server = await startAuthorizationServer(await freePort(), resource, { trusts: company });
-  stack = await TestStack.start(
-    {
-      LONGHAUL_AUTHENTICATION: 'oauth',
-      LONGHAUL_OAUTH_ISSUER: server.issuer,
-      LONGHAUL_OAUTH_RESOURCE: resource,
-      LONGHAUL_OAUTH_SCOPE: 'longhaul',
-    },
-    port,
-  );
+  oauth = await startOAuthStack({ trusts: company });
+  ({ server, resource } = oauth);
 }, STACK_MS);
 afterAll(async () => {
-  await stack?.stop();
-  await server?.close();
+  await oauth?.stop();
   await company?.close();
 });
 

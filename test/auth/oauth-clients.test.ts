@@ -10,40 +10,23 @@ import {
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { decodeJwt } from 'jose';
-import { freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { TestStack } from '../support/test-stack.js';
-import {
-  askForToken,
-  logIn,
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from './authorization-server.js';
+import { askForToken, logIn, type AuthorizationServer } from './authorization-server.js';
+import { startOAuthStack, type OAuthStack } from './oauth-stack.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 const REDIRECT = 'http://localhost:9999/callback';
 
 let server: AuthorizationServer;
-let stack: TestStack;
+let oauth: OAuthStack;
 let resource: string;
 beforeAll(async () => {
-  const port = await freePort();
-  resource = `http://127.0.0.1:${port}/mcp`;
-  server = await startAuthorizationServer(await freePort(), resource);
-  stack = await TestStack.start(
-    {
-      LONGHAUL_AUTHENTICATION: 'oauth',
-      LONGHAUL_OAUTH_ISSUER: server.issuer,
-      LONGHAUL_OAUTH_RESOURCE: resource,
-      LONGHAUL_OAUTH_SCOPE: 'longhaul',
-    },
-    port,
-  );
+  oauth = await startOAuthStack();
+  ({ server, resource } = oauth);
 }, STACK_MS);
 afterAll(async () => {
-  await stack?.stop();
-  await server?.close();
+  await oauth?.stop();
 });
 
 /** A client's memory, and the address at which its person has to log in. */

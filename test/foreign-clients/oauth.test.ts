@@ -1,14 +1,9 @@
 /** OAuth clients of Python: they discover the authorization server, register, log in, refresh and ask for a scope. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import {
-  askForToken,
-  startAuthorizationServer,
-  type AuthorizationServer,
-} from '../auth/authorization-server.js';
-import { freePort } from '../stack/cli-process.js';
+import { askForToken, type AuthorizationServer } from '../auth/authorization-server.js';
+import { startOAuthStack, type OAuthStack } from '../auth/oauth-stack.js';
 import { INSTALL_MS } from '../support/limits.js';
-import { TestStack } from '../support/test-stack.js';
 import { install, pinnedVersion, type Environment } from './environments.js';
 import { selectClients } from './passed.js';
 
@@ -47,25 +42,14 @@ const { isWhole, recordPass } = selectClients('foreign-oauth-passed');
 const passed = new Set<string>();
 
 let server: AuthorizationServer;
-let stack: TestStack;
+let oauth: OAuthStack;
 let resource: string;
 beforeAll(async () => {
-  const port = await freePort();
-  resource = `http://127.0.0.1:${port}/mcp`;
-  server = await startAuthorizationServer(await freePort(), resource, { lifetimeSeconds: LIFETIME_SECONDS });
-  stack = await TestStack.start(
-    {
-      LONGHAUL_AUTHENTICATION: 'oauth',
-      LONGHAUL_OAUTH_ISSUER: server.issuer,
-      LONGHAUL_OAUTH_RESOURCE: resource,
-      LONGHAUL_OAUTH_SCOPE: 'longhaul',
-    },
-    port,
-  );
+  oauth = await startOAuthStack({ lifetimeSeconds: LIFETIME_SECONDS });
+  ({ server, resource } = oauth);
 });
 afterAll(async () => {
-  await stack?.stop();
-  await server?.close();
+  await oauth?.stop();
   if (passed.size === CLIENTS.length) recordPass();
 });
 

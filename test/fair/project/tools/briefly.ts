@@ -1,14 +1,5 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'briefly',
-  description: { does: 'Runs one; others wait for a second.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
+export default heldTool('briefly', 'Runs one; others wait for a second.', {
   queue: { concurrency: 1, waitSeconds: 1 },
 });

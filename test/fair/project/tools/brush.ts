@@ -1,14 +1,3 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'brush',
-  description: { does: 'Shares the queue easel.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
-  queue: { name: 'easel', concurrency: 1 },
-});
+export default heldTool('brush', 'Shares the queue easel.', { queue: { name: 'easel', concurrency: 1 } });

@@ -1,14 +1,5 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'capped',
-  description: { does: 'Runs three at once, one of a caller.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
+export default heldTool('capped', 'Runs three at once, one of a caller.', {
   queue: { concurrency: 3, perCaller: 1 },
 });

@@ -1,14 +1,3 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'pair',
-  description: { does: 'Runs two at once.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
-  queue: { concurrency: 2 },
-});
+export default heldTool('pair', 'Runs two at once.', { queue: { concurrency: 2 } });

@@ -1,15 +1,6 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'pencil',
-  description: { does: 'Shares the queue easel, and goes first.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
+export default heldTool('pencil', 'Shares the queue easel, and goes first.', {
   queue: { name: 'easel', concurrency: 1 },
   priority: 1,
 });

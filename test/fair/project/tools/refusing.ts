@@ -1,14 +1,5 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'refusing',
-  description: { does: 'Runs one, and lets none wait.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
+export default heldTool('refusing', 'Runs one, and lets none wait.', {
   queue: { concurrency: 1, maxWaiting: 0 },
 });

@@ -1,13 +1,3 @@
-import { defineTool } from 'longhaul';
+import { heldTool } from '../held-tool.js';
 
-export default defineTool({
-  name: 'unbounded',
-  description: { does: 'Has no queue.' },
-  input: {
-    type: 'object',
-    properties: { folder: { type: 'string' }, name: { type: 'string' } },
-    required: ['folder', 'name'],
-  },
-  estimate: { seconds: 20 },
-  questions: {},
-});
+export default heldTool('unbounded', 'Has no queue.');

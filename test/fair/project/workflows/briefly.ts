@@ -1,11 +1,1 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type * as activities from '../activities/hold.js';
-
-const { hold } = proxyActivities<typeof activities>({
-  startToCloseTimeout: '10m',
-  retry: { maximumAttempts: 3 },
-});
-
-export async function briefly({ folder, name }: { folder: string; name: string }) {
-  return { name: await hold(folder, name) };
-}
+export { held as briefly } from '../held-workflow.js';

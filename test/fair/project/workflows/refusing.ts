@@ -1,11 +1,1 @@
-import { proxyActivities } from '@temporalio/workflow';
-import type * as activities from '../activities/hold.js';
-
-const { hold } = proxyActivities<typeof activities>({
-  startToCloseTimeout: '10m',
-  retry: { maximumAttempts: 3 },
-});
-
-export async function refusing({ folder, name }: { folder: string; name: string }) {
-  return { name: await hold(folder, name) };
-}
+export { held as refusing } from '../held-workflow.js';

@@ -1,0 +1,18 @@
+/** Numbers of open things by key: an entry is there only while its number isn't 0. */
+export class OpenCounts {
+  readonly #counts = new Map<string, number>();
+
+  get(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: string): void {
+    this.#counts.set(key, this.get(key) + 1);
+  }
+
+  remove(key: string): void {
+    const left = this.get(key) - 1;
+    if (left > 0) this.#counts.set(key, left);
+    else this.#counts.delete(key);
+  }
+}
