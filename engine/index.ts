@@ -5,7 +5,6 @@
 import type { LogPage, LogQuery } from '../operations/log-page.js';
 import type { Answer, ChildRecord, OperationRecord } from '../operations/record.js';
 import { digestOf, workflowIdOf } from '../operations/token.js';
-import { tokenOf } from '../operations/wire.js';
 import type { Tool } from '../operations/tool.js';
 import { fixedEstimateSeconds, matchVariant } from '../operations/tool-estimate.js';
 import type { Storage } from '../platform/storage.js';
@@ -20,6 +19,7 @@ import { Estimates } from './estimates.js';
 import { streamEvents, type EventOptions, type OperationEvent } from './events/index.js';
 import { listOperations, type OperationPage } from './list.js';
 import { LiveQueries } from './live.js';
+import { ownerOf, type Owner } from './owner.js';
 import { readPage } from './pages.js';
 import { selectLog, type SelectedLog } from './logs/select.js';
 import { readLogText, type LogText } from './logs/text.js';
@@ -350,12 +350,8 @@ export class Engine {
    * @returns undefined if there is no such operation
    * @throws LonghaulError `unavailable`
    */
-  async ownerOf(workflowId: string): Promise<{ principal: string; token: string } | undefined> {
-    const owner = await this.#records.ownerOf(workflowId);
-    if (owner === undefined) return undefined;
-    const token = tokenOf(owner, workflowId);
-    // The memo is the starter's own word; the workflow ID's tag is keyed.
-    return this.workflowIdOf(owner, token) === workflowId ? { principal: owner, token } : undefined;
+  ownerOf(workflowId: string): Promise<Owner | undefined> {
+    return ownerOf(this.temporal, this.secret, workflowId);
   }
 
   workflowIdOf(principal: string, token: string): string {

@@ -4,7 +4,7 @@
  */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { defined } from '../operations/defined.js';
-import { LonghaulError, undefinedIf } from '../operations/errors.js';
+import { LonghaulError } from '../operations/errors.js';
 import type { OperationRecord } from '../operations/record.js';
 import { START_MEMO, STATE_MEMO, type StartMemo, type StateMemo } from '../operations/wire.js';
 import type { Signer } from '../platform/signer.js';
@@ -42,7 +42,7 @@ export class Records {
 
   constructor(
     readonly temporal: TemporalClient,
-    private readonly signer: Signer,
+    readonly signer: Signer,
   ) {
     this.#progress = new ProgressReader(temporal);
     this.overdue = new OverdueRuns(temporal);
@@ -65,12 +65,6 @@ export class Records {
     return this.#shared.read(`${principal}\n${workflowId}`, async () =>
       this.#read(principal, token, workflowId, await this.temporal.describe(workflowId)),
     );
-  }
-
-  /** The principal in a workflow's start memo; undefined for a workflow that is no operation. @throws LonghaulError `unavailable` */
-  async ownerOf(workflowId: string): Promise<string | undefined> {
-    const found = await this.temporal.describe(workflowId).catch(undefinedIf('not_found'));
-    return (found?.memo?.[START_MEMO] as StartMemo | undefined)?.principal;
   }
 
   async #read(
@@ -160,7 +154,7 @@ export class Records {
       record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.updatedAt;
       const reason = state.cancelReason ?? request.reason;
       if (reason) record.cancelReason = reason;
-      if (record.status === 'input_required' || !isSubmitted) record.status = 'working';
+      if (!isSubmitted) record.status = 'working';
       record.inputRequests = {};
     }
     const descriptions = await Promise.all(parts.map(({ part }) => this.#describePart(part)));

@@ -7,7 +7,7 @@ import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type OperationRecord } from '../operations/record.js';
 import { digestOf, tokenOfResumed, workflowIdOf } from '../operations/token.js';
 import { RESUME_QUERY, type ResumePlan, type ResumeRequest, type StartMemo } from '../operations/wire.js';
-import { Signer } from '../platform/signer.js';
+import type { Signer } from '../platform/signer.js';
 import { startMemoOf, type Records } from './read.js';
 import { startWorkflow } from './start.js';
 import type { TemporalClient } from './temporal.js';
@@ -52,13 +52,13 @@ export async function resumeOperation(
   const workflowId = workflowIdOf(principal, token, secret);
   const description = await temporal.describe(workflowId);
   const memo = startMemoOf(description, principal);
-  assertSigned(new Signer(secret), workflowId, memo);
+  assertSigned(records.signer, workflowId, memo);
   const input = await planOf(temporal, tool, { workflowId, ...options });
   const { progressToken: _progressToken, signature: _signature, ...kept } = memo;
   const attempt = memo.attempt + 1;
   const resumed = tokenOfResumed(principal, token, attempt, secret);
   const { searchAttributes, retentionSeconds } = await temporal.facts();
-  return startWorkflow(records, secret, {
+  return startWorkflow(records, {
     token: resumed,
     workflowId: workflowIdOf(principal, resumed, secret),
     workflow: description.type,

@@ -4,13 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { answerDigest } from '../operations/answers.js';
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import type { Answer } from '../operations/record.js';
 import { digestOf, assertClientToken, newToken, workflowIdOf } from '../operations/token.js';
 import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type ProvidedInput, type StartMemo } from '../operations/wire.js';
 import { Signer } from '../platform/signer.js';
 import { checkArguments } from './arguments.js';
-import { executionTimeoutMs, memoOfTool, WORKFLOW_TASK_TIMEOUT_MS } from './start.js';
+import { executionTimeoutMs, memoOfTool } from './start.js';
 
 export interface SignRequest {
   principal: string;

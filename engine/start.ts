@@ -9,6 +9,7 @@ import {
   boundKeepAlive,
   DEFAULT_CLEANUP_SECONDS,
   DEFAULT_INPUT_WAIT_SECONDS,
+  WORKFLOW_TASK_TIMEOUT_MS,
 } from '../operations/budgets.js';
 import { defined } from '../operations/defined.js';
 import { LonghaulError, undefinedIf } from '../operations/errors.js';
@@ -18,7 +19,7 @@ import type { Tool } from '../operations/tool.js';
 import { START_MEMO, SEARCH_ATTRIBUTES, type StartMemo } from '../operations/wire.js';
 import { deletionIn } from '../platform/deletions.js';
 import { isSearchAttributeRefusal } from '../platform/search-attributes.js';
-import { Signer } from '../platform/signer.js';
+import type { Signer } from '../platform/signer.js';
 import { finishDeletion } from './delete.js';
 import { priorityOf } from './priority.js';
 import { startedRecord, startMemoOf, type Records } from './read.js';
@@ -26,12 +27,6 @@ import { DiskFullError, type TemporalClient } from './temporal.js';
 
 /** Age from which an open deletion counts as interrupted, in milliseconds. */
 const STALE_DELETION_MS = 60_000;
-
-/**
- * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
- * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
- */
-export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 export interface StartOptions {
   /** Token chosen by the caller. Default: a new random one. */
@@ -88,7 +83,7 @@ export async function startOperation(
   if (refusal && !(await isRepeated(records.temporal, start, workflowIdOf(principal, token, secret))))
     throw refusal;
   const { retentionSeconds, searchAttributes } = await records.temporal.facts();
-  const record = await startWorkflow(records, secret, {
+  const record = await startWorkflow(records, {
     token,
     workflowId: workflowIdOf(principal, token, secret),
     workflow: tool.workflow,
@@ -153,13 +148,8 @@ export interface WorkflowStart {
  * @returns the record, once the operation is durable; for a repeated start, that of the existing operation
  * @throws LonghaulError `conflict`, `unavailable`
  */
-export async function startWorkflow(
-  records: Records,
-  secret: Buffer,
-  start: WorkflowStart,
-): Promise<OperationRecord> {
-  const { temporal } = records;
-  const signer = new Signer(secret);
+export async function startWorkflow(records: Records, start: WorkflowStart): Promise<OperationRecord> {
+  const { temporal, signer } = records;
   if (await tryStart(temporal, signer, start)) return submittedRecord(start);
   let found = await temporal.describe(start.workflowId);
   if (deletionIn(found)) {

@@ -74,3 +74,9 @@ export function humanDuration(seconds: number): string {
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
   return `${Math.round(seconds / 3600)} h`;
 }
+
+/**
+ * Time-out of a workflow task, in milliseconds: after a worker is killed, its task waits that long for the next worker.
+ * Equals the SDK's limit for workflow code that doesn't yield (`isolateExecutionTimeout`).
+ */
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;

@@ -1,9 +1,7 @@
 /** Options with which the workflow of a queue is started by the first operation that asks it. */
+import { WORKFLOW_TASK_TIMEOUT_MS } from '../operations/budgets.js';
 import { queueWorkflowId, type QueueInput } from '../operations/queue-wire.js';
 import { PRIORITIES } from '../operations/tool-queue.js';
-
-/** Time-out of a workflow task, in milliseconds: after a worker is killed, operations wait that long for the next one. */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
 export function queueStart(taskQueue: string, name: string) {
   return {

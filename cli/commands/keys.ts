@@ -5,6 +5,7 @@ import { usageFailure } from '../client/failures.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
+import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { COMMA } from '../../platform/setting-types.js';
 
 const HELP = `
@@ -12,7 +13,6 @@ A server that was started with --authentication keys answers only callers with a
 keys have the same tenant and subject see the same operations. Keys take effect, and end, within a second.
 `;
 
-const DEFAULT_TENANT = 'default';
 const DAY_MS = 24 * 3600_000;
 
 /** `longhaul keys`, `longhaul keys add SUBJECT` and `longhaul keys revoke ID`. They read and write the folder of the keys. */

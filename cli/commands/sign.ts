@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { SignedStart } from '../../engine/sign.js';
 import type { Settings } from '../../platform/config.js';
+import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
+import { shellWord } from '../../platform/program.js';
 import { isJson, printJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
 import { print } from '../console.js';
@@ -108,7 +110,7 @@ export function registerSignAnswer(program: Command): void {
           loadSecret(home),
         );
         const words = ['-w', workflowId, '--name', 'provide_input', '--input', JSON.stringify(input)];
-        print(`temporal workflow update execute ${words.map(quoted).join(' ')}`);
+        print(`temporal workflow update execute ${words.map(shellWord).join(' ')}`);
       },
     ),
   );
@@ -154,7 +156,7 @@ async function principalOfFlags({ tenant, subject }: SignFlags): Promise<string>
     import('../../operations/wire.js'),
   ]);
   if (subject === undefined && tenant === undefined) return ANONYMOUS;
-  const identity = identitySchema.safeParse({ tenant: tenant ?? 'default', subject });
+  const identity = identitySchema.safeParse({ tenant: tenant ?? DEFAULT_TENANT, subject });
   if (identity.success) return principalOf(identity.data);
   const { path, message } = identity.error.issues[0]!;
   throw usageFailure(`--${path.join('.')}: ${message}`);
@@ -178,14 +180,10 @@ function commandLine(start: SignedStart, taskQueue: string, schedule: string | u
     ...Object.entries(start.memo).map((one): [string, string] => ['memo', entry(one)]),
     ['input', JSON.stringify(start.input)],
   ];
-  const lines = flags.map(([name, value]) => `  --${name} ${quoted(value)}`);
+  const lines = flags.map(([name, value]) => `  --${name} ${shellWord(value)}`);
   return [
     `temporal ${schedule === undefined ? 'workflow start' : 'schedule create'}`,
     ...(schedule === undefined ? ['  --id-reuse-policy RejectDuplicate', '  --id-conflict-policy Fail'] : []),
     ...lines,
   ].join(' \\\n');
-}
-
-function quoted(text: string): string {
-  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -221,8 +221,6 @@ export function policyOf({ policy }: Pick<Settings, 'policy'>, logger: Logger): 
 
 /** The engines of a process's callers. */
 export class CallerEngines {
-  readonly #engines = new WeakMap<Caller, CallerEngine>();
-
   constructor(
     protected readonly engine: Engine,
     protected readonly access: Access,
@@ -230,11 +228,7 @@ export class CallerEngines {
 
   /** @param _origin of the caller's request, for the audit log */
   of(caller: Caller, _origin: () => Origin): CallerEngine {
-    const known = this.#engines.get(caller);
-    if (known) return known;
-    const own = new CallerEngine(this.engine, caller, this.access);
-    this.#engines.set(caller, own);
-    return own;
+    return new CallerEngine(this.engine, caller, this.access);
   }
 }
 

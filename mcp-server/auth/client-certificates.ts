@@ -2,11 +2,9 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { Socket } from 'node:net';
 import { TLSSocket, type PeerCertificate } from 'node:tls';
+import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { identitySchema, principalOf } from '../../platform/principal.js';
 import type { Caller } from './caller.js';
-
-/** Tenant of certificates without an organization, as of API keys without a tenant. */
-const DEFAULT_TENANT = 'default';
 
 /** A client certificate is needed, and the connection has none that counts. */
 export class CertificateRequired extends OAuthError {

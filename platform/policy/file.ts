@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
 import { didYouMean } from '../../operations/near-names.js';
+import { formatKeyPath, type KeyPath } from '../../pipelines/problems.js';
 import { SettingsError } from '../config.js';
 import { groupName, identityShape } from '../principal.js';
 
@@ -129,13 +130,12 @@ export function parsePolicy(text: string, path: string): PolicyFile {
   throw new SettingsError(
     problems
       .map(
-        ({ path: keyPath, message }) => `${at(offsetOf(document, keyPath))}: ${pathText(keyPath)}${message}`,
+        ({ path: keyPath, message }) =>
+          `${at(offsetOf(document, keyPath))}: ${keyPath.length === 0 ? '' : `${formatKeyPath(keyPath)}: `}${message}`,
       )
       .join('\n'),
   );
 }
-
-type KeyPath = (string | number)[];
 
 function problemsOf(issue: z.core.$ZodIssue): { path: KeyPath; message: string }[] {
   const path = issue.path as KeyPath;
@@ -165,12 +165,4 @@ function offsetOf(document: Document.Parsed, path: KeyPath): number {
     if (isNode(node) && node.range) return node.range[0];
   }
   return document.contents?.range?.[0] ?? 0;
-}
-
-function pathText(path: KeyPath): string {
-  const text = path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
-    .join('')
-    .replace(/^\./, '');
-  return text === '' ? '' : `${text}: `;
 }
