@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openHome } from '../../platform/home.js';
+import { boundHeapGrowth } from '../../worker/heap-growth.js';
 import { settingsOf } from '../settings-flags.js';
 
 /** `longhaul worker`. */
@@ -14,6 +15,7 @@ export function registerWorker(program: Command): void {
         import('../../platform/log.js'),
         import('../../worker/index.js'),
       ]);
+      boundHeapGrowth();
       const logger = createLogger('worker', settings.logLevel);
       openHome(settings.home, (line) => logger.warn(line));
       process.exit(await runInForeground(() => startWorker(settings, logger)));
