@@ -35,7 +35,7 @@ const common = {
 };
 
 export default {
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   maxWorkers: 3,
   projects: [
     {

@@ -31,7 +31,7 @@ async function check(files: Record<string, string>, ...flags: string[]): Promise
   const env = { ...Object.fromEntries(inherited), NODE_OPTIONS: '', LONGHAUL_HOME: join(folder, 'home') };
   return new Promise((settle) => {
     const args = [resolve('dist/cli/main.js'), 'check', ...flags];
-    execFile(process.execPath, args, { cwd: folder, env, timeout: 50_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: folder, env, timeout: 150_000 }, (error, stdout, stderr) => {
       const lines = stdout.replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
       settle({ code: error ? Number(error.code) : 0, lines, stderr });
     });

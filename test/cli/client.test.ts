@@ -13,6 +13,9 @@ interface Task {
   inputRequests?: Record<string, unknown>;
 }
 
+/** More than what other test files, whose operations are listed too, start meanwhile. */
+const MANY = '1000';
+
 let parts: TestStack;
 beforeAll(async () => {
   parts = await TestStack.start();
@@ -201,8 +204,7 @@ test('list shows operations by tool and status', async () => {
 
 test('list takes the time from which on operations were started', async () => {
   const token = await detached('slow_compute', '--seconds', '0');
-  const since = async (time: string) =>
-    (await run(parts, ['list', '--limit', '100', '--since', time])).stdout;
+  const since = async (time: string) => (await run(parts, ['list', '--limit', MANY, '--since', time])).stdout;
   await eventually('it is listed', async () => (await since('1h')).includes(token));
   expect(await since('2020-01-01')).toContain(token);
   expect(await since('2099-01-01T00:00:00Z')).toBe('No operations.\n');
@@ -213,7 +215,8 @@ test('list --tool of a tool that is no longer served finds its operations, and i
   await run(parts, ['result', token, '--wait']);
   const port = String(await freePort());
   const server = parts.server({ LONGHAUL_PROJECT: resolve('test/cli/project'), LONGHAUL_PORT: port });
-  const list = (...args: string[]) => run(parts, ['list', '--port', port, '--tool', ...args]);
+  const list = (...args: string[]) =>
+    run(parts, ['list', '--port', port, '--limit', MANY, '--tool', ...args]);
   const served = () =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(
       ({ ok }) => ok,

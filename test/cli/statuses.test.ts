@@ -47,7 +47,7 @@ interface Row {
 function listed(token: string, status: string): Promise<Row> {
   return eventually('it is listed', async () => {
     const [page] = documents<{ operations: Row[] }>(
-      await run('list', '--status', status, '--limit', '100', '--json'),
+      await run('list', '--status', status, '--limit', '1000', '--json'),
     );
     return page!.operations.find((row) => row.token === token);
   });

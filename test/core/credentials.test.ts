@@ -10,7 +10,7 @@ import { TemporalProxy, type ProxyOptions } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** Longer than the interval at which settings are read again. */
-const RENEWAL_LIMIT_MS = 90_000;
+const RENEWAL_LIMIT_MS = 150_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-credentials-'));
 const authority = new CertificateAuthority(folder);

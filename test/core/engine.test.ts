@@ -315,6 +315,6 @@ test('estimates follow past runs, and never hold up a start', async () => {
       const { estimateSeconds } = await engine.start(ANNA, slowCompute, { seconds: 0 });
       return estimateSeconds !== 7;
     },
-    90_000,
+    150_000,
   );
 });

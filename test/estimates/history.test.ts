@@ -48,7 +48,7 @@ async function estimateOf(name: string, args: object, wanted: (seconds: number) 
       last = seconds;
       return wanted(seconds) && seconds;
     },
-    90_000,
+    150_000,
   );
 }
 

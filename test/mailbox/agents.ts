@@ -19,7 +19,7 @@ export const SOON = { timeout_seconds: 0.2 };
 export const LONG = { timeout_seconds: 50 };
 
 /** Time-out of the clients' requests, in milliseconds. */
-const LIMIT_MS = 90_000;
+const LIMIT_MS = 150_000;
 const CLIENT_INFO = { name: 'longhaul-tests', version: '1' };
 
 interface CallOptions {

@@ -73,7 +73,7 @@ test('tasks 2026-07-28: working and being cancelled until the step has ended', a
   await project.client.request('tasks/cancel', { taskId: token });
   await expectOpen(token);
   const seen = new Set<string>();
-  await project.client.until(token, ({ status }) => (seen.add(status), status !== 'working'), 90_000);
+  await project.client.until(token, ({ status }) => (seen.add(status), status !== 'working'));
   expect([...seen]).toEqual(['working', 'cancelled']);
 });
 
@@ -123,7 +123,7 @@ describe('plain tools', () => {
     await expectEnded(token);
     expect(resumed.isError).toBeUndefined();
     expect(resumed.structuredContent.resumed_from).toBe(token);
-    await project.client.until(resumed.structuredContent.token, 'completed', 90_000);
+    await project.client.until(resumed.structuredContent.token, 'completed');
   });
 
   test('operation_resume says after its time that it is still being cancelled, and can be repeated', async () => {
@@ -141,7 +141,7 @@ describe('plain tools', () => {
     } finally {
       worker.process.kill('SIGCONT');
     }
-    await project.client.until(token, 'cancelled', 90_000);
+    await project.client.until(token, 'cancelled');
   });
 });
 
@@ -160,7 +160,7 @@ test('HTTP jobs: running with cancel_requested; wait and resume last until the e
   await expectEnded(token);
   expect(resumed.body).toMatchObject({ resumed_from: token });
   expect((await waiting).body).toMatchObject({ status: 'canceled', closed_at: expect.any(String) });
-  await project.client.until(resumed.body.job_id, 'completed', 90_000);
+  await project.client.until(resumed.body.job_id, 'completed');
 });
 
 test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result waits for the end', async () => {
@@ -189,7 +189,7 @@ test('SEP-1391: canceled at once, with what still runs', async () => {
   const { error } = await client.request('tools/async/result', { token });
   expect(error!.message).toContain(`Operation is canceled; ${STILL_RUNNING}`);
   await expectOpen(token);
-  await project.client.until(token, 'cancelled', 90_000);
+  await project.client.until(token, 'cancelled');
   expect((await client.request('tools/async/status', { token })).result.statusMessage).toBe('canceled');
 });
 
@@ -203,7 +203,7 @@ test('two-stage: running with cancel_requested until the end', async () => {
     data: { status: 'running', cancel_requested: true },
     messages: [{ text: STILL_RUNNING }],
   });
-  await eventually('the job has ended', async () => (await poll()).data.status === 'complete', 90_000);
+  await eventually('the job has ended', async () => (await poll()).data.status === 'complete');
   await expectEnded(token);
 });
 

@@ -104,7 +104,7 @@ jobs:
   );
   try {
     const token = await bounded.startOn('notes', 'notes', { items: [1, 2, 3, 4, 5, 6] });
-    await bounded.client.until(token, 'completed', 90_000);
+    await bounded.client.until(token, 'completed');
     let running = 0;
     const counts = bounded.lines('notes').map((line) => (running += line === '+' ? 1 : -1));
     expect(counts).toHaveLength(12);

@@ -57,7 +57,7 @@ export class PipelineProject {
   }
 
   /** Waits for the end; the result of the task. */
-  async finish(token: string, limitMs = 90_000): Promise<any> {
+  async finish(token: string, limitMs = 120_000): Promise<any> {
     return (await this.client.until(token, 'completed', limitMs)).result;
   }
 

@@ -144,7 +144,7 @@ export class LegacyClient {
     return this.post({ jsonrpc: '2.0', id, result });
   }
 
-  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 60_000): Promise<any> {
+  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 120_000): Promise<any> {
     const holds = typeof wanted === 'string' ? (task: any) => task.status === wanted : wanted;
     return eventually(
       `the task is ${String(wanted)}`,

@@ -60,7 +60,7 @@ export class AsyncClient {
   }
 
   /** Polls until the status is as expected: the document's loop at a shorter interval. */
-  async until(token: string, wanted: string[] = isOver, limitMs = 60_000): Promise<any> {
+  async until(token: string, wanted: string[] = isOver, limitMs = 120_000): Promise<any> {
     const deadline = Date.now() + limitMs;
     for (;;) {
       const { result, error } = await this.status(token);

@@ -28,7 +28,7 @@ export async function freePort(): Promise<number> {
 export async function eventually<T>(
   what: string | (() => string),
   condition: () => T | Promise<T>,
-  limitMs = 60_000,
+  limitMs = 120_000,
 ): Promise<NonNullable<T>> {
   const deadline = Date.now() + limitMs;
   for (;;) {

@@ -60,7 +60,7 @@ function run(words: string, home: string, { uid = 0, node = process.execPath, en
       cwd: '/',
       encoding: 'utf8',
       input: '',
-      timeout: 60_000,
+      timeout: 150_000,
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', LONGHAUL_HOME: home, ...environment },
     },
   );

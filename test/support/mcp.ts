@@ -102,7 +102,7 @@ export class WireClient {
   }
 
   /** Polls until the task is as wanted; through restarts of the server. */
-  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 60_000): Promise<any> {
+  async until(taskId: string, wanted: string | ((task: any) => boolean), limitMs = 120_000): Promise<any> {
     const holds = typeof wanted === 'string' ? (task: any) => task.status === wanted : wanted;
     let last: unknown;
     try {
