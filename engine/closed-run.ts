@@ -40,6 +40,7 @@ export async function readClosedRun(
       'wrong_state',
       "the operation was started with another secret than this server's, so it can't be resumed; call the tool again",
     );
+  if (!problem && type !== PIPELINE_WORKFLOW) throw notResumable(memo.tool);
   const args = await argumentsOf(temporal, { workflowId, runId });
   // A resume is signed: it must not sign for an input that nobody has signed.
   if (problem || parseSignature(memo.signature)?.digest !== startDigest(type, memo, args))
@@ -47,13 +48,17 @@ export async function readClosedRun(
       'wrong_state',
       "the operation wasn't started by Longhaul, so it can't be resumed; call the tool again",
     );
-  const children =
-    type === PIPELINE_WORKFLOW ? await childrenOf(temporal, description, memo.tool) : undefined;
-  if (!children) throw new LonghaulError('wrong_state', `"${memo.tool}" can't be resumed; call it again`);
+  const children = await childrenOf(temporal, description, memo.tool);
+  if (!children) throw notResumable(memo.tool);
   const run = args[0] as PipelineRun;
   return { workflowId, run, children, pages: await pageResults(temporal, description, run, children) };
 }
 
+function notResumable(tool: string): LonghaulError {
+  return new LonghaulError('wrong_state', `"${tool}" can't be resumed; call it again`);
+}
+
+/** Undefined for a pipeline that failed before it had any. */
 async function childrenOf(
   temporal: TemporalClient,
   description: WorkflowExecutionDescription,
