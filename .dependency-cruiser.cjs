@@ -9,7 +9,7 @@ const ROOMS = {
   pipelines: ['operations'],
   workflows: ['operations', 'pipelines', 'tools'],
   activities: ['operations', 'pipelines', 'platform', 'tools'],
-  engine: ['operations', 'platform', 'mailbox', 'mailbox/client'],
+  engine: ['operations', 'pipelines', 'platform', 'mailbox', 'mailbox/client'],
   worker: ['operations', 'pipelines', 'platform', 'activities'],
   'mcp-server': ['engine', 'operations', 'platform', 'mailbox/tools'],
   stack: ['operations', 'platform'],

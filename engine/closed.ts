@@ -9,15 +9,11 @@ import {
   TimeoutFailure,
   type RawValue,
 } from '@temporalio/common';
-import type { ErrorKind, OperationError } from '../operations/errors.js';
+import { undefinedIf, type ErrorKind, type OperationError } from '../operations/errors.js';
 import { roundProgress } from '../operations/progress-digits.js';
 import type { OperationRecord, Progress } from '../operations/record.js';
-import {
-  OPERATION_QUERY,
-  PROGRESS_METADATA,
-  type ClosingDetails,
-  type StateMemo,
-} from '../operations/wire.js';
+import { PROGRESS_METADATA, type ClosingDetails, type StateMemo } from '../operations/wire.js';
+import { readClosedState } from '../platform/closed-state.js';
 import { cancelRequestOf } from './history.js';
 import { overdueMessage, overdueMessageIn } from './overdue.js';
 import type { TemporalClient } from './temporal.js';
@@ -67,7 +63,11 @@ export async function describeClosed(
       record.cancelRequestedAt = state.cancelRequestedAt ?? request.at ?? record.closedAt;
       record.statusMessage = reason ? `canceled: ${reason}` : 'canceled';
       if (reason) record.cancelReason = reason;
-      if (state.isPartialLarge) record.partial = await queryPartial(temporal, workflowId, runId);
+      if (state.isPartialLarge) {
+        // A record without the partial result is better than none.
+        const whole = await readClosedState(description, temporal.storage).catch(undefinedIf('internal'));
+        if (whole?.partial !== undefined) record.partial = whole.partial;
+      }
       record.error = finalError('canceled', record.statusMessage);
       return;
     }
@@ -120,15 +120,4 @@ async function readOutcome(
 
 function finalError(kind: ErrorKind, message: string): OperationError {
   return { kind, message, retryable: false };
-}
-
-/** Queries a partial result that is too large for the memo: a worker replays the workflow. Undefined without a worker. */
-async function queryPartial(temporal: TemporalClient, workflowId: string, runId: string): Promise<unknown> {
-  try {
-    return (
-      await temporal.call((client) => client.workflow.getHandle(workflowId, runId).query(OPERATION_QUERY))
-    ).partial;
-  } catch {
-    return undefined;
-  }
 }

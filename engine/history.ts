@@ -1,5 +1,9 @@
 /** Data that only the history holds, read from its end. */
-import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { Payload } from '@temporalio/common';
+import {
+  decodeArrayFromPayloads,
+  ExternalStorageRunner,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { TemporalClient } from './temporal.js';
 
@@ -118,6 +122,38 @@ export async function* eventsFromEnd(
     if (!response.nextPageToken?.length) return;
     nextPageToken = response.nextPageToken;
   }
+}
+
+/**
+ * Arguments of a run's workflow function, from its first event.
+ *
+ * @throws LonghaulError `not_found`, `unavailable`; `internal` if a large one is no longer in storage
+ */
+export async function argumentsOf(
+  temporal: TemporalClient,
+  execution: { workflowId: string; runId: string },
+): Promise<unknown[]> {
+  const { history } = await temporal.call((client) =>
+    client.workflowService.getWorkflowExecutionHistory({
+      namespace: temporal.namespace,
+      execution,
+      maximumPageSize: 1,
+    }),
+  );
+  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return decodePayloads(temporal, started?.input?.payloads);
+}
+
+/** Decodes payloads of an event, and reads those that are in storage. @throws LonghaulError `internal` if one is lost */
+export async function decodePayloads(
+  { dataConverter }: TemporalClient,
+  payloads: Payload[] | null | undefined,
+): Promise<unknown[]> {
+  const { externalStorage } = dataConverter;
+  const whole = externalStorage
+    ? await new ExternalStorageRunner(externalStorage).retrieve(payloads ?? [])
+    : payloads;
+  return decodeArrayFromPayloads(dataConverter, whole);
 }
 
 /** Converts a Temporal timestamp to a date. */

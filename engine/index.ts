@@ -130,8 +130,8 @@ export class Engine {
   }
 
   /**
-   * Reads an operation, including the data that only its workflow holds (large partial results, children); falls back to
-   * {@link read}, with `live: false`, if no worker answers.
+   * Reads an operation, including large partial results and children, which only the workflow holds while it is open; falls back
+   * to {@link read}, with `live: false`, if no worker answers.
    *
    * @throws LonghaulError `not_found`, `unavailable`
    */
@@ -143,7 +143,7 @@ export class Engine {
    * Reads the children of a page: a range of a pipeline's items, which is one of the operation's children.
    *
    * @param page its name: `test[0-249]`
-   * @throws LonghaulError `invalid_arguments` if there is no such page, `not_found`, `unavailable`
+   * @throws LonghaulError `invalid_arguments` if there is no such page, `not_found`, `unavailable`; `internal` if it is lost
    */
   async readPage(
     principal: string,
@@ -228,7 +228,7 @@ export class Engine {
    * @returns the new operation's record
    * @throws LonghaulError `wrong_state` if it is open, has completed, or can't be resumed; `invalid_arguments` for an unknown
    *   step or invalid changes; `conflict` if it was already resumed with other options; `expired`, `not_found`; `unavailable`,
-   *   also while it is still being cancelled
+   *   also while it is still being cancelled; `internal` if its list of steps is no longer in storage
    */
   async resume(
     principal: string,

@@ -1,6 +1,11 @@
-/** Data that only an operation's workflow holds: large partial results, children. Reading it needs a worker. */
+/**
+ * Data that a describe doesn't give: large partial results, children. While a workflow is open it alone holds them, so reading
+ * them needs a worker; as it closes it leaves them in its memo or in storage.
+ */
+import { LonghaulError } from '../operations/errors.js';
 import { isTerminal, type ChildRecord, type OperationRecord } from '../operations/record.js';
 import { OPERATION_QUERY, type StateMemo } from '../operations/wire.js';
+import { readClosedState } from '../platform/closed-state.js';
 import { mergeParts } from './parts.js';
 import type { TemporalClient } from './temporal.js';
 
@@ -9,13 +14,17 @@ export class LiveQueries {
 
   constructor(private readonly temporal: TemporalClient) {}
 
-  /** Completes a record with the workflow's data; returns it unchanged, with `live: false`, if no worker answers. */
+  /**
+   * Completes a record with the workflow's data; returns it unchanged, with `live: false`, if no worker answers, or what the
+   * workflow left is no longer in storage.
+   */
   async complete(record: OperationRecord, workflowId: string): Promise<OperationRecord> {
     // A terminated operation could not write its children into its memo.
-    const isQueried = record.areChildrenLarge || record.error?.kind === 'terminated';
-    if (record.status === 'expired' || (isTerminal(record.status) && !isQueried)) return record;
+    const isPartly = record.areChildrenLarge || record.error?.kind === 'terminated';
+    const isClosed = isTerminal(record.status);
+    if (record.status === 'expired' || (isClosed && !isPartly)) return record;
     try {
-      const { partial, children } = await this.#query(workflowId);
+      const { partial, children } = await (isClosed ? this.#read(workflowId) : this.#query(workflowId));
       const { areChildrenLarge: _read, ...rest } = record;
       return {
         ...rest,
@@ -28,12 +37,27 @@ export class LiveQueries {
     }
   }
 
-  /** The children of a workflow that is a part; undefined if no worker answers. */
+  /**
+   * The children of a workflow that is a part.
+   *
+   * @returns undefined if it is open and no worker answers
+   * @throws LonghaulError `internal` if it is closed, and they are no longer in storage
+   */
   async children(workflowId: string): Promise<ChildRecord[] | undefined> {
-    return this.#query(workflowId).then(
+    return this.#read(workflowId).then(
       ({ children = [] }) => children,
-      () => undefined,
+      (error: unknown) => {
+        if (error instanceof LonghaulError && error.kind === 'internal') throw error;
+        return undefined;
+      },
     );
+  }
+
+  /** State that a closed workflow has left, else the answer of an open one, or of one that Temporal ended. */
+  async #read(workflowId: string): Promise<StateMemo> {
+    const description = await this.temporal.describe(workflowId);
+    const closed = await readClosedState(description, this.temporal.storage);
+    return closed?.children ? closed : this.#query(workflowId);
   }
 
   /** Concurrent callers share an answer, since Temporal buffers one query per workflow. */

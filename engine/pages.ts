@@ -1,5 +1,5 @@
-/** Pages of an operation's children: ranges of a job's items, whose records only the pages' own workflows have. */
-import { LonghaulError } from '../operations/errors.js';
+/** Pages of an operation's children: ranges of a job's items, whose records the pages' own workflows have. */
+import { LonghaulError, undefinedIf } from '../operations/errors.js';
 import type { ChildRecord, OperationRecord, PageRange } from '../operations/record.js';
 import type { LiveQueries } from './live.js';
 
@@ -10,7 +10,8 @@ const NAMED_PAGES = 20;
  * Reads the children of a page.
  *
  * @param record from a live read
- * @throws LonghaulError `invalid_arguments` for a name that isn't a page's, `unavailable` if no worker answers
+ * @throws LonghaulError `invalid_arguments` for a name that isn't a page's; `unavailable` if it is open and no worker answers;
+ *   `internal` if it is closed, and its children are no longer in storage
  */
 export async function readPage(
   live: LiveQueries,
@@ -51,7 +52,10 @@ export async function withPageOf(
   reference: string | undefined,
 ): Promise<ChildRecord[]> {
   const page = pageOf(children, reference);
-  const own = page?.workflowId === undefined ? undefined : await live.children(page.workflowId);
+  const own =
+    page?.workflowId === undefined
+      ? undefined
+      : await live.children(page.workflowId).catch(undefinedIf('internal'));
   return own ? [...children, ...own] : children;
 }
 

@@ -154,7 +154,7 @@ export interface OperationRecord {
   partial?: unknown;
   /** Parts; complete if the record was read live or is closed. */
   children?: ChildRecord[];
-  /** Set if there are too many children for a record that isn't read live. */
+  /** Set if there are too many children for a record that isn't read live; once it is closed, they are in storage. */
   areChildrenLarge?: true;
   result?: unknown;
   error?: OperationError;
@@ -167,7 +167,7 @@ export interface OperationRecord {
   progressToken?: string | number;
   /** ID of the call that started it, if cancelling the call cancels the work. */
   requestId?: string | number;
-  /** Whether its workflow was queried for large values and children; false: read without a worker. */
+  /** Whether large values and children were read too: from the workflow, by a query, or once it is closed from storage. */
   live: boolean;
 }
 

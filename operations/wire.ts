@@ -7,10 +7,8 @@ import type { OperationError } from './errors.js';
 import type { ToolQueue } from './tool-queue.js';
 import type { Answer, AnsweredRequest, Answerer, ChildRecord, InputRequest, Progress } from './record.js';
 
-/** Complete state of the operation, including large partial results and children. */
+/** Complete state of the operation, including large partial results and children. A closed one has it in its memos. */
 export const OPERATION_QUERY = defineQuery<StateMemo>('operation');
-/** Answered by workflows that can be resumed. */
-export const RESUME_QUERY = defineQuery<ResumePlan, [ResumeRequest]>('resume');
 /** Answers an input request; rejected if the answer doesn't match the schema. */
 export const PROVIDE_INPUT_UPDATE = defineUpdate<void, [ProvidedInput]>('provide_input');
 /** Answers an input request while no worker can take the update. */
@@ -50,6 +48,11 @@ export const OTHER_KEY = 'longhaul.other_key';
 export const START_MEMO = 'longhaul';
 /** Memo key of the {@link StateMemo}. */
 export const STATE_MEMO = 'operation';
+/** Memo key of the {@link StoredClaim} of a {@link LargeState}; written as the workflow closes. */
+export const LARGE_STATE_MEMO = 'operation_large';
+
+/** Metadata key of payloads that the worker stores, whatever their size: history gets a {@link StoredClaim} in their place. */
+export const STORED_METADATA = 'longhaul-stored';
 
 /** Metadata key of the payload that is a completed operation's result: its final progress, as JSON. */
 export const PROGRESS_METADATA = 'longhaul-progress';
@@ -210,26 +213,23 @@ export interface StateMemo {
   updatedAt?: string;
   /** Partial result; in the memo only while it is small. */
   partial?: unknown;
-  /** Whether the partial result is too large for the memo: then only the query has it. */
+  /** Whether the partial result is too large for the memo: the query has it, or the {@link LargeState} of a canceled operation. */
   isPartialLarge?: boolean;
   /** In the memo only once the operation is closed, and only if they are small. */
   children?: ChildRecord[];
-  /** Whether there are too many children for the memo: then only the query has them. */
+  /** Whether there are too many children for the memo: then the {@link LargeState} has them. */
   areChildrenLarge?: boolean;
 }
 
-/** Request for the input with which a closed operation is resumed. */
-export interface ResumeRequest {
-  /** Workflow ID of the closed operation. */
-  workflowId: string;
-  /** Name of the step to resume from. Default: after the last finished step. */
-  from?: string;
-  /** Changed arguments. */
-  changes?: Record<string, unknown>;
-}
+/** State of a closed workflow that is too large for the memo. It is in storage, so that describes and lists stay small. */
+export type LargeState = Pick<StateMemo, 'children' | 'partial'>;
 
-/** Input of the new operation's workflow, or the reason why it can't be resumed. */
-export type ResumePlan = { input: unknown } | { problem: string };
+/** Reference to a value in storage that readers fetch only if they need it. */
+export interface StoredClaim {
+  longhaul: 'stored';
+  /** Key in storage. */
+  key: string;
+}
 
 /** Payload of {@link PROVIDE_INPUT_UPDATE} and {@link PROVIDE_INPUT_SIGNAL}. */
 export interface ProvidedInput {

@@ -5,14 +5,17 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  defaultPayloadConverter,
   ExternalStorage,
   StorageDriverClaim,
   type DataConverter,
   type Payload,
+  type PayloadCodec,
   type StorageDriver,
 } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { LonghaulError } from '../operations/errors.js';
+import { STORED_METADATA, type StoredClaim } from '../operations/wire.js';
 import { payloadKey } from './storage-keys.js';
 import type { Storage } from './storage.js';
 
@@ -24,6 +27,7 @@ const OFFLOAD_BYTES = 256 * 1024;
 /** The data converter that clients and workers share. */
 export function dataConverterOf(storage: Storage): DataConverter {
   return {
+    payloadCodecs: [storedPayloads(storage)],
     externalStorage: new ExternalStorage({
       drivers: [storageDriver(storage)],
       payloadSizeThreshold: OFFLOAD_BYTES,
@@ -34,7 +38,6 @@ export function dataConverterOf(storage: Storage): DataConverter {
 /** Age up to which a stored value isn't rewritten, in milliseconds: a sweep must not treat it as abandoned. */
 const FRESH_MS = 24 * 3600_000;
 
-/** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. */
 function storageDriver(storage: Storage): StorageDriver {
   return {
     name: 'longhaul',
@@ -42,29 +45,57 @@ function storageDriver(storage: Storage): StorageDriver {
     store: ({ target }, payloads) =>
       Promise.all(
         payloads.map(async (payload) => {
-          const bytes = PayloadMessage.encode(payload).finish();
-          const key = payloadKey(
-            target?.kind === 'workflow' ? target.id : undefined,
-            createHash('sha256').update(bytes).digest('hex'),
-          );
-          const stored = await storage.about(key);
-          if (!stored || Date.now() - stored.changedAt.getTime() > FRESH_MS) await storage.put(key, bytes);
-          return new StorageDriverClaim({ key });
+          const workflowId = target?.kind === 'workflow' ? target.id : undefined;
+          return new StorageDriverClaim({ key: await store(storage, workflowId, payload) });
         }),
       ),
     retrieve: (_context, claims) =>
-      Promise.all(
-        claims.map(async ({ claimData }): Promise<Payload> =>
-          PayloadMessage.decode(await readStored(storage, claimData['key'] ?? '')),
-        ),
-      ),
+      Promise.all(claims.map(({ claimData }) => retrieve(storage, claimData['key'] ?? ''))),
   };
 }
 
+/**
+ * Stores payloads that the workflow has marked for it, and leaves a {@link StoredClaim}: plain JSON, which every client of Temporal
+ * can list and describe. The SDK's references don't do for a memo: each describe and list would read the values, and fail where
+ * one is lost, or where a client knows no storage.
+ */
+function storedPayloads(storage: Storage): PayloadCodec {
+  return {
+    encode: (payloads, context) =>
+      Promise.all(
+        payloads.map(async (payload) => {
+          if (!payload.metadata?.[STORED_METADATA]) return payload;
+          const workflowId = context?.type === 'workflow' ? context.workflowId : undefined;
+          const claim: StoredClaim = { longhaul: 'stored', key: await store(storage, workflowId, payload) };
+          return defaultPayloadConverter.toPayload(claim);
+        }),
+      ),
+    decode: (payloads) => Promise.resolve(payloads),
+  };
+}
+
+/**
+ * Reads the value of a claim.
+ *
+ * @throws LonghaulError `internal` if it is no longer in storage
+ */
+export async function readStored(storage: Storage, { key }: StoredClaim): Promise<unknown> {
+  return defaultPayloadConverter.fromPayload(await retrieve(storage, key));
+}
+
+/** Keys are made of workflow ID and hash, so that a replay or a retry stores nothing new. @returns the key */
+async function store(storage: Storage, workflowId: string | undefined, payload: Payload): Promise<string> {
+  const bytes = PayloadMessage.encode(payload).finish();
+  const key = payloadKey(workflowId, createHash('sha256').update(bytes).digest('hex'));
+  const stored = await storage.about(key);
+  if (!stored || Date.now() - stored.changedAt.getTime() > FRESH_MS) await storage.put(key, bytes);
+  return key;
+}
+
 /** A value missing from storage makes its operation unreadable (`internal`), not unknown (`not_found`). */
-async function readStored(storage: Storage, key: string): Promise<Buffer> {
+async function retrieve(storage: Storage, key: string): Promise<Payload> {
   try {
-    return await storage.read(key);
+    return PayloadMessage.decode(await storage.read(key));
   } catch (error) {
     if (!(error instanceof LonghaulError && error.kind === 'not_found')) throw error;
     throw new LonghaulError('internal', `a large value of it is lost: ${error.message}`, { cause: error });

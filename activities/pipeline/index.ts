@@ -14,6 +14,7 @@ import type {
   SaveArtifacts,
   StepDone,
 } from '../../pipelines/run.js';
+import { readClosedState } from '../../platform/closed-state.js';
 import { lastSeen } from '../../platform/host-presence.js';
 import { awaitHost } from './await-host.js';
 import { saveArtifacts } from './artifacts.js';
@@ -101,10 +102,11 @@ export async function savePipelineArtifacts(saving: SaveArtifacts): Promise<Arti
   return retryWhileDiskIsFull(() => saveArtifacts(saving, context), waiting());
 }
 
-/** Reads the children of an earlier operation's page, which its workflow has. */
+/** Reads the children of an earlier operation's page: its workflow has left them, unless it is open or Temporal ended it. */
 export async function readPipelinePage(pageId: string): Promise<ChildRecord[]> {
-  const { children = [] } = await Context.current().client.workflow.getHandle(pageId).query(OPERATION_QUERY);
-  return children;
+  const handle = Context.current().client.workflow.getHandle(pageId);
+  const closed = await readClosedState(await handle.describe(), currentContext().storage);
+  return closed?.children ?? (await handle.query(OPERATION_QUERY)).children ?? [];
 }
 
 /** Waits until a host is back, or has been absent for this worker's `hostAbsenceMinutes`. Runs on any host. */

@@ -110,7 +110,7 @@ export async function readStepLog(
   return { step, ...defined({ name }), ...(status ? { status } : {}), ...page };
 }
 
-/** Chooses a step without a worker, which alone knows the steps: possible if the step is named by its position. */
+/** Chooses a step while the steps aren't known: possible if the step is named by its position. */
 function chooseWithoutRecord(
   record: OperationRecord,
   wanted: string | undefined,
@@ -122,9 +122,13 @@ function chooseWithoutRecord(
       'not_found',
       `${record.token}: no steps are known; only pipelines have steps with logs. The operation's own log is the step "${OPERATION_LOG}"`,
     );
+  const why = record.closedAt
+    ? "the list of its steps can't be read from storage:"
+    : "no worker is available, so its steps aren't known; try again shortly, or";
   throw new LonghaulError(
     'unavailable',
-    `${record.token}: no worker is available, so its steps aren't known; try again shortly, or name the step by its position, as in build/2`,
+    `${record.token}: ${why} name the step by its position, as in build/2`,
+    record.closedAt ? { retryable: false } : {},
   );
 }
 

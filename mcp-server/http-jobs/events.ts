@@ -22,7 +22,7 @@ const DESCRIPTION = `Server-sent events, from the job's first or, with Last-Even
 - progress: {job_id, progress, total?, message?}; has no id and is not replayed
 - log: {job_id, step, name?, lines: [{number, text, is_continued?, is_unfinished?}]}; without a name, step is "operation": the job's own log
 - ${SERVER_STOPPING}: {job_id, retry_after_seconds}; the server is stopping and the stream ends, while the job continues: reconnect with the ID of the previous event. Has no id.
-- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when no worker was available to list the logs. The last event: the stream ends, and reconnecting answers 204.
+- result: the job, as GET /v1/jobs/{id} has it, and logs_cut when the list of its steps could not be read. The last event: the stream ends, and reconnecting answers 204.
 
 A comment comes at least every ${HEARTBEAT_MS / 1000} s. A reader that takes nothing is disconnected and can reconnect.`;
 

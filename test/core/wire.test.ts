@@ -10,7 +10,6 @@ test('definitions keep the names that histories and foreign clients have', () =>
     .map(([key, { type, name }]: [string, any]) => [key, `${type} ${name}`]);
   expect(Object.fromEntries(names)).toEqual({
     OPERATION_QUERY: 'query operation',
-    RESUME_QUERY: 'query resume',
     PROVIDE_INPUT_UPDATE: 'update provide_input',
     PROVIDE_INPUT_SIGNAL: 'signal provide_input',
     CANCEL_OPERATION_SIGNAL: 'signal cancel_operation',
@@ -26,8 +25,6 @@ export async function wrongPayloads(handle: WorkflowHandle): Promise<void> {
   await handle.executeUpdate(wire.PROVIDE_INPUT_UPDATE, {
     args: [{ key: 'k', answerId: 'a', answer: 'yes' }],
   });
-  // @ts-expect-error no request
-  await handle.query(wire.RESUME_QUERY);
   // @ts-expect-error the state has no such field
   void (await handle.query(wire.OPERATION_QUERY)).nonesuch;
   // @ts-expect-error a reason is a string

@@ -12,6 +12,7 @@ import {
 import { defined } from '../../operations/defined.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
 import { needsWorkspace } from '../../pipelines/history-size.js';
+import { pendingSteps } from '../../pipelines/parts.js';
 import { LAST_STEPS_MINUTES, type Job, type Pipeline, type Step } from '../../pipelines/pipeline.js';
 import {
   childName,
@@ -22,7 +23,7 @@ import {
   type StepDone,
 } from '../../pipelines/run.js';
 import { stage } from '../runtime/index.js';
-import { pendingSteps, type JobPart, type SharedInputs } from './job-part.js';
+import type { JobPart, SharedInputs } from './job-part.js';
 import { clearHostDrop, StartJobAgain } from './hosts.js';
 import { BAD_OUTPUT, outputProblems } from './outputs.js';
 import { showProgress } from './progress.js';

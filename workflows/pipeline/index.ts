@@ -4,13 +4,11 @@
  * that would make it too long are in child workflows, its pages.
  */
 import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
-import { RESUME_QUERY } from '../../operations/wire.js';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
 import {
   INPUTS_QUERY,
   NAMED_FAILURES,
   type ChildFailure,
-  type PageResult,
   type PipelineResume,
   type PipelineRun,
 } from '../../pipelines/run.js';
@@ -22,7 +20,7 @@ import { runJobs } from './jobs.js';
 import { partialResult, pipelineResult } from './outputs.js';
 import { dropHostOfPages, handleReturnedSlots, Page, pagesOf } from './pages.js';
 import { countStepsOf, showProgress } from './progress.js';
-import { applyResume, applyResumeToPages, planResume } from './resume.js';
+import { applyResume, applyResumeToPages } from './resume.js';
 import { Slots } from './slots.js';
 import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 import { startMemo } from '../runtime/state.js';
@@ -41,9 +39,6 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   const records = parts.map((part) => part.record);
   showChildren(records);
   countStepsOf(records);
-  setHandler(RESUME_QUERY, (request) => planResume(run, records, resultsOf(pages), request), {
-    description: 'Input of a new operation that resumes this one.',
-  });
   setHandler(INPUTS_QUERY, () => run.inputs, { description: 'The inputs.' });
   handleDropHost(dropHostOfPages);
   handleReturnedSlots();
@@ -115,10 +110,6 @@ function tooManySteps(counts: ReadonlyMap<string, number>, events: number): Appl
     `${lists || 'its jobs'}: about ${events} events in the history of one operation; expected at most ${MAX_RUN_EVENTS}. Give it shorter lists; items that run in pages and ask nobody need fewest`,
     'TooManySteps',
   );
-}
-
-function resultsOf(pages: Page[]): Record<string, PageResult> {
-  return Object.fromEntries(pages.flatMap(({ name, result }) => (result ? [[name, result]] : [])));
 }
 
 function stepsOf(part: JobPart): number {

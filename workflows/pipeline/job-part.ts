@@ -1,6 +1,5 @@
 /** The parts of a job: one child, or one for each item, or pages of items. */
-import type { ChildRecord, StepRecord } from '../../operations/record.js';
-import type { Job } from '../../pipelines/pipeline.js';
+import type { ChildRecord } from '../../operations/record.js';
 import type { ArtifactReference, ChildFailure } from '../../pipelines/run.js';
 
 /** Arguments that all children of an operation have in common. */
@@ -22,8 +21,4 @@ export interface JobPart {
   /** Values of an output, one for each child; null where its steps wrote none. */
   outputs(key: string): (string | null)[];
   endUnfinished(reason: 'canceled' | 'timed_out' | 'failed'): Promise<void>;
-}
-
-export function pendingSteps({ steps }: Job): StepRecord[] {
-  return steps.map(({ name }) => ({ name, status: 'pending' }));
 }

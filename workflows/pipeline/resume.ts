@@ -1,74 +1,10 @@
 /** Resume of an earlier operation: the new one gets its pipeline, inputs and finished steps. */
-import { LonghaulError } from '../../operations/errors.js';
-import { chooseStep } from '../../operations/steps.js';
 import type { ChildRecord, StepRecord } from '../../operations/record.js';
-import { check } from '../../operations/schema.js';
-import type { ResumePlan, ResumeRequest } from '../../operations/wire.js';
+import { jobOf, pageHas } from '../../pipelines/parts.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { PageResult, PipelineResume, PipelineRun, StepPosition } from '../../pipelines/run.js';
+import type { PipelineResume, StepPosition } from '../../pipelines/run.js';
 import type { Child } from './child.js';
-import { pendingSteps } from './job-part.js';
 import type { Page } from './pages.js';
-
-/** Input of the new operation's workflow, or why the request is refused. */
-export function planResume(
-  run: PipelineRun,
-  records: ChildRecord[],
-  pages: Record<string, PageResult>,
-  request: ResumeRequest,
-): ResumePlan {
-  const resume: PipelineResume = {
-    workflowId: request.workflowId,
-    children: records,
-    ...(Object.keys(pages).length > 0 ? { pages } : {}),
-  };
-  const inputs = { ...run.inputs, ...request.changes };
-  const problems = problemsOf(run.pipeline, inputs, request.changes ?? {});
-  if (problems.length > 0) return { problem: problems.join('\n') };
-  try {
-    if (request.from !== undefined) resume.from = startOf(run.pipeline, records, request.from);
-  } catch (error) {
-    if (error instanceof LonghaulError) return { problem: error.message };
-    throw error;
-  }
-  return { input: { pipeline: run.pipeline, inputs, resume } satisfies PipelineRun };
-}
-
-/** Refuses changes to a list that jobs run for: finished items are known by their position in it. */
-function problemsOf(
-  { inputs: schema, jobs }: Pipeline,
-  inputs: Record<string, unknown>,
-  changes: Record<string, unknown>,
-): string[] {
-  const lists = Object.entries(jobs).flatMap(([job, { forEach }]) =>
-    forEach !== undefined && forEach in changes
-      ? [
-          `changes.${forEach}: the job ${job} runs for each of it, so it can't change in a resume; call the pipeline again instead`,
-        ]
-      : [],
-  );
-  return lists.length > 0 || Object.keys(changes).length === 0 ? lists : check(schema, inputs, 'changes');
-}
-
-/** A job's name alone means its first step. @throws LonghaulError for an unknown step */
-function startOf(pipeline: Pipeline, records: ChildRecord[], reference: string): StepPosition {
-  const [child = '', step] = reference.split('/', 2);
-  const isPaged = records.some((record) => pageHas(record, child));
-  // The records of a page's items are in its own workflow.
-  const known: ChildRecord[] = isPaged
-    ? [...records, { name: child, status: 'pending', steps: pendingSteps(pipeline.jobs[jobOf(child)]!) }]
-    : records;
-  if (step === undefined && known.some(({ name, page }) => name === child && !page))
-    return { child, step: 1 };
-  const { child: name, position } = chooseStep(known, reference);
-  return { child: name, step: position };
-}
-
-/** Whether a page has an item, by its name. */
-function pageHas({ page }: ChildRecord, child: string): boolean {
-  const index = Number(/\[(\d+)\]$/.exec(child)?.[1] ?? -1);
-  return page?.job === jobOf(child) && index >= page.from && index < page.from + page.count;
-}
 
 /** Copies finished jobs and steps of an earlier operation into the children of this one that have no pages. */
 export function applyResume(
@@ -162,8 +98,4 @@ function dependents({ jobs }: Pipeline, needed: Set<string>): Set<string> {
       if (needs.some((need) => needed.has(need) || found.has(need))) found.add(name);
   }
   return found;
-}
-
-function jobOf(child: string): string {
-  return child.replace(/\[\d+(-\d+)?\]$/, '');
 }

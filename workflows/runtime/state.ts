@@ -3,7 +3,7 @@
  * and search attributes. Module state is per workflow execution: Temporal's sandbox gives each its own modules.
  */
 import { defaultPayloadConverter, workflowInfo, type ConcludeActivationInput } from '@temporalio/workflow';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, type Payload } from '@temporalio/common';
 import { encodeUnifiedSearchAttributes } from '@temporalio/common/lib/converter/payload-search-attributes.js';
 import { defined } from '../../operations/defined.js';
 import { KEPT_ANSWERS, type Answer, type AnsweredRequest, type Progress } from '../../operations/record.js';
@@ -11,12 +11,15 @@ import type { AnswerRules } from '../../operations/answers.js';
 import type { JsonSchema } from '../../operations/schema.js';
 import {
   ANONYMOUS,
+  LARGE_STATE_MEMO,
   START_MEMO,
   PART_MEMO,
   SEARCH_ATTRIBUTES,
   STATE_MEMO,
   STATE_MEMO_LIMIT_BYTES,
+  STORED_METADATA,
   tokenOf,
+  type LargeState,
   type StartMemo,
   type PartMemo,
   type ProvidedInput,
@@ -87,6 +90,8 @@ let status: string | undefined;
 let unwritten: false | 'progress' | 'more' = false;
 let ending: Ending | undefined;
 let isProgressHeld = false;
+/** Whether the memo lacks the partial result, since it is too large. */
+let isPartialLarge = false;
 /** Whether the ending has been written. */
 let isOver = false;
 let activeWork = 0;
@@ -144,24 +149,49 @@ export function commandsOfChanges(): Command[] {
 function commandsOfEnding(how: Ending): Command[] {
   if (how === 'continued') return [];
   const isInResult = how === 'completed' && !partMemo() && unwritten !== 'more';
-  const isNeeded = (unwritten && !isInResult) || (state().queuedMs ?? 0) >= LONG_QUEUE_MS || state().children;
+  const isNeeded =
+    (unwritten && !isInResult) ||
+    (state().queuedMs ?? 0) >= LONG_QUEUE_MS ||
+    state().children ||
+    (how === 'canceled' && isPartialLarge);
   return [...(isNeeded ? [memoCommand(state())] : []), ...(how === 'timed_out' ? statusCommands(how) : [])];
 }
 
-/** Leaves out children and partial result if the memo would be too large: the query returns them. */
+/**
+ * Leaves out children and partial result if the memo would be too large: while the operation is open, the query returns them.
+ * As it closes, the worker stores them.
+ */
 function memoCommand(whole: StateMemo): Command {
+  const large: LargeState = {};
   let memo = whole;
   const isLarge = () => JSON.stringify(memo).length > STATE_MEMO_LIMIT_BYTES;
   if (memo.children && isLarge()) {
-    const { children: _children, ...rest } = memo;
+    const { children, ...rest } = memo;
+    large.children = children;
     memo = { ...rest, areChildrenLarge: true };
   }
   if (memo.partial !== undefined && isLarge()) {
-    const { partial: _partial, ...rest } = memo;
+    const { partial, ...rest } = memo;
+    // The details of any other failure hold it.
+    if (ending === 'canceled') large.partial = partial;
     memo = { ...rest, isPartialLarge: true };
   }
-  const fields = { [STATE_MEMO]: defaultPayloadConverter.toPayload(memo) };
+  isPartialLarge = memo.isPartialLarge === true;
+  const isStored = ending !== undefined && Object.keys(large).length > 0;
+  const fields = {
+    [STATE_MEMO]: defaultPayloadConverter.toPayload(memo),
+    ...(isStored ? { [LARGE_STATE_MEMO]: storedPayload(large) } : {}),
+  };
   return { modifyWorkflowProperties: { upsertedMemo: { fields } } };
+}
+
+/** Payload that the worker's data converter stores. */
+function storedPayload(value: LargeState): Payload {
+  const { metadata, ...payload } = defaultPayloadConverter.toPayload(value);
+  return {
+    ...payload,
+    metadata: { ...metadata, [STORED_METADATA]: defaultPayloadConverter.toPayload(true).data! },
+  };
 }
 
 function statusCommands(next: string): Command[] {

@@ -87,11 +87,14 @@ function stepOutput(
 }
 
 export function stepsText(record: OperationRecord, children: ChildOutput[], isKnown: boolean): string {
-  const { token } = record;
-  if (children.length === 0)
-    return isKnown
-      ? `${record.tool} (${plainStatus(record)}) has no steps: only pipelines and tools with child workflows have them.`
-      : `${record.tool} (${plainStatus(record)}): no worker is available, so its steps aren't known. Try again shortly.`;
+  const { token, closedAt } = record;
+  if (children.length === 0) {
+    const operation = `${record.tool} (${plainStatus(record)})`;
+    if (isKnown) return `${operation} has no steps: only pipelines and tools with child workflows have them.`;
+    return closedAt === undefined
+      ? `${operation}: no worker is available, so its steps aren't known. Try again shortly.`
+      : `${operation}: the list of its steps can't be read from storage.`;
+  }
   const lines = children.flatMap(childLines);
   const more = lines.length - MAX_LINES;
   const withSteps = children.find(({ steps = [] }) => steps.length > 0);

@@ -1,0 +1,126 @@
+/**
+ * Reads a closed pipeline for a resume: its input in the first event, its jobs in the memos of its close, the results of its
+ * pages in its history. Only if Temporal ended it, its jobs are known to its workflow alone, which a worker has to replay.
+ */
+import { QueryNotRegisteredError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { LonghaulError } from '../operations/errors.js';
+import type { ChildRecord } from '../operations/record.js';
+import { isReportedResult } from '../operations/report.js';
+import { parseSignature, startDigest } from '../operations/signatures.js';
+import { OPERATION_QUERY, type StartMemo } from '../operations/wire.js';
+import { PIPELINE_WORKFLOW } from '../pipelines/pipeline.js';
+import type { ClosedRun } from '../pipelines/resume.js';
+import type { PageResult, PipelineRun } from '../pipelines/run.js';
+import { readClosedState } from '../platform/closed-state.js';
+import { argumentsOf, decodePayloads, eventsFromEnd } from './history.js';
+import type { Records } from './read.js';
+import type { TemporalClient } from './temporal.js';
+
+/** Maximum time for a worker to replay a workflow that Temporal ended, in milliseconds. */
+const REPLAY_DEADLINE_MS = 20_000;
+/** Events per page of history while results of pages are looked for, and the deadline of such a page in milliseconds. */
+const PAGE_EVENTS = 250;
+const PAGE_DEADLINE_MS = 10_000;
+
+/**
+ * Reads what a closed operation has left.
+ *
+ * @param memo its start memo
+ * @throws LonghaulError `wrong_state` if it can't be resumed; `unavailable`; `internal` if a large value is no longer in storage
+ */
+export async function readClosedRun(
+  { temporal, signer }: Pick<Records, 'temporal' | 'signer'>,
+  description: WorkflowExecutionDescription,
+  memo: StartMemo,
+): Promise<ClosedRun> {
+  const { workflowId, runId, type } = description;
+  const problem = signer.problemOf(['start', 'schedule'], workflowId, memo.signature);
+  if (problem === 'other-key')
+    throw new LonghaulError(
+      'wrong_state',
+      "the operation was started with another secret than this server's, so it can't be resumed; call the tool again",
+    );
+  if (!problem && type !== PIPELINE_WORKFLOW) throw notResumable(memo.tool);
+  const args = await argumentsOf(temporal, { workflowId, runId });
+  // A resume is signed: it must not sign for an input that nobody has signed.
+  if (problem || parseSignature(memo.signature)?.digest !== startDigest(type, memo, args))
+    throw new LonghaulError(
+      'wrong_state',
+      "the operation wasn't started by Longhaul, so it can't be resumed; call the tool again",
+    );
+  const children = await childrenOf(temporal, description, memo.tool);
+  if (!children) throw notResumable(memo.tool);
+  const run = args[0] as PipelineRun;
+  return { workflowId, run, children, pages: await pageResults(temporal, description, run, children) };
+}
+
+function notResumable(tool: string): LonghaulError {
+  return new LonghaulError('wrong_state', `"${tool}" can't be resumed; call it again`);
+}
+
+/** Undefined for a pipeline that failed before it had any. */
+async function childrenOf(
+  temporal: TemporalClient,
+  description: WorkflowExecutionDescription,
+  tool: string,
+): Promise<ChildRecord[] | undefined> {
+  const state = await readClosedState(description, temporal.storage);
+  if (state?.children) return state.children;
+  const isEndedByTemporal = ['TERMINATED', 'TIMED_OUT'].includes(description.status.name);
+  return isEndedByTemporal ? replayedChildren(temporal, description, tool) : undefined;
+}
+
+/** Has a worker replay a workflow that couldn't write its memo as it closed. */
+async function replayedChildren(
+  temporal: TemporalClient,
+  { workflowId, runId }: WorkflowExecutionDescription,
+  tool: string,
+): Promise<ChildRecord[] | undefined> {
+  try {
+    const handle = (client: TemporalClient['client']) => client.workflow.getHandle(workflowId, runId);
+    return (await temporal.call((client) => handle(client).query(OPERATION_QUERY), REPLAY_DEADLINE_MS))
+      .children;
+  } catch (error) {
+    const why = 'Temporal ended the operation, so only a worker can find out where it stopped';
+    if (error instanceof QueryNotRegisteredError)
+      throw new LonghaulError(
+        'wrong_state',
+        `${why}, and its code can't: ${error.message}; call "${tool}" again`,
+      );
+    throw new LonghaulError(
+      'unavailable',
+      `${why}, and none has answered: try again while one runs, or call "${tool}" again`,
+      { cause: error },
+    );
+  }
+}
+
+/** Results of completed pages. They are in the pipeline's history, which Temporal keeps for longer than those of its pages. */
+async function pageResults(
+  temporal: TemporalClient,
+  { workflowId, runId }: WorkflowExecutionDescription,
+  run: PipelineRun,
+  children: ChildRecord[],
+): Promise<Record<string, PageResult>> {
+  const results: Record<string, PageResult> = {};
+  /** Workflow ID -> name of pages that this run has completed. */
+  const own = new Map<string, string>();
+  for (const { name, status, page } of children) {
+    if (status !== 'completed' || page?.workflowId === undefined) continue;
+    const earlier = run.resume?.pages?.[name];
+    if (page.workflowId === `${workflowId}/${name}`) own.set(page.workflowId, name);
+    else if (earlier) results[name] = earlier;
+  }
+  if (own.size === 0) return results;
+  const events = eventsFromEnd(temporal, { workflowId, runId }, Infinity, PAGE_EVENTS, PAGE_DEADLINE_MS);
+  for await (const { childWorkflowExecutionCompletedEventAttributes: completed } of events) {
+    const id = completed?.workflowExecution?.workflowId ?? '';
+    const name = own.get(id);
+    if (name === undefined) continue;
+    own.delete(id);
+    const [result] = await decodePayloads(temporal, completed?.result?.payloads);
+    results[name] = (isReportedResult(result) ? result.result : result) as PageResult;
+    if (own.size === 0) break;
+  }
+  return results;
+}

@@ -1,0 +1,300 @@
+/** Closed pipelines are read and resumed while no worker runs: nothing replays them. */
+import { randomUUID } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { LARGE_STATE_MEMO, STATE_MEMO, type StateMemo } from '../../operations/wire.js';
+import { payloadKey } from '../../platform/storage-keys.js';
+import { storageOf } from '../../platform/storage.js';
+import { eventually } from '../stack/cli-process.js';
+import { OUTAGE_MS } from '../support/limits.js';
+import { PipelineProject, textOf } from './support.js';
+
+jest.setTimeout(OUTAGE_MS);
+
+const INPUTS = `
+inputs:
+  properties:
+    ledger: { type: string }
+    who: { type: string, default: nobody }
+    waits: { type: boolean, default: false }
+  required: [ledger]
+`;
+const JOBS = `
+jobs:
+  one:
+    outputs: [value]
+    steps: [{ run: 'echo one >> "$INPUT_LEDGER"; echo "value=1" >> "$LONGHAUL_OUTPUT"' }]
+  two:
+    needs: one
+    steps:
+      - { name: First, run: 'echo "first $INPUT_WHO" >> "$INPUT_LEDGER"' }
+      - name: Second
+        run: |
+          echo "second $INPUT_WHO" >> "$INPUT_LEDGER"
+          [ -e "$INPUT_LEDGER.fixed" ] || { [ "$INPUT_WAITS" = true ] && exec sleep 600; exit 1; }
+`;
+const ITEMS = `
+concurrency: 6
+inputs: { properties: { ledger: { type: string }, items: { type: array } }, required: [ledger, items] }
+outputs: { lengths: { value: each.length, type: integer } }
+jobs:
+  each:
+    for-each: items
+    outputs: [length]
+    steps:
+      - name: check
+        run: |
+          number="\${LONGHAUL_ITEM%%-*}"
+          echo "$number" >> "$INPUT_LEDGER"
+          echo "checks $number"
+          [ "$number" != 3 ] || [ -e "$INPUT_LEDGER.fixed" ]
+          echo "length=\${#LONGHAUL_ITEM}" >> "$LONGHAUL_OUTPUT"
+`;
+/** Steps that count in the estimated size of the history, and rarely run: 50 items take three pages. */
+const SPARE = Array.from(
+  { length: 23 },
+  (_, at) => `      - { name: spare ${at}, if: failure, run: 'true' }\n`,
+).join('');
+const PIPELINES = {
+  two_jobs: INPUTS + JOBS,
+  short: `timeout-minutes: 0.5${INPUTS}${JOBS}`,
+  lost: INPUTS + JOBS,
+  many: ITEMS,
+  paged: ITEMS + SPARE,
+};
+
+let project: PipelineProject;
+let tokens: Record<string, string>;
+/** Operations that resume those of the same names. */
+const resumed: Record<string, string> = {};
+const storage = storageOf({ home: process.env['LONGHAUL_HOME']! });
+
+/** So long that a record of 30 of them is too large for the memo. */
+const itemsOf = (count: number) => Array.from({ length: count }, (_, at) => `${at}-`.padEnd(4_000, 'x'));
+
+const worker = () => project.parts.parts.find((part) => part.process.spawnargs.at(-1) === 'worker')!;
+
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+  const { client } = project;
+  const start: Record<string, () => Promise<string>> = {
+    failed: () => project.startOn('two_jobs', 'failed'),
+    from: () => project.startOn('two_jobs', 'from'),
+    changed: () => project.startOn('two_jobs', 'changed'),
+    'without its file': () => project.startOn('lost', 'without its file'),
+    'timed out': () => project.startOn('short', 'timed out', { waits: true }),
+    canceled: () => project.startOn('two_jobs', 'canceled', { waits: true }),
+    terminated: () => project.startOn('two_jobs', 'terminated', { waits: true }),
+    large: () => project.startOn('many', 'large', { items: itemsOf(30) }),
+    damaged: () => project.startOn('many', 'damaged', { items: itemsOf(30) }),
+    paged: () => project.startOn('paged', 'paged', { items: itemsOf(50) }),
+    partial: () => client.start('large_values', { partialBytes: 300_000, thenWaitSeconds: 600 }),
+  };
+  tokens = Object.fromEntries(
+    await Promise.all(Object.entries(start).map(async ([name, begin]) => [name, await begin()])),
+  );
+  const running = (name: string) =>
+    eventually(`${name} waits`, () => project.lines(name).includes('second nobody'), OUTAGE_MS);
+  const isPartial = async () => (await partialOf(tokens['partial']!)) !== undefined;
+  await Promise.all([
+    running('canceled'),
+    running('timed out'),
+    running('terminated'),
+    eventually('there is a partial result', isPartial, OUTAGE_MS),
+  ]);
+  for (const name of ['canceled', 'partial']) await client.request('tasks/cancel', { taskId: tokens[name]! });
+  await (await project.parts.temporal()).workflow.getHandle(tokens['terminated']!).terminate('a test');
+  const ends: Record<string, string> = { canceled: 'cancelled', partial: 'cancelled' };
+  for (const [name, token] of Object.entries(tokens))
+    await client.until(token, ends[name] ?? 'completed', OUTAGE_MS);
+  rmSync(join(project.folder, 'lost.yml'));
+  await worker().end('SIGKILL');
+  for (const name of Object.keys(tokens)) writeFileSync(join(project.ledgers, `${name}.fixed`), '');
+}, 2 * OUTAGE_MS);
+afterAll(() => project?.stop());
+
+async function call(name: string, args: object): Promise<any> {
+  const { result, error } = await project.client.request('tools/call', { name, arguments: args });
+  if (error) throw new Error(JSON.stringify(error));
+  return result;
+}
+
+async function partialOf(token: string): Promise<any> {
+  return (await call('operation_get', { token, view: 'partial' })).structuredContent.partial;
+}
+
+/** The rows of the operation's parts, or of those of one of its pages. */
+async function partsOf(token: string, step?: string): Promise<any[]> {
+  const args = { token, view: 'steps', ...(step === undefined ? {} : { step }) };
+  const { structuredContent, isError, content } = await call('operation_get', args);
+  if (isError) throw new Error(content[0].text);
+  expect(structuredContent.is_live).toBe(true);
+  return structuredContent.children;
+}
+
+async function storedKeys(workflowId: string): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of storage.keys(payloadKey(workflowId, ''))) keys.push(key);
+  return keys;
+}
+
+/** The memo as any client of Temporal gets it, without Longhaul's storage. */
+async function memoOf(workflowId: string): Promise<Record<string, any>> {
+  const handle = (await project.parts.temporal()).workflow.getHandle(workflowId);
+  return (await handle.describe()).memo ?? {};
+}
+
+describe('without a worker', () => {
+  test.each([
+    ['failed', {}],
+    ['from', { from: 'two/First' }],
+    ['changed', { changes: { who: 'somebody' } }],
+    ['without its file', {}],
+    ['timed out', {}],
+    ['canceled', {}],
+    ['large', {}],
+    ['paged', {}],
+  ])('a pipeline is resumed: %s', async (name, options) => {
+    const result = await call('operation_resume', { token: tokens[name], ...options });
+    expect(result.isError ? textOf(result) : '').toBe('');
+    resumed[name] = result.structuredContent.token;
+    expect((await project.client.get(resumed[name]!)).statusMessage).toBe('waiting for a worker');
+  });
+
+  test('a step or changes that do not fit are refused', async () => {
+    const token = tokens['failed'];
+    expect(textOf(await call('operation_resume', { token, from: 'two/9' }))).toContain('two/2');
+    expect(textOf(await call('operation_resume', { token, changes: { waits: 'long' } }))).toContain('waits');
+    const large = { token: tokens['large'], changes: { items: [] } };
+    expect(textOf(await call('operation_resume', large))).toContain('runs for each of it');
+  });
+
+  test('one that Temporal ended says that a worker has to find out where it stopped', async () => {
+    const result = await call('operation_resume', { token: tokens['terminated'] });
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('only a worker can find out where it stopped, and none has answered');
+    expect(textOf(result)).toContain('call "two_jobs" again');
+  });
+
+  test('the steps of a large list of jobs are read from storage, and nothing else gets larger', async () => {
+    const token = tokens['large']!;
+    const parts = await partsOf(token);
+    expect(parts).toHaveLength(30);
+    expect(parts[29]).toMatchObject({ name: 'each[29]', status: 'completed', outputs: { length: '4000' } });
+    const { [STATE_MEMO]: state, [LARGE_STATE_MEMO]: claim } = await memoOf(token);
+    expect(state as StateMemo).toMatchObject({ areChildrenLarge: true });
+    expect(claim).toEqual({ longhaul: 'stored', key: expect.stringContaining(payloadKey(token, '')) });
+    expect(await storedKeys(token)).toContain(claim.key);
+  });
+
+  test('a large partial result of a canceled operation is there', async () => {
+    expect((await partialOf(tokens['partial']!)).text).toHaveLength(300_000);
+  });
+
+  test('the items of pages are there, large or small, with their logs', async () => {
+    const token = tokens['paged']!;
+    const pages = await partsOf(token);
+    expect(pages.map(({ name, status }) => [name, status])).toEqual([
+      ['each[0-21]', 'failed'],
+      ['each[22-43]', 'completed'],
+      ['each[44-49]', 'completed'],
+    ]);
+    for (const [name, position, isStored] of [
+      ['each[22-43]', 22, true],
+      ['each[44-49]', 44, false],
+    ] as const) {
+      const items = await partsOf(token, name);
+      expect(items[0]).toMatchObject({ name: `each[${position}]`, status: 'completed' });
+      expect(LARGE_STATE_MEMO in (await memoOf(`${token}/${name}`))).toBe(isStored);
+    }
+    expect(await storedKeys(`${token}/each[22-43]`)).not.toEqual([]);
+    const log = await call('operation_get', { token, view: 'logs', step: 'each[3]/check' });
+    expect(log.structuredContent.log.lines[0].text).toBe('checks 3');
+  });
+
+  test('a lost value costs the list of steps and the resume, not the record or a list', async () => {
+    const token = tokens['damaged']!;
+    await storage.remove((await memoOf(token))[LARGE_STATE_MEMO].key);
+    const steps = await call('operation_get', { token, view: 'steps' });
+    expect(steps.structuredContent).toMatchObject({ status: 'failed', is_live: false });
+    expect(textOf(steps)).toContain("the list of its steps can't be read from storage");
+    const byName = await call('operation_get', { token, view: 'logs', step: 'each[3]/check' });
+    expect(textOf(byName)).toContain('name the step by its position');
+    const log = await call('operation_get', { token, view: 'logs', step: 'each[3]/1' });
+    expect(log.structuredContent.log.lines[0].text).toBe('checks 3');
+    const refused = await call('operation_resume', { token });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain('a large value of it is lost');
+    const isListed = async () => {
+      const { structuredContent } = await call('operation_list', { tool: 'many' });
+      return structuredContent.operations.some((one: any) => one.token === token);
+    };
+    await eventually('it is listed', isListed, OUTAGE_MS);
+  });
+
+  test('an input that was not signed is not signed by a resume', async () => {
+    const temporal = await project.parts.temporal();
+    const signed = await memoOf(tokens['failed']!);
+    const workflowId = randomUUID().replaceAll('-', '');
+    const { taskQueue } = project.parts;
+    const start = { workflowId, taskQueue, args: [{ pipeline: {}, inputs: {} }], memo: signed };
+    await temporal.workflow.start('pipeline', start);
+    await temporal.workflow.getHandle(workflowId).terminate('a test');
+    const result = await call('operation_resume', { token: workflowId });
+    expect(textOf(result)).toContain("wasn't started by Longhaul");
+  });
+});
+
+describe('once a worker runs', () => {
+  beforeAll(async () => {
+    project.parts.worker();
+    await project.parts.ready();
+  });
+
+  const again = ['one', 'first nobody', 'second nobody'];
+  test.each([
+    ['failed', [...again, 'second nobody']],
+    ['from', [...again, 'first nobody', 'second nobody']],
+    ['changed', [...again, 'second somebody']],
+    ['without its file', [...again, 'second nobody']],
+    ['timed out', [...again, 'second nobody']],
+    ['canceled', [...again, 'second nobody']],
+  ])('the operation that resumes one continues where that stopped: %s', async (name, lines) => {
+    const result = await project.finish(resumed[name]!, OUTAGE_MS);
+    expect(result.isError ? textOf(result) : '').toBe('');
+    expect(project.lines(name)).toEqual(lines);
+  });
+
+  test.each([
+    ['large', 30],
+    ['paged', 50],
+  ])('only the item that failed runs again: %s', async (name, count) => {
+    const result = await project.finish(resumed[name]!, OUTAGE_MS);
+    expect(result.isError ? textOf(result) : '').toBe('');
+    expect(result.structuredContent).toEqual({ lengths: Array.from({ length: count }, () => 4_000) });
+    const numbers = project.lines(name).map(Number);
+    expect(numbers.filter((number) => number === 3)).toHaveLength(2);
+    expect(numbers).toHaveLength(count + 1);
+  });
+
+  test('one that Temporal ended is resumed too', async () => {
+    const result = await project.resume(tokens['terminated']!);
+    expect(result.isError ? textOf(result) : '').toBe('');
+    await project.finish(result.structuredContent.token, OUTAGE_MS);
+    expect(project.lines('terminated')).toEqual([...again, 'second nobody']);
+  });
+
+  test('large values are deleted with their operation', async () => {
+    const token = tokens['damaged']!;
+    const { children } = (await call('operation_get', { token: tokens['partial'], view: 'steps' }))
+      .structuredContent;
+    expect(children).toBeUndefined();
+    await call('operation_delete', { token: tokens['partial'] });
+    await call('operation_delete', { token });
+    await eventually('nothing is stored', async () => {
+      const keys = [...(await storedKeys(tokens['partial']!)), ...(await storedKeys(token))];
+      return keys.length === 0;
+    });
+  });
+});
