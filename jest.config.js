@@ -14,7 +14,7 @@ export const FAST = [
   'http-jobs/event-positions',
   'mailbox/slots',
   'patterns/{formats,literals,syntax,validator}',
-  'pipelines/{choose-step,language,language-expressions,language-keys,language-outputs,language-problems}',
+  'pipelines/{activity-shapes,choose-step,language,language-expressions,language-keys,language-outputs,language-problems}',
   'pipelines/{language-reference,language-tool,language-unsupported,language-values}',
   'pipelines/{logs,steps,steps-files,steps-mask}',
   'repository/{documents,fast,words}',

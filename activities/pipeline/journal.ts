@@ -17,7 +17,7 @@ export interface StartRecord {
   /** Value of the environment variable that identifies the run's processes. */
   stepId: string;
   workflowId: string;
-  /** Run ID of the workflow: attempts are counted from 1 again after a reset. */
+  /** Run ID of the workflow. After a reset, runs of the step in the replaced workflow run don't count. */
   runId: string;
   /** Temporal's attempt of the activity. */
   attempt: number;

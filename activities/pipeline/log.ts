@@ -143,12 +143,20 @@ export async function storedLastLines(storage: Storage, key: string, masking: Ma
   return lines.slice(lines.findLastIndex((line) => HEADING.test(line)) + 1);
 }
 
-/** First line of a further run's section of a log. */
-export function headingOf(attempt: number, at: Date): string {
-  return `--- attempt ${attempt}, ${at.toISOString().replace(/\.\d+Z$/, 'Z')}`;
+/** End of a heading of the first run after a reset. */
+const IN_NEW_RUN = ', in a new workflow run';
+
+/**
+ * First line of a further run's section of a log.
+ *
+ * @param isInNewRun whether it is the step's first run in a new run of its workflow, after a reset
+ */
+export function headingOf(attempt: number, at: Date, isInNewRun = false): string {
+  const time = at.toISOString().replace(/\.\d+Z$/, 'Z');
+  return `--- attempt ${attempt}, ${time}${isInNewRun ? IN_NEW_RUN : ''}`;
 }
 
-const HEADING = /^--- attempt \d+, \d{4}-\d\d-\d\dT[\d:]+Z$/;
+const HEADING = new RegExp(`^--- attempt \\d+, \\d{4}-\\d\\d-\\d\\dT[\\d:]+Z(${IN_NEW_RUN})?$`);
 
 /** Lines as a terminal shows them: without escape sequences, and only the last version of a redrawn line. */
 function lastLinesOf(tail: Buffer, masking: Masking): string[] {

@@ -76,18 +76,24 @@ async function maskedOutputs(
   };
 }
 
-/** The Temporal attempt that reads the journal. */
-export interface CurrentAttempt {
+/** Storage and names for reading an outcome from the journal. */
+export interface JournalContext {
   storage: Storage;
   /** The operation's workflow ID. */
   operationId: string;
-  runId: string;
-  attempt: number;
   masking: Masking;
 }
 
+/** The Temporal attempt that reads the journal. */
+export interface CurrentAttempt extends JournalContext {
+  /** Run ID of the activity's workflow. */
+  runId: string;
+  attempt: number;
+}
+
 /**
- * Reads the journal of a step that is about to be run. Waits until no process of its latest run is left.
+ * Reads the journal of a step that is about to be run. Waits until no process of its latest run is left. Only runs of this
+ * workflow run count: after a reset, a step that is scheduled is to run again.
  *
  * @param attempts all runs of the step
  * @returns its result if it has completed; undefined if it has to run
@@ -98,13 +104,14 @@ export async function earlierResult(
   attempts: readonly Attempt[],
   asking: CurrentAttempt,
 ): Promise<StepDone | undefined> {
-  if (step.isTakenAsDone) return resultTakenAsDone(attempts, asking.masking);
-  const latest = attempts.findLast(({ round }) => round === step.round);
+  const own = attempts.filter(({ start }) => start.runId === asking.runId);
+  // The answer that accepts it may be older than a reset.
+  if (step.isTakenAsDone) return resultTakenAsDone(own.at(-1) ?? lastStarted(attempts), asking.masking);
+  const latest = own.findLast(({ round }) => round === step.round);
   if (!latest) return undefined;
   const end = await previousOutcome(step, latest, asking);
-  const { start } = latest;
   // A failure of this or a later Temporal attempt has not been reported yet.
-  const isReported = start.runId !== asking.runId || asking.attempt > start.attempt;
+  const isReported = asking.attempt > latest.start.attempt;
   if (isReported && end.exit && !end.exit.stopped && end.exit.exitCode !== 0) return undefined;
   return stepOutcome(step, end);
 }
@@ -113,7 +120,7 @@ export async function earlierResult(
 export async function previousOutcome(
   step: RunStep,
   attempt: Attempt,
-  { storage, operationId, masking }: CurrentAttempt,
+  { storage, operationId, masking }: JournalContext,
 ): Promise<StepEnd> {
   const exit = await awaitEnd(attempt);
   const key = logKey(operationId, childName(step.child), step.step);
@@ -127,9 +134,14 @@ export async function previousOutcome(
   };
 }
 
+/** The run that was started last. Rounds are counted from 1 again after a reset. */
+function lastStarted(attempts: readonly Attempt[]): Attempt | undefined {
+  const startedAt = ({ start }: Attempt) => Date.parse(start.startedAt);
+  return [...attempts].sort((one, other) => startedAt(one) - startedAt(other)).at(-1);
+}
+
 /** Result of a step that a person has accepted as done: the outputs of its latest run, as far as they are readable. */
-async function resultTakenAsDone(attempts: readonly Attempt[], masking: Masking): Promise<StepDone> {
-  const latest = attempts.at(-1);
+async function resultTakenAsDone(latest: Attempt | undefined, masking: Masking): Promise<StepDone> {
   if (!latest) return { exitCode: 0, outputs: {} };
   await awaitEnd(latest);
   const { outputs } = await maskedOutputs(latest.folder, masking);

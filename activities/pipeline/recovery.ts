@@ -49,13 +49,13 @@ async function recover(running: RunningStep, context: RecoveryContext): Promise<
 
 /** The outcome that the activity would have if it ran again. */
 async function settle(running: RunningStep, context: RecoveryContext): Promise<ActivityOutcome> {
-  const { step, operationId, runId, attempt, stepId } = running;
+  const { step, operationId, stepId } = running;
   const { settings, storage, environment } = context;
   const hidden = masking(Object.values(secretsOf(step.secrets, hostId(settings.home), environment)));
   const attempts = await findAttempts(childPaths(settings.home, operationId, step.child), step.step);
   const run = attempts.find(({ start }) => start.stepId === stepId);
   if (!run) throw stepInDoubt(step, 'worker', { outputs: {}, lastLines: [] });
-  const end = await previousOutcome(step, run, { storage, operationId, runId, attempt, masking: hidden });
+  const end = await previousOutcome(step, run, { storage, operationId, masking: hidden });
   if (isCanceled(end)) return { status: 'canceled' };
   return { status: 'completed', result: await stepOutcome(step, end) };
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CancelledFailure } from '@temporalio/common';
+import { CancelledFailure, TemporalFailure } from '@temporalio/common';
 import { childName, type RunStep, type StepDone } from '../../pipelines/run.js';
 import { stepVariables, type Settings } from '../../platform/config.js';
 import { stepUmask } from '../../platform/umask.js';
@@ -19,7 +19,6 @@ import {
   prepareRun,
   recordStart,
   recordStop,
-  type Attempt,
   type StopCause,
 } from './journal.js';
 import { findBash, launchStep, STOP_GRACE_MS, type LaunchedStep } from './launcher.js';
@@ -29,6 +28,7 @@ import { headingOf, StepLog } from './log.js';
 import { masking, type Masking } from './mask.js';
 import { earlierResult, isCanceled, stepOutcome } from './outcome.js';
 import { retryWhileDiskIsFull } from './disk-full.js';
+import { awaitReplacedRuns } from './replaced-runs.js';
 import { removeRunning, recordRunning } from './running.js';
 import { secretsOf } from './secrets.js';
 
@@ -96,7 +96,7 @@ export async function runStep(step: RunStep, context: StepContext): Promise<Step
   try {
     // An error about the full disk means that nothing was started.
     return await retryWhileDiskIsFull(
-      async () => run(step, context, await prepare(step, context, { paths, attempts, secrets, hidden })),
+      async () => run(step, context, await prepare(step, context, { paths, secrets, hidden })),
       { signal: context.stop, limitMs: context.roomLimitMs ?? ROOM_LIMIT_MS, onWait: context.onLine },
     );
   } catch (error) {
@@ -135,22 +135,31 @@ interface PreparedRun {
 
 interface Preparing {
   paths: ChildPaths;
-  attempts: Attempt[];
   secrets: Record<string, string>;
   hidden: Masking;
 }
 
-/** @throws ApplicationFailure `StepNotStarted` or `WorkspaceMissing`, or an error about a full disk; nothing has been started then */
+/**
+ * @throws ApplicationFailure `StepNotStarted`, `StepNotRun` or `WorkspaceMissing`, CancelledFailure, or an error about a full
+ *   disk; nothing has been started then
+ */
 async function prepare(step: RunStep, context: StepContext, preparing: Preparing): Promise<PreparedRun> {
   const { settings, operationId, workflowId, runId, namespace, attempt, taskToken, token, storage } = context;
-  const { paths, attempts, secrets, hidden } = preparing;
+  const { paths, secrets, hidden } = preparing;
   await stat(paths.workspace).catch(() => {
     throw workspaceMissing(step, hostId(settings.home));
   });
+  await assertOnlyRun(step, context);
   const stepId = randomUUID();
-  const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
-  const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
+  const running = { stepId, operationId, workflowId, runId, namespace, attempt, taskToken, step };
+  let recorded: string | undefined;
   try {
+    await recordRunning(settings.home, running);
+    // Again: a step of another run that starts at this moment sees this record, or this one sees that one's.
+    await assertOnlyRun(step, context);
+    const attempts = await findAttempts(paths, step.step);
+    const last = attempts.findLast(({ round }) => round === step.round)?.number ?? 0;
+    const folder = join(paths.steps, String(step.step), `${step.round}.${Math.max(attempt, last + 1)}`);
     const base = stepVariables(settings, context.environment);
     const bash = findBash(base['PATH']);
     if (!bash)
@@ -174,20 +183,12 @@ async function prepare(step: RunStep, context: StepContext, preparing: Preparing
       ...(context.logLimitBytes ? { limitBytes: context.logLimitBytes } : {}),
     });
     const startedAt = new Date();
-    await recordRunning(settings.home, {
-      stepId,
-      operationId,
-      workflowId,
-      runId,
-      namespace,
-      attempt,
-      taskToken,
-      step,
-    });
     const start = { stepId, workflowId, runId, attempt, startedAt: startedAt.toISOString() };
+    recorded = folder;
     await recordStart(folder, start);
     // Last, so that a repeated call doesn't repeat the heading.
-    if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt));
+    const isInNewRun = attempts.every((earlier) => earlier.start.runId !== runId);
+    if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt, isInNewRun));
     const { graceMs = STOP_GRACE_MS } = context;
     const launch = () =>
       launchStep({
@@ -202,10 +203,22 @@ async function prepare(step: RunStep, context: StepContext, preparing: Preparing
       });
     return { folder, stepId, log, masking: hidden, launch };
   } catch (error) {
-    await removeStart(folder);
+    if (recorded) await removeStart(recorded);
     await removeRunning(settings.home, stepId);
-    throw isDiskFullError(error) ? error : notStarted(step, describeSystemError(error));
+    if (isDiskFullError(error) || error instanceof TemporalFailure) throw error;
+    throw notStarted(step, describeSystemError(error));
   }
+}
+
+/**
+ * Waits until the step's workspace has no step of another workflow run.
+ *
+ * @throws ApplicationFailure `StepNotRun` or CancelledFailure when the wait was ended
+ */
+async function assertOnlyRun(step: RunStep, context: StepContext): Promise<void> {
+  const { settings, operationId, runId, stop, onLine } = context;
+  const waiting = { home: settings.home, operationId, child: step.child, runId, stop, onWait: onLine };
+  if (!(await awaitReplacedRuns(waiting))) throw stoppedBefore(step, stop.reason as StopCause);
 }
 
 /** Starts the step and waits until none of its processes is left. */

@@ -42,15 +42,21 @@ export function removeRunning(home: string, stepId: string): Promise<void> {
   return rm(join(runningStepsFolder(home), `${stepId}.json`), { force: true });
 }
 
-/** Steps whose worker has died. Running workers may use the same folder. */
-export async function abandonedSteps(home: string): Promise<RunningStep[]> {
+/** Steps that workers of this host run, or ran as they died. */
+export async function runningSteps(home: string): Promise<RunningStep[]> {
   const folder = runningStepsFolder(home);
   const names = await readdir(folder).catch(() => []);
   const all = await Promise.all(
     names.filter((name) => name.endsWith('.json')).map((name) => readJson<RunningStep>(join(folder, name))),
   );
-  return all.filter(
-    (running): running is RunningStep =>
-      running !== undefined && processIdentity(running.worker.pid)?.startedAt !== running.worker.startedAt,
-  );
+  return all.filter((running) => running !== undefined);
+}
+
+/** Steps whose worker has died. Running workers may use the same folder. */
+export async function abandonedSteps(home: string): Promise<RunningStep[]> {
+  return (await runningSteps(home)).filter(isAbandoned);
+}
+
+export function isAbandoned({ worker }: RunningStep): boolean {
+  return processIdentity(worker.pid)?.startedAt !== worker.startedAt;
 }

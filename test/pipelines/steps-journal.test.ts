@@ -98,7 +98,7 @@ describe('a step that is run once more', () => {
     const done = { exitCode: 0, outputs: { a: '1' } };
     expect(await home.run(script)).toEqual(done);
     expect(await home.run(script)).toEqual(done);
-    expect(await home.run(script, {}, { attempt: 2, runId: 'run-2' })).toEqual(done);
+    expect(await home.run(script, {}, { attempt: 2 })).toEqual(done);
     expect(runs()).toBe(1);
     // A further round runs the step.
     expect(await home.run(script, { round: 2 })).toEqual(done);
@@ -113,8 +113,7 @@ describe('a step that is run once more', () => {
     expect(await home.failed(script, {}, { attempt: 1 })).toEqual(first);
     expect(runs()).toBe(1);
     expect((await home.failed(script, {}, { attempt: 3 })).trouble.lastLines).toEqual(['said', 'is 2']);
-    expect((await home.failed(script, {}, { runId: 'run-2' })).trouble.lastLines).toEqual(['said', 'is 3']);
-    expect(runs()).toBe(3);
+    expect(runs()).toBe(2);
   });
 
   test('after its end was lost is in doubt, and does not run', async () => {
@@ -135,6 +134,99 @@ describe('a step that is run once more', () => {
   test('that never ran and is taken as done has no outputs', async () => {
     expect(await home.run(COUNT, { isTakenAsDone: true })).toEqual({ exitCode: 0, outputs: {} });
     expect(existsSync(file('count'))).toBe(false);
+  });
+});
+
+describe('a step of a workflow run that was reset', () => {
+  const inNewRun = { runId: 'run-2' };
+
+  test('runs again, whatever its outcome in the replaced run', async () => {
+    await home.run(`${COUNT} echo a=1 >>"$LONGHAUL_OUTPUT"`);
+    const again = await home.run(`${COUNT} echo b=2 >>"$LONGHAUL_OUTPUT"`, {}, inNewRun);
+    expect(again.outputs).toEqual({ b: '2' });
+    // The new run has a journal of its own.
+    expect(await home.run(COUNT, {}, inNewRun)).toEqual(again);
+    expect(runs()).toBe(2);
+    await home.failed(`${COUNT} exit 7`, { step: 2 });
+    await home.run(COUNT, { step: 2 }, inNewRun);
+    expect(runs()).toBe(4);
+    expect(readdirSync(join(home.paths.steps, '1')).sort()).toEqual(['1.1', '1.2']);
+  });
+
+  test('in doubt in the replaced run is in doubt in the new run only if that one has started it', async () => {
+    await home.run(COUNT);
+    rmSync(journal('1.1', 'exit.json'));
+    await home.run(COUNT, {}, inNewRun);
+    expect(runs()).toBe(2);
+    rmSync(journal('1.2', 'exit.json'));
+    expect((await home.failed(COUNT, {}, inNewRun)).type).toBe('StepInDoubt');
+    expect(runs()).toBe(2);
+  });
+
+  test('taken as done before the reset has the outputs of the replaced run, by the time of its start', async () => {
+    await home.run('echo a=old >>"$LONGHAUL_OUTPUT"', { round: 2 });
+    const taken = { isTakenAsDone: true };
+    expect((await home.run('false', taken, inNewRun)).outputs).toEqual({ a: 'old' });
+    await home.run('echo a=new >>"$LONGHAUL_OUTPUT"', {}, inNewRun);
+    expect((await home.run('false', taken, inNewRun)).outputs).toEqual({ a: 'new' });
+    expect((await home.run('false', taken, { runId: 'run-3' })).outputs).toEqual({ a: 'new' });
+  });
+
+  test('has a heading of its own in the log, and the last lines are of the new run', async () => {
+    await home.run('echo old');
+    const { trouble } = await home.failed('echo new; exit 1', {}, inNewRun);
+    expect(trouble.lastLines).toEqual(['new']);
+    expect(home.log()).toMatch(
+      /^old\n--- attempt 2, \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, in a new workflow run\nnew\n$/,
+    );
+    // Read from the log, by the worker that finds it in the journal.
+    expect((await home.failed('echo again', {}, inNewRun)).trouble.lastLines).toEqual(['new']);
+    await home.failed('echo next; exit 1', {}, { ...inNewRun, attempt: 2 });
+    expect(home.log()).toMatch(/\n--- attempt 3, [\d-]+T[\d:]+Z\nnext\n$/);
+  });
+
+  test('waits for any step of the replaced run that is still running in its workspace', async () => {
+    const stop = new AbortController();
+    const old = home.failed(
+      'echo x >ready; trap "sleep 1; echo old >>count; exit 1" TERM; sleep 600 & wait',
+      {},
+      {
+        stop: stop.signal,
+        graceMs: 10_000,
+      },
+    );
+    await eventually('the step runs', () => readText(file('ready')));
+    const next = home.run('echo new >>count', { step: 2 }, inNewRun);
+    await eventually('it waits', () =>
+      home.lines.includes('waiting for the end of a step of the replaced workflow run'),
+    );
+    expect(existsSync(file('count'))).toBe(false);
+    // As by the heartbeat of an activity whose workflow has closed.
+    stop.abort('given_up');
+    await old;
+    await next;
+    expect(readText(file('count'))).toBe('old\nnew\n');
+  });
+
+  test('that waits, and is itself the replaced one, ends without having started', async () => {
+    const running = home.run('echo x >ready; until [ -e go ]; do sleep 0.05; done', {}, inNewRun);
+    await eventually('the step runs', () => readText(file('ready')));
+    const stop = new AbortController();
+    const late = home.failed('touch late', { step: 2 }, { stop: stop.signal });
+    await eventually('it waits', () => home.lines.some((line) => line.startsWith('waiting for the end')));
+    stop.abort('given_up');
+    expect(await late).toMatchObject({ type: 'StepNotRun' });
+    await home.run('touch go', { step: 3 }, inNewRun);
+    await running;
+    expect(existsSync(file('late'))).toBe(false);
+  });
+
+  test('ends what a dead worker has left of the replaced run', async () => {
+    await killedWorker('trap "" TERM; echo x >ready; while :; do sleep 0.1; done', {}, 60_000);
+    await home.run('touch done', { step: 2 }, inNewRun);
+    expect(existsSync(file('done'))).toBe(true);
+    expect(await home.leftovers()).toEqual([]);
+    await recovered();
   });
 });
 

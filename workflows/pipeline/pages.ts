@@ -5,6 +5,7 @@ import {
   setHandler,
   startChild,
   TemporalFailure,
+  WorkflowIdReusePolicy,
   workflowInfo,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
@@ -159,6 +160,8 @@ export class Page implements JobPart {
           },
         ],
         workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+        // A page of a replaced run may still be open: Temporal keeps children through a reset of their parent.
+        workflowIdReusePolicy: WorkflowIdReusePolicy.TERMINATE_IF_RUNNING,
         staticSummary: this.name,
       });
       this.#end(await this.#handle.result());

@@ -1,5 +1,9 @@
-/** An operation's maximum duration. Time in which only people are awaited doesn't count. */
+/**
+ * An operation's maximum duration. Time in which only people are awaited doesn't count, nor does the time between the point that an
+ * operator has reset it to and the reset.
+ */
 import { condition, sleep } from '@temporalio/workflow';
+import { getActivator } from '@temporalio/workflow/lib/global-attributes.js';
 import { defined } from '../../operations/defined.js';
 import { hasEnded, onlyPeopleAwaited, startMemo, state } from './state.js';
 
@@ -9,6 +13,16 @@ let countedUntil: number | undefined;
 let isPaused = false;
 /** Remaining time for the work, in milliseconds; may be negative. */
 let remainingMs = 0;
+
+/** Random generator at the last look: a reset gives the workflow another one. */
+let random: unknown;
+
+/** Whether an operator has reset the workflow since the last call. Replays give the same answers. */
+function isReset(): boolean {
+  const before = random;
+  ({ random } = getActivator());
+  return before !== undefined && before !== random;
+}
 
 /** Begins to count the time of this run. */
 export function startClock(): void {
@@ -21,7 +35,7 @@ export function startClock(): void {
 /** Counts the time since the last call, as work or as a wait for people; call it at the end of each activation. */
 export function countTime(): void {
   const now = Date.now();
-  const passedMs = now - (countedUntil ?? now);
+  const passedMs = isReset() ? 0 : now - (countedUntil ?? now);
   countedUntil = now;
   if (isPaused) state().awaitedMs = (state().awaitedMs ?? 0) + passedMs;
   else remainingMs -= passedMs;

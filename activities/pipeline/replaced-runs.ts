@@ -1,0 +1,79 @@
+/**
+ * Steps of a replaced workflow run: after a reset, a step that was running continues until its worker's next heartbeat, which
+ * Temporal answers with "not found". No step of the new run starts in its workspace before that.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { childName, type ChildId } from '../../pipelines/run.js';
+import { awaitEnd, findAttempts } from './journal.js';
+import { childPaths } from './layout.js';
+import { isAbandoned, runningSteps, type RunningStep } from './running.js';
+
+/** Interval of looks, in milliseconds. */
+const LOOK_MS = 100;
+/**
+ * Maximum wait for a worker to end its step, in milliseconds: longer than it needs without contact to Temporal, which is
+ * 75 s, and for a step's end. Then it hangs, and the step is killed.
+ */
+const WORKER_LIMIT_MS = 150_000;
+
+export interface ReplacedRuns {
+  home: string;
+  /** The operation's workflow ID. */
+  operationId: string;
+  child: ChildId;
+  /** Workflow run whose step is about to start. */
+  runId: string;
+  /** Ends the wait. */
+  stop: AbortSignal;
+  /** Gets a line for people as the wait begins. */
+  onWait?: ((line: string) => void) | undefined;
+}
+
+/**
+ * Waits until no step of another workflow run is left in a child's workspace. Steps of dead workers are ended.
+ *
+ * Two steps may see each other's records: the wait doesn't know which run was replaced. The heartbeat of that one's activity
+ * ends its wait.
+ *
+ * @returns false if `stop` has ended the wait
+ */
+export async function awaitReplacedRuns({ onWait, ...replaced }: ReplacedRuns): Promise<boolean> {
+  const began = performance.now();
+  const ended = new Set<string>();
+  for (let look = 1; !replaced.stop.aborted; look += 1) {
+    const isLate = performance.now() - began > WORKER_LIMIT_MS;
+    const left = (await stepsOfOtherRuns(replaced)).filter(({ stepId }) => !ended.has(stepId));
+    if (left.length === 0) return true;
+    if (look === 1) onWait?.('waiting for the end of a step of the replaced workflow run');
+    for (const running of left) {
+      if (!isLate && !isAbandoned(running)) continue;
+      await endProcesses(running, replaced);
+      ended.add(running.stepId);
+    }
+    await sleep(LOOK_MS, undefined, { signal: replaced.stop }).catch(() => undefined);
+  }
+  return false;
+}
+
+async function stepsOfOtherRuns({
+  home,
+  operationId,
+  child,
+  runId,
+}: Omit<ReplacedRuns, 'onWait'>): Promise<RunningStep[]> {
+  return (await runningSteps(home)).filter(
+    (running) =>
+      running.operationId === operationId &&
+      running.runId !== runId &&
+      childName(running.step.child) === childName(child),
+  );
+}
+
+async function endProcesses(
+  { stepId, step }: RunningStep,
+  { home, operationId, child }: Omit<ReplacedRuns, 'onWait'>,
+): Promise<void> {
+  const attempts = await findAttempts(childPaths(home, operationId, child), step.step);
+  const attempt = attempts.find(({ start }) => start.stepId === stepId);
+  if (attempt) await awaitEnd(attempt);
+}

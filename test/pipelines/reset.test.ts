@@ -1,0 +1,279 @@
+/** Resets of a pipeline's workflow, by an operator in Temporal's own tools: what is after the reset point runs again. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually, kill } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
+import { resetBefore, schedules } from '../support/reset-workflow.js';
+import { LEDGER, PipelineProject, stepStatuses } from './support.js';
+
+jest.setTimeout(PROCESSES_MS);
+
+/** Takes a lock of its own while it runs: two at once leave the line "overlap". */
+const ALONE = (name: string) => `
+          mkdir "$INPUT_LEDGER.lock" 2>/dev/null || echo overlap >> "$INPUT_LEDGER"
+          trap 'sleep 1; rmdir "$INPUT_LEDGER.lock"; echo ended ${name} >> "$INPUT_LEDGER"; exit 1' TERM
+          echo start ${name} >> "$INPUT_LEDGER"
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
+          rmdir "$INPUT_LEDGER.lock"
+          echo done ${name} >> "$INPUT_LEDGER"
+          echo "by=$LONGHAUL_ATTEMPT" >> "$LONGHAUL_OUTPUT"`;
+
+const PIPELINES = {
+  three: `
+${LEDGER}
+outputs: { lines: { value: work.lines, type: integer } }
+jobs:
+  work:
+    outputs: [lines]
+    artifacts: [all.txt]
+    steps:
+      - { name: one, run: 'echo 1 | tee -a all.txt >> "$INPUT_LEDGER"' }
+      - { name: two, run: 'echo "says 2"; echo 2 | tee -a all.txt >> "$INPUT_LEDGER"' }
+      - name: three
+        run: |
+          echo 3 | tee -a all.txt >> "$INPUT_LEDGER"
+          echo "lines=$(wc -l < all.txt)" >> "$LONGHAUL_OUTPUT"
+`,
+  waiting: `
+${LEDGER}
+outputs: { by: { value: work.by, type: integer } }
+jobs:
+  work:
+    outputs: [by]
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
+      - name: two
+        run: |${ALONE('two')}
+      - name: three
+        run: |
+          echo 3 >> "$INPUT_LEDGER"
+`,
+  later: `
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
+      - name: two
+        run: |${ALONE('two')}
+      - name: three
+        run: |
+          rm "$INPUT_LEDGER.go"${ALONE('three')}
+`,
+  failing: `
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
+      - { name: two, run: 'echo 2 >> "$INPUT_LEDGER"; [ -e "$INPUT_LEDGER.fixed" ]', retry: { attempts: 2, backoff: 1 } }
+      - { name: three, run: 'echo 3 >> "$INPUT_LEDGER"' }
+`,
+  approved: `
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
+      - name: gate
+        approval: { message: Go?, fields: { properties: { ticket: { type: string } } } }
+        run: 'echo "2 $APPROVAL_TICKET" >> "$INPUT_LEDGER"'
+      - { name: three, run: 'echo 3 >> "$INPUT_LEDGER"' }
+`,
+  short: `
+timeout-minutes: 0.2
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"' }
+      - { name: two, run: 'sleep 1; echo 2 >> "$INPUT_LEDGER"' }
+      - { name: three, run: 'sleep 1; echo 3 >> "$INPUT_LEDGER"' }
+`,
+  queued: `
+queue: { concurrency: 1 }
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: one, run: 'echo 1 >> "$INPUT_LEDGER"; until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done' }
+`,
+};
+
+let project: PipelineProject;
+beforeAll(async () => {
+  project = await PipelineProject.start(PIPELINES);
+}, PROCESSES_MS);
+afterAll(() => project?.stop());
+
+const resetTo = async (token: string, step: string) =>
+  resetBefore(await project.parts.temporal(), token, schedules(step));
+
+const letGo = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.go`), '');
+
+const reaches = (ledger: string, line: string, count = 1) =>
+  eventually(
+    `${line} is in ${ledger} ${count} times`,
+    () => project.lines(ledger).filter((one) => one === line).length >= count,
+  );
+
+test('a completed pipeline runs again from the step that it was reset to, and no step before', async () => {
+  const token = await project.startOn('three', 'three');
+  expect((await project.finish(token)).structuredContent).toEqual({ lines: 3 });
+  const { lastUpdatedAt } = await project.client.get(token);
+  await resetTo(token, 'work / two');
+  await project.client.until(
+    token,
+    (task) => task.lastUpdatedAt > lastUpdatedAt && task.status === 'completed',
+  );
+  expect(project.lines('three')).toEqual(['1', '2', '3', '2', '3']);
+  // The workspace is as the replaced run left it.
+  expect((await project.finish(token)).structuredContent).toEqual({ lines: 5 });
+  expect(stepStatuses(await project.children(token))).toEqual({
+    'work/1': 'completed',
+    'work/2': 'completed',
+    'work/3': 'completed',
+  });
+});
+
+describe('a step whose process runs at the reset', () => {
+  test('has ended before the step begins again, and only the new one counts', async () => {
+    const token = await project.startOn('waiting', 'waiting');
+    await reaches('waiting', 'start two');
+    await resetTo(token, 'work / two');
+    await reaches('waiting', 'start two', 2);
+    letGo('waiting');
+    expect((await project.finish(token)).structuredContent).toEqual({ by: 2 });
+    expect(project.lines('waiting')).toEqual(['1', 'start two', 'ended two', 'start two', 'done two', '3']);
+  });
+
+  test('after the step that is reset to has ended before that one begins', async () => {
+    const token = await project.startOn('later', 'later');
+    letGo('later');
+    await reaches('later', 'start three');
+    await resetTo(token, 'work / two');
+    await reaches('later', 'start two', 2);
+    letGo('later');
+    await reaches('later', 'start three', 2);
+    letGo('later');
+    await project.finish(token);
+    const twice = ['start two', 'done two', 'start three'];
+    expect(project.lines('later')).toEqual(['1', ...twice, 'ended three', ...twice, 'done three']);
+  });
+
+  test('of a killed worker is not reported to the new run, and not asked about', async () => {
+    const token = await project.startOn('waiting', 'killed');
+    await reaches('killed', 'start two');
+    for (const part of project.parts.parts.slice(1)) {
+      kill(part.process.pid!);
+      await part.end();
+    }
+    await resetTo(token, 'work / two');
+    project.parts.worker();
+    await reaches('killed', 'start two', 2);
+    letGo('killed');
+    expect((await project.finish(token)).structuredContent).toEqual({ by: 2 });
+    expect(project.lines('killed')).toEqual(['1', 'start two', 'ended two', 'start two', 'done two', '3']);
+  });
+});
+
+test('a failed pipeline continues from the failing step, with all of its attempts', async () => {
+  const token = await project.startOn('failing', 'failing');
+  const { isError } = await project.finish(token);
+  expect(isError).toBe(true);
+  await resetTo(token, 'work / two');
+  await reaches('failing', '2', 3);
+  writeFileSync(join(project.ledgers, 'failing.fixed'), '');
+  await project.client.until(token, (task) => task.status === 'completed' && !task.result.isError);
+  expect(project.lines('failing')).toEqual(['1', '2', '2', '2', '2', '3']);
+  const log = readFileSync(
+    join(process.env['LONGHAUL_HOME']!, 'storage', 'logs', token, 'work', '2'),
+    'utf8',
+  );
+  expect(log.replaceAll(/[\dT:-]+Z/g, 'AT')).toBe(
+    '--- attempt 2, AT\n--- attempt 3, AT, in a new workflow run\n--- attempt 4, AT\n',
+  );
+});
+
+describe('an approval', () => {
+  const answered = async (ledger: string) => {
+    const token = await project.startOn('approved', ledger);
+    const { inputRequests } = await project.client.until(token, 'input_required');
+    const [key] = Object.keys(inputRequests);
+    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-1' } });
+    await project.finish(token);
+    return token;
+  };
+
+  test('that is after the reset point is asked again', async () => {
+    const token = await answered('asked-again');
+    await resetTo(token, 'work / one');
+    const { inputRequests } = await project.client.until(token, 'input_required');
+    const [key] = Object.keys(inputRequests);
+    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-2' } });
+    await project.client.until(token, 'completed');
+    expect(project.lines('asked-again')).toEqual(['1', '2 OPS-1', '3', '1', '2 OPS-2', '3']);
+  });
+
+  test('that the first workflow task after the reset asks is asked again', async () => {
+    const token = await answered('asked-first');
+    await resetBefore(await project.parts.temporal(), token, (event) =>
+      /input-1/.test(
+        Buffer.from(
+          event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.['operation']?.data ?? [],
+        ).toString(),
+      ),
+    );
+    const { inputRequests } = await project.client.until(token, 'input_required');
+    const [key] = Object.keys(inputRequests);
+    await project.client.answer(token, key!, { action: 'accept', content: { ticket: 'OPS-2' } });
+    await project.client.until(token, 'completed');
+    expect(project.lines('asked-first')).toEqual(['1', '2 OPS-1', '3', '2 OPS-2', '3']);
+  });
+
+  test('whose question is before the reset point, and its answer after it, is answered by that answer', async () => {
+    const token = await answered('answered');
+    await resetBefore(await project.parts.temporal(), token, (event) =>
+      Boolean(event.workflowExecutionUpdateAcceptedEventAttributes),
+    );
+    await reaches('answered', '3', 2);
+    await project.client.until(token, 'completed');
+    expect(project.lines('answered')).toEqual(['1', '2 OPS-1', '3', '2 OPS-1', '3']);
+  });
+});
+
+test('an operation that had its turn runs beside its queue after a reset, which returns no turn of others', async () => {
+  letGo('first');
+  const first = await project.startOn('queued', 'first');
+  await project.finish(first);
+  const second = await project.startOn('queued', 'second');
+  await reaches('second', '1');
+  // To its first workflow task, in which it asks for its turn.
+  let isAfter = false;
+  await resetBefore(await project.parts.temporal(), first, (event) => {
+    if (isAfter) return true;
+    isAfter = Boolean(event.workflowTaskCompletedEventAttributes);
+    return false;
+  });
+  await reaches('first', '1', 2);
+  await project.client.until(first, 'completed');
+  const third = await project.startOn('queued', 'third');
+  await project.client.until(third, (task) => /waiting for its turn/.test(task.statusMessage ?? ''));
+  letGo('second');
+  await project.finish(second);
+  letGo('third');
+  await project.finish(third);
+});
+
+test('the time between the reset point and the reset does not count to the maximum duration', async () => {
+  const token = await project.startOn('short', 'short');
+  await project.finish(token);
+  const temporal = await project.parts.temporal();
+  const { startTime } = await temporal.workflow.getHandle(token).describe();
+  await eventually('the maximum has passed', () => Date.now() - startTime.getTime() > 13_000);
+  await resetTo(token, 'work / two');
+  await reaches('short', '3', 2);
+  expect((await project.finish(token)).isError).toBeFalsy();
+  expect(project.lines('short')).toEqual(['1', '2', '3', '2', '3']);
+});
