@@ -1,4 +1,4 @@
-/** What `longhaul replay` says about a history. */
+/** The report of `longhaul replay` on a history. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { didYouMean } from '../../operations/near-names.js';
 import { describeDifference, describeFrame } from '../../worker/replay/describe.js';
@@ -19,7 +19,7 @@ export interface Report {
   /** Workflow type. */
   type?: string;
   events?: number;
-  /** What is wrong, in a line. */
+  /** The reason, in a line. */
   problem?: string;
   /** Temporal's message, for `differs` and `fails`. */
   message?: string;

@@ -13,7 +13,7 @@ export interface Step {
   name?: string | undefined;
   /** ID of an activity or a timer: the number of such commands before it. */
   id?: string | undefined;
-  /** Of a timer: `5s`, `0.25s`. */
+  /** Duration of a timer: `5s`, `0.25s`. */
   duration?: string | undefined;
 }
 
@@ -192,6 +192,7 @@ function seconds(duration: unknown): string | undefined {
   return `${Number(text(whole) ?? 0) + (nanos ?? 0) / 1e9}s`;
 }
 
+/** IDs and numbers as text; a Long has its own toString(). */
 function text(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
+  return value === undefined || value === null ? undefined : `${value as string | number}`;
 }

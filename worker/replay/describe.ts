@@ -16,7 +16,7 @@ export function describeProblem(problem: ReplayProblem): string {
   return `${describeDifference(problem)}${where} (${message})`;
 }
 
-/** What history has, and what the code did instead. */
+/** The event of history, and the command of the code in its place. */
 export function describeDifference({ difference, message, isNondeterministic }: ReplayProblem): string {
   if (!difference) return message;
   const { event, did } = difference;

@@ -22,9 +22,9 @@ export interface EventOfHistory {
 
 /** Where a replay and its history part. */
 export interface Difference {
-  /** Absent when the code goes on where the history has no further event. */
+  /** Absent when the code makes a command where the history has no further event. */
   event?: EventOfHistory;
-  /** What the code did instead, such as `StartTimer 5s`; absent when it waits or has failed. */
+  /** Command that the code made instead, such as `StartTimer 5s`; absent when it waits or has failed. */
   did?: string;
   /** The functions that made that command, innermost first; where the code waits or has failed, those that do. */
   callers: Frame[];
@@ -83,7 +83,7 @@ function eventsAfter(events: readonly HistoryEvent[], historyLength: number): Ev
     if (idOf(event) <= historyLength) continue;
     const step = stepOfEvent(event);
     if (step) found.push({ ...step, event });
-    // A task that only extends local activities has no commands, and the next one goes on for it.
+    // A task that only extends local activities has no commands, and the next one continues it.
     else if (event.workflowTaskStartedEventAttributes && found.length > 0) break;
   }
   return found;

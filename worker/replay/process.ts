@@ -46,9 +46,9 @@ export interface ReplayProblem {
   difference?: Difference;
 }
 
-/** What a replay with the tracer has found. */
+/** Findings of a replay with the tracer. */
 interface Trace {
-  /** Of the last workflow task. */
+  /** Those of the last workflow task. */
   activations: TracedActivation[];
   /** Message of the core; undefined if the history replays. */
   description: string | undefined;
@@ -134,8 +134,10 @@ function exactStacks(): void {
     const consumer = globalHandlers.bundleFilenameToSourceMapConsumer.get(bundle.filename)!;
     const original = consumer.originalPositionFor.bind(consumer);
     // Columns of V8 begin with 1, those of source maps with 0.
-    consumer.originalPositionFor = (place) =>
-      ({ ...original({ ...place, column: Math.max(0, place.column - 1) }), name: null });
+    consumer.originalPositionFor = (place) => ({
+      ...original({ ...place, column: Math.max(0, place.column - 1) }),
+      name: null,
+    });
   };
 }
 

@@ -19,7 +19,7 @@ export interface TracedActivation {
   waiting: string[];
 }
 
-/** What the SDK keeps per workflow, as far as it is used. */
+/** The SDK's object for a workflow, as far as it is used. */
 interface Activator {
   info: { historyLength: number };
   pushCommand(command: object, complete?: boolean): void;
