@@ -146,23 +146,27 @@ function ordered(
     const event = events[at];
     if (event && isSame(event, command, withIds)) at += 1;
     // Code may announce a patch that the history doesn't have (deprecatePatch).
-    else if (!isPatch(command))
-      return differenceAt(events.slice(at), commands.slice(commands.indexOf(command)));
+    else if (!isPatch(command)) return differenceAt(events, at, commands, commands.indexOf(command));
   }
   return events[at] ? [events[at], undefined] : undefined;
 }
 
-/** The first event, and the command that the code has made in its place: where that comes later in the history, a further one. */
+/**
+ * The event, and the command that the code has made in its place. Where the code doesn't make the event's command at all, that is the
+ * first one that the history doesn't have: a timer before may have taken the place of another.
+ */
 function differenceAt(
   events: readonly Event[],
+  at: number,
   commands: readonly Command[],
+  commandAt: number,
 ): [Event | undefined, Command | undefined] {
-  const [event] = events;
-  const [command] = commands;
-  if (!event || commands.some((later) => isSame(event, later, false))) return [event, command];
+  const event = events[at];
+  if (!event || commands.slice(commandAt).some((later) => isSame(event, later, false)))
+    return [event, commands[commandAt]];
   const left = [...events];
-  const surplus = commands.filter((later) => {
-    const same = left.findIndex((one) => isSame(one, later, false) && one.duration === later.duration);
+  const surplus = commands.filter((command) => {
+    const same = left.findIndex((one) => isSame(one, command, false) && one.duration === command.duration);
     if (same >= 0) left.splice(same, 1);
     return same < 0;
   });
