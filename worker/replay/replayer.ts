@@ -24,12 +24,20 @@ export class Replayer {
   /** @param settings bundle to replay with, and home with the storage of large values */
   constructor(private readonly settings: ReplaySettings) {}
 
-  /** @param limitMs time-out in milliseconds, of the replay alone */
+  /**
+   * @param workflowId for a history of an older server, which doesn't record it
+   * @param limitMs time-out in milliseconds, of the replay alone
+   */
   async replay(history: History, workflowId: string, limitMs: number): Promise<ReplayOutcome> {
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes))
       return { verdict: 'not_run' };
     const child = (this.#child ??= this.#start());
-    const request: ReplayRequest = { history: History.encode(history).finish(), workflowId };
+    // The IDs of child workflows are made of it.
+    const recordedId = history.events[0]!.workflowExecutionStartedEventAttributes?.workflowId;
+    const request: ReplayRequest = {
+      history: History.encode(history).finish(),
+      workflowId: recordedId || workflowId,
+    };
     const ended = new AbortController();
     const answered = Promise.race([
       once(child, 'message', { signal: ended.signal }) as Promise<[ReplayAnswer]>,
