@@ -26,6 +26,7 @@ import { registerLint } from './commands/lint.js';
 import { registerList } from './commands/list.js';
 import { registerLogs } from './commands/logs.js';
 import { registerPolicy } from './commands/policy.js';
+import { registerReplay } from './commands/replay.js';
 import { registerResult } from './commands/result.js';
 import { registerResume } from './commands/resume.js';
 import { registerSend } from '../mailbox/cli/send.js';
@@ -54,6 +55,7 @@ const COMMANDS = [
     registerKeys,
     registerPolicy,
     registerAudit,
+    registerReplay,
     registerSign,
     registerSignAnswer,
     registerCompletion,

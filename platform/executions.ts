@@ -66,28 +66,45 @@ async function listedRuns(client: Client, workflowId: string): Promise<Run[]> {
   });
 }
 
-/** The runs that a history names: those that it continues, and child workflows. Empty for a deleted run. */
-async function referencesOf(client: Client, run: Run): Promise<{ earlier: Run[]; children: Run[] }> {
-  const earlier: Run[] = [];
-  const children: Run[] = [];
-  const addEarlier = (runId: string | null | undefined) => {
-    if (runId) earlier.push({ workflowId: run.workflowId, runId });
-  };
+type Event = proto.temporal.api.history.v1.IHistoryEvent;
+
+interface References {
+  /** Runs of the same workflow that this one continues. */
+  earlier: Run[];
+  /** Child workflows. */
+  children: Run[];
+}
+
+/** The runs that a history names. Empty for a deleted run. */
+async function referencesOf(client: Client, run: Run): Promise<References> {
+  const found: References = { earlier: [], children: [] };
   let nextPageToken: Uint8Array | undefined;
   do {
     const page = await historyPage(client, run, nextPageToken);
-    for (const event of page?.history?.events ?? []) {
-      addEarlier(event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
-      const failed = event.workflowTaskFailedEventAttributes;
-      if (failed?.cause === WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW)
-        addEarlier(failed.baseRunId);
-      const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
-      if (child?.workflowId && child.runId)
-        children.push({ workflowId: child.workflowId, runId: child.runId });
-    }
+    const { earlier, children } = referencesIn(run, page?.history?.events ?? []);
+    found.earlier.push(...earlier);
+    found.children.push(...children);
     nextPageToken = page?.nextPageToken?.length ? page.nextPageToken : undefined;
   } while (nextPageToken);
-  return { earlier, children };
+  return found;
+}
+
+/** The runs that events name: those that the run continues, and its child workflows. */
+export function referencesIn({ workflowId }: Run, events: readonly Event[]): References {
+  const found: References = { earlier: [], children: [] };
+  const addEarlier = (runId: string | null | undefined) => {
+    if (runId) found.earlier.push({ workflowId, runId });
+  };
+  for (const event of events) {
+    addEarlier(event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId);
+    const failed = event.workflowTaskFailedEventAttributes;
+    if (failed?.cause === WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW)
+      addEarlier(failed.baseRunId);
+    const child = event.childWorkflowExecutionStartedEventAttributes?.workflowExecution;
+    if (child?.workflowId && child.runId)
+      found.children.push({ workflowId: child.workflowId, runId: child.runId });
+  }
+  return found;
 }
 
 async function historyPage(client: Client, execution: Run, nextPageToken: Uint8Array | undefined) {

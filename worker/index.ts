@@ -106,7 +106,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   const running = [...workers.map((worker) => worker.run()), host.done];
   const endChores = startBackgroundTasks(settings, storage, { temporal, reportOutcome }, logger);
   const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
-  const replays = new ReplayCheck(clientNow, settings.taskQueue, dataConverter);
+  const replays = new ReplayCheck(clientNow, settings.taskQueue, settings.home);
   const run = (codePath: string) => host.run(codePath);
   const workflows = new WorkflowCode({ settings, logger, run, replays }, bundle);
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);

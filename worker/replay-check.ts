@@ -1,16 +1,15 @@
 /** Checks whether open operations replay with a new bundle, before a worker runs it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
-import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { findWorkflow } from '../platform/find-workflow.js';
 import { quote } from '../platform/visibility-query.js';
+import { describeProblem } from './replay/describe.js';
+import { Replayer } from './replay/replayer.js';
 
 /** Maximum number of open workflows replayed per type, the latest first. */
 const LIMIT_PER_TYPE = 20;
 /** Maximum number in total. */
 const LIMIT = 100;
-/** Time-out of one replay, in milliseconds; one that takes longer counts as replayed. */
+/** Time-out of one replay, in milliseconds; code that takes longer counts as replaying. */
 const REPLAY_LIMIT_MS = 10_000;
 
 /** An open workflow that the new code doesn't replay. */
@@ -25,7 +24,8 @@ export class ReplayCheck {
     /** The client of the connection as it is now. */
     private readonly client: () => Client,
     private readonly taskQueue: string,
-    private readonly dataConverter: DataConverter,
+    /** Home with the storage of large values. */
+    private readonly home: string,
   ) {}
 
   /**
@@ -39,20 +39,25 @@ export class ReplayCheck {
     { changed, missing }: { changed: string[]; missing: string[] },
   ): Promise<ReplayFailure[]> {
     const failures: ReplayFailure[] = [];
-    let count = 0;
-    for (const type of [...missing, ...changed]) {
-      const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ExecutionStatus = 'Running'`;
-      let countOfType = 0;
-      for await (const { workflowId, runId } of this.client().workflow.list({
-        query,
-        pageSize: LIMIT_PER_TYPE,
-      })) {
-        if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT) break;
-        const message = missing.includes(type)
-          ? `no file in workflows/ exports "${type}"`
-          : await this.#mismatch(codePath, workflowId, runId);
-        if (message !== undefined) failures.push({ type, workflowId, message });
+    const replayer = new Replayer({ codePath, home: this.home });
+    try {
+      let count = 0;
+      for (const type of [...missing, ...changed]) {
+        const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ExecutionStatus = 'Running'`;
+        let countOfType = 0;
+        for await (const { workflowId, runId } of this.client().workflow.list({
+          query,
+          pageSize: LIMIT_PER_TYPE,
+        })) {
+          if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT) break;
+          const message = missing.includes(type)
+            ? `no file in workflows/ exports "${type}"`
+            : await this.#mismatch(replayer, workflowId, runId);
+          if (message !== undefined) failures.push({ type, workflowId, message });
+        }
       }
+    } finally {
+      await replayer.close();
     }
     return failures;
   }
@@ -66,16 +71,10 @@ export class ReplayCheck {
     return false;
   }
 
-  /** The nondeterminism error of a replay; undefined if the workflow replays or fails with another error. */
-  async #mismatch(codePath: string, workflowId: string, runId: string): Promise<string | undefined> {
+  /** Where a replay differs from history; undefined if the workflow replays or fails in another way. */
+  async #mismatch(replayer: Replayer, workflowId: string, runId: string): Promise<string | undefined> {
     const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
-    // A workflow that hasn't run yet replays with any code.
-    if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes)) return undefined;
-    const options: ReplayWorkerOptions = { workflowBundle: { codePath }, dataConverter: this.dataConverter };
-    // In the workflow threads: code that blocks its thread forever must not block this one.
-    const inThreads = { ...options, debugMode: false } as ReplayWorkerOptions;
-    const replay = Worker.runReplayHistory(inThreads, history, workflowId).catch((error: unknown) => error);
-    const error = await Promise.race([replay, delay(REPLAY_LIMIT_MS, undefined, { ref: false })]);
-    return error instanceof Error && error.name === 'DeterminismViolationError' ? error.message : undefined;
+    const outcome = await replayer.replay(history, workflowId, REPLAY_LIMIT_MS);
+    return outcome.verdict === 'differs' ? describeProblem(outcome) : undefined;
   }
 }

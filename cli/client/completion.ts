@@ -19,7 +19,7 @@ export type Completion = Candidate[] | 'files';
 const PATHS = new Set(['home', 'project', 'binFolder', 'dataFolders', 'pipelineFolders', 'args', 'output']);
 /** Options whose values are tools, by command and attribute. */
 const TOOLS = new Set(['list tool']);
-const FILE_COMMANDS = new Set(['check', 'lint']);
+const FILE_COMMANDS = new Set(['check', 'lint', 'replay']);
 const OPEN = ['submitted', 'working', 'input_required'];
 const ENDED = ['completed', 'failed', 'canceled', 'timed_out'];
 /** Commands that take tokens, with the statuses of operations that they apply to. */

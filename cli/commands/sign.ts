@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { SignedStart } from '../../engine/sign.js';
 import type { Settings } from '../../platform/config.js';
-import { DEFAULT_TENANT } from '../../platform/default-tenant.js';
 import { shellWord } from '../../platform/program.js';
 import { isJson, printJson, withErrorReporting } from '../client/command.js';
 import { usageFailure } from '../client/failures.js';
+import { principalOfFlags } from '../client/principal-flags.js';
 import { print } from '../console.js';
 import { CommandFailure } from '../failure.js';
 import { settingsOf } from '../settings-flags.js';
@@ -148,18 +148,6 @@ async function sign(settings: Settings, name: string, flags: SignFlags): Promise
     },
     loadSecret(settings.home),
   );
-}
-
-async function principalOfFlags({ tenant, subject }: SignFlags): Promise<string> {
-  const [{ identitySchema, principalOf }, { ANONYMOUS }] = await Promise.all([
-    import('../../platform/principal.js'),
-    import('../../operations/wire.js'),
-  ]);
-  if (subject === undefined && tenant === undefined) return ANONYMOUS;
-  const identity = identitySchema.safeParse({ tenant: tenant ?? DEFAULT_TENANT, subject });
-  if (identity.success) return principalOf(identity.data);
-  const { path, message } = identity.error.issues[0]!;
-  throw usageFailure(`--${path.join('.')}: ${message}`);
 }
 
 /** The command of Temporal's command line, for a shell. */

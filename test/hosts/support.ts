@@ -8,6 +8,7 @@ import { hostId } from '../../activities/pipeline/host.js';
 import { lastSeen } from '../../platform/host-presence.js';
 import { linesOf, writePipelines } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
 export interface TestHost {
@@ -68,10 +69,14 @@ export class Hosts {
 
   async #ready(host: TestHost): Promise<void> {
     const since = new Date(Date.now() - 1_000);
-    await eventually(`host ${host.id} polls`, () => {
-      if (host.worker.process.exitCode !== null) throw new Error(host.worker.output());
-      return this.isSeenSince(host, since);
-    });
+    await eventually(
+      `host ${host.id} polls`,
+      () => {
+        if (host.worker.process.exitCode !== null) throw new Error(host.worker.output());
+        return this.isSeenSince(host, since);
+      },
+      PROCESSES_MS,
+    );
     await this.parts.ready();
   }
 

@@ -1,11 +1,8 @@
 /**
  * Continue-as-new and replay: an inbox continues as new well before Temporal's limits and loses nothing, and all runs replay.
- * The recorded histories are those of earlier code; `LONGHAUL_RECORD=1` records them again.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Runtime, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { jsonBytes } from '../../mailbox/json-size.js';
@@ -28,7 +25,6 @@ jest.setTimeout(STACK_MS);
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
 const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 400);
-const RECORDED = resolve('test/histories');
 /** More events than a run of a few changes has, with 5 or 6 for each change during its minimum time. */
 const BOUND = 1_200;
 
@@ -214,50 +210,6 @@ test('a refused update, which leaves no history, decides nothing: what runs repl
       return all.length > 1 ? all : undefined;
     });
     for (const run of runs) await Worker.runReplayHistory({ workflowBundle: { codePath } }, run, what);
-  }
-});
-
-/** A session of an agent with every kind of update and signal. */
-async function story(): Promise<string> {
-  const who = newPrincipal();
-  const usual = await openMailbox(parts);
-  try {
-    const { mailbox } = usual;
-    await mailbox.send(who, { to: { names: ['told'] }, content: 'before', mode: 'm', replyTo: 'boss' });
-    const agent = await join(usual, who, 'told', { parent: 'boss' });
-    const first = messageOf(await mailbox.receive(who, agent, once()));
-    await mailbox.release(who, agent, first);
-    const { messageId } = messageOf(await mailbox.receive(who, agent, once()));
-    await mailbox.respond(who, agent, messageId, 'answer');
-    await mailbox.send(who, { to: { anyone: {} }, content: 'anyone', mode: 'm' });
-    const leased = longWait({ leaseSeconds: 1, timeoutMs: 20_000 });
-    messageOf(await mailbox.receive(who, agent, leased));
-    await new Promise((settle) => setTimeout(settle, 1_500));
-    const other = await join(usual, who, 'told');
-    messageOf(await mailbox.receive(who, other, longWait()));
-    await mailbox.bye(who, 'told', other);
-    return workflowId(parts, who, '');
-  } finally {
-    await usual.temporal.close();
-  }
-}
-
-test('an inbox and a directory replay, as do the recorded ones', async () => {
-  const prefix = await story();
-  for (const [what, name] of [
-    ['inbox:told', 'mailbox-inbox'],
-    ['directory', 'mailbox-directory'],
-  ] as const) {
-    const [history] = await runsOf(prefix + what);
-    await Worker.runReplayHistory({ workflowBundle: { codePath } }, history!, what);
-    const path = `${RECORDED}/${name}.json`;
-    if (process.env['LONGHAUL_RECORD']) writeFileSync(path, historyToJSON(history!));
-    expect(existsSync(path)).toBe(true);
-    await Worker.runReplayHistory(
-      { workflowBundle: { codePath } },
-      JSON.parse(readFileSync(path, 'utf8')),
-      what,
-    );
   }
 });
 

@@ -15,8 +15,9 @@ const WHERE: Record<string, [file: string, text: string]> = {
   'npm run build': ['package.json', '"pretest": "npm run build"'],
   'node dist/cli/main.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
   'node dist/cli/main.js server': ['test/support/test-stack.ts', "this.run('server'"],
-  'LONGHAUL_RECORD=1 npm test -- test/core/replay.test.ts': [
-    'test/core/replay.test.ts',
+  'npm test -- test/histories/replay.test.ts': ['.ci/run', 'run_tests test npm test --'],
+  'LONGHAUL_RECORD=1 npm test -- test/histories/record.test.ts': [
+    'test/histories/kept.ts',
     "['LONGHAUL_RECORD']",
   ],
 };

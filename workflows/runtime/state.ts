@@ -107,9 +107,10 @@ export function state(): StateMemo {
 
 /**
  * Changes the state. Changes in the same workflow task are written to the memo together: each write is an event of
- * history.
+ * history. A replay that looks for a difference sets `longhaulStateChanged`, to know who made a write (worker/replay/trace.ts).
  */
 export function changeState(changes: Partial<StateMemo>): void {
+  (globalThis as { longhaulStateChanged?: () => void }).longhaulStateChanged?.();
   Object.assign(state(), changes, { updatedAt: new Date().toISOString() });
   const isProgress = Object.keys(changes).every((key) => key === 'progress');
   unwritten = isProgress && unwritten !== 'more' ? 'progress' : 'more';

@@ -1,0 +1,55 @@
+/** The histories that `longhaul replay` replays: of an operation, of the workflows of a query, or in a file. One is read at a time. */
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { findWorkflow } from '../../platform/find-workflow.js';
+import { referencesIn, type Run } from '../../platform/executions.js';
+
+export interface SelectedHistory {
+  workflowId: string;
+  runId: string;
+  history: History;
+}
+
+/**
+ * Histories of a workflow: its latest run, then those of its child workflows and the earlier runs that it continues, also
+ * indirectly.
+ *
+ * @throws WorkflowNotFoundError if Temporal doesn't know the workflow
+ */
+export async function* historiesOf(client: Client, workflowId: string): AsyncGenerator<SelectedHistory> {
+  const { runId } = await client.workflow.getHandle(workflowId).describe();
+  const known = new Set<string>();
+  const queue: Run[] = [{ workflowId, runId }];
+  for (let run = queue.shift(); run; run = queue.shift()) {
+    if (known.has(run.runId)) continue;
+    known.add(run.runId);
+    const history = await fetchHistory(client, run);
+    if (!history) continue;
+    yield { ...run, history };
+    const { earlier, children } = referencesIn(run, history.events ?? []);
+    for (const child of children) {
+      const current = await findWorkflow(client, child.workflowId);
+      const isOwn = current?.raw.workflowExecutionInfo?.parentExecution?.runId === run.runId;
+      queue.push(current && isOwn ? { workflowId: child.workflowId, runId: current.runId } : child);
+    }
+    queue.push(...earlier);
+  }
+}
+
+/** Histories of the workflows that a visibility query finds, the latest first. */
+export async function* historiesOfQuery(client: Client, query: string): AsyncGenerator<SelectedHistory> {
+  for await (const { workflowId, runId } of client.workflow.list({ query })) {
+    const history = await fetchHistory(client, { workflowId, runId });
+    if (history) yield { workflowId, runId, history };
+  }
+}
+
+/** @returns undefined for a run that was deleted meanwhile */
+async function fetchHistory(client: Client, { workflowId, runId }: Run): Promise<History | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

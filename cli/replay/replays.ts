@@ -1,0 +1,58 @@
+/** Replays histories with the code of this build: Longhaul's workflows and those of the settings' project. */
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import type { Settings } from '../../platform/config.js';
+import { bundleInChildProcess } from '../../worker/bundle-process.js';
+import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
+import { Replayer } from '../../worker/replay/replayer.js';
+import type { SelectedHistory } from './histories.js';
+import { reportOf, unknownType, workflowTypeOf, type Report } from './report.js';
+
+export class Replays {
+  readonly #replayer: Replayer;
+
+  private constructor(
+    codePath: string,
+    home: string,
+    /** Types of workflows that the bundle has. */
+    private readonly exported: readonly string[],
+    private readonly timeoutSeconds: number,
+  ) {
+    this.#replayer = new Replayer({ codePath, home });
+  }
+
+  /**
+   * @param timeoutSeconds of each replay
+   * @throws BundleError when the project's workflows can't be bundled
+   */
+  static async start(settings: Settings, timeoutSeconds: number): Promise<Replays> {
+    const { codePath, exports } = await bundleInChildProcess(settings);
+    return new Replays(codePath, settings.home, Object.keys(exports), timeoutSeconds);
+  }
+
+  /** Replays a history from Temporal. */
+  async of({ workflowId, runId, history }: SelectedHistory): Promise<Report> {
+    return { workflowId, runId, ...(await this.#replay(history, workflowId)) };
+  }
+
+  /** Replays a file. One that holds no history is a report too: other files are still replayed. */
+  async ofFile(file: string): Promise<Report> {
+    try {
+      return { file, ...(await this.#replay(await readHistoryFile(file), file)) };
+    } catch (error) {
+      if (!(error instanceof HistoryFileError)) throw error;
+      return { verdict: 'unreadable', fits: false, file, problem: error.message };
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#replayer.close();
+  }
+
+  async #replay(history: History, workflowId: string): Promise<Report> {
+    const type = workflowTypeOf(history);
+    const about = { type, events: history.events?.length ?? 0 };
+    if (!this.exported.includes(type)) return { ...unknownType(type, this.exported), ...about };
+    const outcome = await this.#replayer.replay(history, workflowId, this.timeoutSeconds * 1_000);
+    return { ...about, ...reportOf(outcome, this.timeoutSeconds) };
+  }
+}

@@ -1,0 +1,285 @@
+/** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
+import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { documents, run, type Ended } from './commands.js';
+
+jest.setTimeout(STACK_MS);
+
+const folder = mkdtempSync(join(tmpdir(), 'longhaul-replay-'));
+let stack: TestStack;
+let token: string;
+/** History of the operation. */
+let file: string;
+
+beforeAll(async () => {
+  stack = await TestStack.start();
+  token = await stack.client.start('slow_compute', { seconds: 1 });
+  await stack.client.until(token, 'completed');
+  file = join(folder, 'history.json');
+  const history = await (await stack.temporal()).workflow.getHandle(token).fetchHistory();
+  writeFileSync(file, historyToJSON(history));
+}, PROCESSES_MS);
+afterAll(async () => {
+  await stack?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const replay = (args: string[], project = FIXTURES, environment = {}) =>
+  run(stack, ['replay', ...args], { environment: { LONGHAUL_PROJECT: project, ...environment } });
+
+const reportsOf = (ended: Ended): any[] => documents<any>(ended)[0].histories;
+
+const HEAD = `import { condition, proxyActivities, sleep } from '@temporalio/workflow';
+import { stage } from 'longhaul/workflow';
+const { countPrimes } = proxyActivities<any>({ startToCloseTimeout: '2h' });
+async function nap() {
+  await sleep(5);
+}
+export async function slow_compute(input: any) {
+  stage('count primes');
+`;
+
+/** A project whose workflow slow_compute has this body. */
+function changed(name: string, body: string): string {
+  const project = join(folder, name);
+  cpSync(FIXTURES, project, { recursive: true });
+  writeFileSync(join(project, 'workflows/slow_compute.ts'), `${HEAD}${body}\n}\n`);
+  return project;
+}
+
+describe('what fits', () => {
+  test('an operation by its token, and its history as a file', async () => {
+    const ended = await replay([token, file]);
+    expect(ended.stdout.split('\n')).toEqual([
+      `fits  ${file}, slow_compute, 13 events`,
+      expect.stringMatching(`^fits  ${token}, slow_compute, run [-0-9a-f]+, 13 events$`),
+      '2 histories: all fit',
+      '',
+    ]);
+    expect(ended.code).toBe(0);
+  });
+
+  test('workflows that a query finds, up to a limit; none is fine too', async () => {
+    const second = await stack.client.start('slow_compute', { seconds: 0 });
+    await stack.client.until(second, 'completed');
+    const query = (text: string) => ['--query', `TaskQueue='${stack.taskQueue}' AND ${text}`];
+    const ended = await eventually('both are listed', async () => {
+      const found = await replay([...query("WorkflowType='slow_compute'"), '--json']);
+      return reportsOf(found).length === 2 ? found : undefined;
+    });
+    expect(documents(ended)).toMatchObject([{ ok: true, isLimited: false }]);
+    const limited = await replay([...query("WorkflowType='slow_compute'"), '--limit', '1']);
+    expect(limited).toMatchObject({
+      code: 0,
+      stderr: 'stopped after 1 histories from Temporal; --limit takes more\n',
+    });
+    const none = await replay(query("WorkflowType='nothing'"));
+    expect(none).toMatchObject({ code: 0, stdout: 'nothing to replay: no workflow matches\n' });
+  });
+
+  test('a workflow that no worker has run: there is nothing to replay', async () => {
+    const workflowId = `${token}-idle`;
+    const temporal = await stack.temporal();
+    const handle = await temporal.workflow.start('slow_compute', {
+      workflowId,
+      taskQueue: 'nobody',
+      args: [],
+    });
+    const ended = await replay([workflowId]);
+    await handle.terminate();
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stdout).toContain('nothing to replay: no worker has run it yet');
+  });
+});
+
+describe('a changed workflow', () => {
+  test.each([
+    [
+      'that sleeps first',
+      'await nap();\n  return { primes: await countPrimes(input.seconds), label: input.label };',
+      { event: { id: 6, type: 'ActivityTaskScheduled', name: 'countPrimes' }, did: 'StartTimer 0.005s' },
+      [
+        { function: 'nap', line: 5 },
+        { function: 'slow_compute', line: 9 },
+      ],
+    ],
+    [
+      'that sleeps at its end',
+      'const primes = await countPrimes(input.seconds);\n  await nap();\n  return { primes, label: input.label };',
+      { event: { id: 13, type: 'WorkflowExecutionCompleted' }, did: 'StartTimer 0.005s' },
+      [
+        { function: 'nap', line: 5 },
+        { function: 'slow_compute', line: 10 },
+      ],
+    ],
+    [
+      'that shows another stage in between',
+      "stage('more');\n  await sleep(1);\n  return { primes: 1, label: input.label };",
+      { event: { id: 6, type: 'ActivityTaskScheduled', name: 'countPrimes' }, did: 'StartTimer 0.001s' },
+      [{ function: 'slow_compute', line: 10 }],
+    ],
+    [
+      'that waits',
+      'await condition(() => false);\n  return { primes: 1, label: input.label };',
+      { event: { id: 6, type: 'ActivityTaskScheduled', name: 'countPrimes' } },
+      [{ function: 'slow_compute', line: 9 }],
+    ],
+    [
+      'that ends early',
+      'return { primes: 1, label: input.label };',
+      { event: { id: 6, type: 'ActivityTaskScheduled' }, did: 'CompleteWorkflowExecution' },
+      [{ function: 'slow_compute', line: 7 }],
+    ],
+  ])('%s is named with its event, function and line', async (what, body, difference, callers) => {
+    const project = changed(what.replaceAll(' ', '-'), body);
+    const ended = await replay([file, '--json'], project);
+    expect(ended.code).toBe(1);
+    const [report] = reportsOf(ended);
+    expect(report).toMatchObject({ verdict: 'differs', fits: false, file, type: 'slow_compute', difference });
+    const path = join(project, 'workflows/slow_compute.ts');
+    expect(report.difference.callers).toMatchObject(callers.map((caller) => ({ ...caller, file: path })));
+    expect(report.message).toContain('Nondeterminism error');
+  });
+
+  test('that throws an error fails, with the line', async () => {
+    const project = changed('throws', 'await countPrimes(input.seconds);\n  return input.nothing.length;');
+    const { code, stdout } = await replay([file], project);
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `FAILS  ${file}, slow_compute, 13 events\n` +
+        "  event 11: the code throws an error: Cannot read properties of undefined (reading 'length')\n" +
+        `  in slow_compute (${project}/workflows/slow_compute.ts:10:`,
+    );
+  });
+
+  test('that blocks its thread is timed out, and the next history is replayed', async () => {
+    const other = keptHistories().get(`${TAG}/confirm_delete/answered`)!;
+    const project = changed('blocks', 'for (;;) await null;');
+    const ended = await replay([file, other, '--json', '--timeout-seconds', '20'], project);
+    expect(ended.code).toBe(1);
+    expect(reportsOf(ended)).toMatchObject([{ verdict: 'timed_out', fits: false }, { verdict: 'fits' }]);
+  });
+});
+
+describe('a changed Longhaul', () => {
+  const IMPORT = "import { sleep as planted } from '@temporalio/workflow';\n";
+
+  /** Replays a kept history with a copy of the build, one file of which is changed. */
+  function replayWith(path: string, before: string, after: string, kept: string): any {
+    const copy = mkdtempSync(join(folder, 'build-'));
+    cpSync('dist', join(copy, 'dist'), { recursive: true });
+    rmSync(join(copy, 'dist/workflow-bundle.js'));
+    cpSync('package.json', join(copy, 'package.json'));
+    symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+    const changedPath = join(copy, 'dist', path);
+    const text = readFileSync(changedPath, 'utf8');
+    expect(text).toContain(before);
+    writeFileSync(changedPath, IMPORT + text.replace(before, after));
+    const history = keptHistories().get(`${TAG}/${kept}`)!;
+    const args = [join(copy, 'dist/cli/main.js'), 'replay', history, '--json', '--home', join(copy, 'home')];
+    const { stdout, stderr } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PROJECT: PROJECT },
+    });
+    expect(stderr).toBe('');
+    return JSON.parse(stdout).histories[0];
+  }
+
+  test.each([
+    [
+      'workflows/runtime/interceptors.js',
+      'const endWork = beginWork();',
+      'void planted(1_000);\n    const endWork = beginWork();',
+      'slow_compute/completed',
+      'runActivity',
+    ],
+    [
+      'workflows/pipeline/jobs.js',
+      'const outcomes = new Map();',
+      'await planted(1_000);\n    const outcomes = new Map();',
+      'pipeline/completed',
+      'runJobs',
+    ],
+  ])('is named: a timer in %s', (path, before, after, kept, name) => {
+    const report = replayWith(path, before, after, kept);
+    expect(report).toMatchObject({ verdict: 'differs', difference: { did: 'StartTimer 1s' } });
+    const [caller] = report.difference.callers;
+    expect(caller.function).toBe(name);
+    expect(caller.file.replace(/\.[jt]s$/, '')).toContain(path.replace(/\.js$/, ''));
+  });
+});
+
+describe('what is no history of this build', () => {
+  test.each([
+    [
+      'cut off',
+      (text: string) => text.slice(0, 300),
+      /history\.json:\d+:\d+: expected a history as JSON, with its events; the file ends too early/,
+    ],
+    [
+      'broken',
+      (text: string) => text.replace(':', ';'),
+      /:2:11: expected a history as JSON, with its events; /,
+    ],
+    [
+      'of something else',
+      () => '{"tool": 1}',
+      /expected a history as JSON, with its events; got {"tool": 1}/,
+    ],
+    [
+      'without its first events',
+      (text: string) => JSON.stringify({ events: JSON.parse(text).events.slice(3) }),
+      /expected a history from its first event; got {"eventId":"4"/,
+    ],
+    [
+      "with an event that can't be read",
+      (text: string) => text.replace('"EVENT_TYPE_WORKFLOW_TASK_STARTED"', '{}'),
+      /with its events; got event 3: /,
+    ],
+  ])('a file that is %s has an error with its place', async (_what, change, expected) => {
+    const path = join(folder, 'other-history.json');
+    writeFileSync(path, change(readFileSync(file, 'utf8')));
+    const ended = await replay([path, '--json']);
+    expect(ended.code).toBe(1);
+    expect(reportsOf(ended)).toMatchObject([{ verdict: 'unreadable', fits: false, file: path }]);
+    expect(reportsOf(ended)[0].problem).toMatch(expected);
+  });
+
+  test('a history of another project is of an unknown type', async () => {
+    const path = join(folder, 'foreign.json');
+    writeFileSync(path, readFileSync(file, 'utf8').replaceAll('"slow_compute"', '"slow_computer"'));
+    const ended = await replay([path]);
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toMatch(/this build has no workflow "slow_computer".*slow_compute\b/);
+  });
+
+  test.each([
+    [[], 2, 'expected tokens or files, or --query; got none of them'],
+    [['x', '--query', 'y'], 2, 'expected tokens or files, or --query; got both'],
+    [
+      ['nowhere/history.json'],
+      2,
+      'nowhere/history.json: expected a file with a history; there is no such file',
+    ],
+    [['--query', 'nonsense ='], 2, "--query: expected a query of Temporal's visibility; got "],
+    [['no-such-token'], 4, 'no-such-token: Temporal has no such operation'],
+  ])('longhaul replay %j ends with %d', async (args, code, message) => {
+    const ended = await replay(args);
+    expect(ended.stderr).toContain(message);
+    expect(ended.code).toBe(code);
+  });
+
+  test('no Temporal that can be reached is said so', async () => {
+    const ended = await replay([token], FIXTURES, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    expect(ended.stderr).toContain("Temporal can't be reached");
+    expect(ended.code).toBe(3);
+  });
+});

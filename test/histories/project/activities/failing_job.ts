@@ -1,0 +1,1 @@
+export * from '../../../fixtures/project/activities/failing_job.js';

@@ -1,0 +1,1 @@
+export * from '../../../fair/project/activities/hold.js';

@@ -1,0 +1,1 @@
+export * from '../../../fixtures/project/activities/slow_compute.js';

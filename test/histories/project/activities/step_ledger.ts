@@ -1,0 +1,1 @@
+export * from '../../../fixtures/project/activities/step_ledger.js';

@@ -1,0 +1,1 @@
+export { default } from '../../../fair/project/tools/brush.js';

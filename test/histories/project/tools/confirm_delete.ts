@@ -1,0 +1,1 @@
+export { default } from '../../../fixtures/project/tools/confirm_delete.js';

@@ -1,0 +1,1 @@
+export { default } from '../../../fixtures/project/tools/failing_job.js';

@@ -1,0 +1,1 @@
+export { default } from '../../../deadline/project/tools/timed.js';

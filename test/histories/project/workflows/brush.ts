@@ -1,0 +1,1 @@
+export { brush } from '../../../fair/project/workflows/brush.js';

@@ -1,0 +1,1 @@
+export { chapters } from '../../../authoring/project/workflows/chapters.js';

@@ -1,0 +1,1 @@
+export { confirm_delete } from '../../../fixtures/project/workflows/confirm_delete.js';

@@ -1,0 +1,1 @@
+export { failing_job } from '../../../fixtures/project/workflows/failing_job.js';

@@ -1,0 +1,1 @@
+export { slow_compute } from '../../../fixtures/project/workflows/slow_compute.js';

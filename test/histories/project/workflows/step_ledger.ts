@@ -1,0 +1,1 @@
+export { step_ledger } from '../../../fixtures/project/workflows/step_ledger.js';

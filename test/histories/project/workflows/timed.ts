@@ -1,0 +1,1 @@
+export { timed, timed_part } from '../../../deadline/project/workflows/timed.js';

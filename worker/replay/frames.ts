@@ -1,0 +1,84 @@
+/** Stacks of workflow code, read as places in the sources of the author and of Longhaul. */
+
+/** A function call in a stack. Positions are those of the source file. */
+export interface Frame {
+  /** Name of the function; absent for one without a name. */
+  function?: string;
+  /** Absolute path. */
+  file: string;
+  /** From 1. */
+  line: number;
+  /** From 1. */
+  column: number;
+}
+
+const FRAME = /^\s+at (?:(.+) \()?(\/[^()]*?|[A-Za-z]:[\\/][^()]*?):(\d+):(\d+)\)?$/;
+const SDK = /[\\/]node_modules[\\/]@temporalio[\\/]/;
+/** Interceptors and helpers of Longhaul, which call the SDK for the code of workflows. */
+const RUNTIME = /[\\/]workflows[\\/]runtime[\\/]/;
+/** Files of the SDK through which one interceptor calls the next. */
+const CHAIN = /[\\/](internals|interceptors|interceptor-composition)\.[jt]s$/;
+/** The runtime's function that every change of an operation's state goes through. */
+const CHANGE = 'changeState';
+
+interface ParsedFrame extends Frame {
+  isSdk: boolean;
+}
+
+/**
+ * The functions that made a command, innermost first: the one that called the SDK, then its callers. Interceptors that only pass
+ * the command on are left out.
+ */
+export function callersIn(stack: string): Frame[] {
+  const frames = parse(stack);
+  let at = frames.findIndex((frame) => !frame.isSdk);
+  while (at > 0 && CHAIN.test(frames[at - 1]!.file)) {
+    // The interceptor's caller is the SDK's function that the workflow's code has called.
+    const caller = frames.findIndex((frame, index) => index > at && frame.isSdk);
+    const next = frames.findIndex((frame, index) => index > caller && !frame.isSdk);
+    if (caller < 0 || next < 0) break;
+    at = next;
+  }
+  const calls = frames.slice(Math.max(at, 0));
+  const outside = calls.findIndex((frame) => frame.isSdk);
+  const own = calls.filter(
+    ({ isSdk, file }, index) => !isSdk && (outside < 0 || index < outside || !RUNTIME.test(file)),
+  );
+  const changed = own.findLastIndex((frame) => frame.function === CHANGE && RUNTIME.test(frame.file));
+  return (changed < 0 ? own : withoutHelpers(own.slice(changed + 1))).map(
+    ({ isSdk: _isSdk, ...frame }) => frame,
+  );
+}
+
+/** A helper that an author calls, such as progress(), changes the state for the author's function. */
+function withoutHelpers(frames: ParsedFrame[]): ParsedFrame[] {
+  const first = frames.findIndex(({ file }) => !RUNTIME.test(file));
+  return first < 0 ? frames : frames.slice(first);
+}
+
+/** Whether the innermost of the functions belongs to Longhaul's interceptors and helpers. */
+export function isRuntime([first]: readonly Frame[]): boolean {
+  return first !== undefined && RUNTIME.test(first.file);
+}
+
+function parse(stack: string): ParsedFrame[] {
+  return stack.split('\n').flatMap((line) => {
+    const [, name, file, row, column] = FRAME.exec(line) ?? [];
+    if (file === undefined) return [];
+    const plain = name?.replace(/^(?:async |new )+/, '').replace(/ \[as .+\]$/, '');
+    return [
+      {
+        ...(plain === undefined || plain === '<anonymous>' ? {} : { function: shortName(plain) }),
+        file,
+        line: Number(row),
+        column: Number(column) + 1,
+        isSdk: SDK.test(file),
+      },
+    ];
+  });
+}
+
+/** `Object.next` without the name of the object, which says nothing. */
+function shortName(name: string): string {
+  return name.replace(/^(?:Object|Proxy|global|Function)\./, '');
+}

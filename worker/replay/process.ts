@@ -1,0 +1,180 @@
+/**
+ * Replays histories in a process of its own: code that blocks its thread forever ends with this process, and no test runner has
+ * its hands on modules. Gets one request at a time and answers each; `worker/replay/replayer.ts` starts it.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
+import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
+import proto from '@temporalio/proto';
+import { dataConverterOf } from '../../platform/data-converter.js';
+import { createLogger } from '../../platform/log.js';
+import { storageOf } from '../../platform/storage.js';
+import { installRuntime } from '../../platform/temporal-runtime.js';
+import { eventOfTask, explain, type Difference } from './explain.js';
+import { callersIn, type Frame } from './frames.js';
+import { tracedBundle, TRACE_SINK, type TracedActivation } from './trace.js';
+import { functionIn } from './workflow-function.js';
+
+const { History } = proto.temporal.api.history.v1;
+type History = proto.temporal.api.history.v1.IHistory;
+
+/** Sent once, before the first history. */
+export interface ReplaySettings {
+  /** Path of the bundle. */
+  codePath: string;
+  /** Home with the storage of large values. */
+  home: string;
+}
+
+export interface ReplayRequest {
+  /** Encoded `temporal.api.history.v1.History`. */
+  history: Uint8Array;
+  workflowId: string;
+}
+
+export interface ReplayAnswer {
+  /** Absent if the history replays. */
+  failure?: ReplayProblem;
+}
+
+export interface ReplayProblem {
+  /** Temporal's message. */
+  message: string;
+  /** The code takes other steps than the history; otherwise it threw an error, or can't be run. */
+  isNondeterministic: boolean;
+  difference?: Difference;
+}
+
+/** Findings of a replay with the tracer. */
+interface Trace {
+  /** Those of the last workflow task. */
+  activations: TracedActivation[];
+  /** Message of the core; undefined if the history replays. */
+  description: string | undefined;
+}
+
+async function serve({ codePath, home }: ReplaySettings): Promise<void> {
+  installRuntime(createLogger('replay', 'silent'));
+  exactStacks();
+  // In this thread (debugMode): the SDK's own limit on an activation crashes the process, without an answer.
+  const common = { dataConverter: dataConverterOf(storageOf({ home })), debugMode: true };
+  const requests = requestQueue();
+  const options: ReplayWorkerOptions = { ...common, workflowBundle: { codePath } };
+  let history: History = {};
+  const histories = async function* () {
+    for await (const request of requests) {
+      history = History.decode(request.history);
+      yield { history: history as never, workflowId: request.workflowId };
+    }
+  };
+  for await (const { error, workflowId } of Worker.runReplayHistories(options, histories())) {
+    const answer: ReplayAnswer = error ? { failure: await failureOf(error, workflowId) } : {};
+    await new Promise((sent) => process.send!(answer, undefined, undefined, sent));
+  }
+
+  async function failureOf(error: Error, workflowId: string): Promise<ReplayProblem> {
+    const isNondeterministic = error.name === 'DeterminismViolationError';
+    const message = messageIn(error.message);
+    const traced = await trace(history, workflowId).catch(() => undefined);
+    // The place is known only if the tracer has seen the same.
+    if (traced?.description === undefined || messageIn(traced.description) !== message)
+      return { message, isNondeterministic };
+    const difference = isNondeterministic
+      ? explain(history.events ?? [], traced.activations, message)
+      : thrown(history, traced);
+    if (difference.callers.length === 0) difference.callers = workflowFunction(history);
+    return { message, isNondeterministic, difference };
+  }
+
+  async function trace(traced: History, workflowId: string): Promise<Trace> {
+    const found: Trace = { activations: [], description: undefined };
+    const code = tracedBundle(readFileSync(codePath, 'utf8'));
+    const activation = (_info: unknown, one: TracedActivation) => {
+      const { historyLength } = one;
+      found.activations = [
+        ...found.activations.filter((before) => before.historyLength === historyLength),
+        one,
+      ];
+    };
+    const sinks = { [TRACE_SINK]: { activation: { fn: activation, callDuringReplay: true } } };
+    const replay = Worker.runReplayHistory(
+      { ...common, workflowBundle: { code }, sinks },
+      traced,
+      workflowId,
+    );
+    found.description = await replay.then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    return found;
+  }
+
+  function thrown(failed: History, { activations, description = '' }: Trace): Difference {
+    const event = eventOfTask(failed.events ?? [], activations);
+    return { ...(event ? { event } : {}), callers: callersIn(quotedIn(description, 'stack_trace') ?? '') };
+  }
+
+  /** The workflow's function, for a command that no function of its file made: that of its end. */
+  function workflowFunction({ events }: History): Frame[] {
+    const type = events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name;
+    const frame = type ? functionIn(readFileSync(codePath, 'utf8'), type) : undefined;
+    return frame ? [frame] : [];
+  }
+}
+
+/**
+ * Makes stacks of the sandbox exact: with the names that V8 has for functions (source maps may have that of the called function),
+ * and with columns.
+ */
+function exactStacks(): void {
+  const add = globalHandlers.addWorkflowBundle.bind(globalHandlers);
+  globalHandlers.addWorkflowBundle = async (bundle) => {
+    await add(bundle);
+    const consumer = globalHandlers.bundleFilenameToSourceMapConsumer.get(bundle.filename)!;
+    const original = consumer.originalPositionFor.bind(consumer);
+    // Columns of V8 begin with 1, those of source maps with 0.
+    consumer.originalPositionFor = (place) => ({
+      ...original({ ...place, column: Math.max(0, place.column - 1) }),
+      name: null,
+    });
+  };
+}
+
+/** The failure's message in the core's description of it, which is written for debugging. */
+function messageIn(description: string): string {
+  return quotedIn(description, 'message') ?? description;
+}
+
+function quotedIn(description: string, field: string): string | undefined {
+  const [, quoted] = new RegExp(`${field}: ("(?:[^"\\\\]|\\\\.)*")`).exec(description) ?? [];
+  try {
+    return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The requests, in the order in which they come. */
+async function* requestQueue(): AsyncGenerator<ReplayRequest> {
+  const queue: ReplayRequest[] = [];
+  let wake = () => undefined as void;
+  process.on('message', (request: ReplayRequest) => {
+    queue.push(request);
+    wake();
+  });
+  for (;;) {
+    const request = queue.shift();
+    if (request) yield request;
+    else await new Promise<void>((resolve) => (wake = resolve));
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  process.on('disconnect', () => process.exit(0));
+  await serve(JSON.parse(process.argv[2]!) as ReplaySettings).catch((error: unknown) => {
+    const { message } = error as Error;
+    const answer: ReplayAnswer = { failure: { message, isNondeterministic: false } };
+    process.send!(answer, undefined, undefined, () => process.exit(1));
+  });
+}
