@@ -20,6 +20,9 @@ const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment, in milliseconds. */
 const RETRY_MS = 500;
 
+/** Empties the ramping version. */
+const NO_RAMP = { buildId: '', percentage: 0 };
+
 /** A version of the workers of a task queue. */
 export interface DeploymentVersion {
   deploymentName: string;
@@ -57,9 +60,9 @@ export interface Deployment {
   conflictToken: Uint8Array;
 }
 
-/** Name of the deployment of a task queue's workers. */
+/** Name of the deployment of a task queue's workers. Temporal allows neither `.` nor `:` in it. */
 export function deploymentNameOf(taskQueue: string): string {
-  return `longhaul-${taskQueue}`;
+  return `longhaul-${taskQueue.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll(':', '%3A')}`;
 }
 
 /** Describes a deployment; undefined if no versioned worker of the task queue has polled yet. */
@@ -134,7 +137,7 @@ export interface RoutingChange {
 }
 
 /**
- * Sends new operations to a version. Repeated until a worker of that version has polled all its task queues, and while Temporal
+ * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all its task queues, and while Temporal
  * can't be reached.
  *
  * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
@@ -144,14 +147,20 @@ export async function setCurrentVersion(
   { deploymentName, buildId }: DeploymentVersion,
   change: RoutingChange,
 ): Promise<void> {
-  await changeRouting(client, deploymentName, change, async (conflictToken, deployment) => {
-    if (deployment.current === buildId) return;
+  await changeRouting(client, deploymentName, change, async (conflictToken, { current, ramping }) => {
+    if (current === buildId) {
+      if (ramping) await setRamp(client, deploymentName, NO_RAMP, conflictToken);
+      return;
+    }
+    // A version that ramps would keep its share. If the second call fails, all goes to the version that is current now.
+    const isOtherRamp = ramping !== undefined && ramping.buildId !== buildId;
+    const token = isOtherRamp ? await setRamp(client, deploymentName, NO_RAMP, conflictToken) : conflictToken;
     const { namespace, identity } = client.options;
     await client.workflowService.setWorkerDeploymentCurrentVersion({
       namespace,
       deploymentName,
       buildId,
-      conflictToken,
+      conflictToken: token,
       ...defined({ identity }),
     });
   });
@@ -169,24 +178,41 @@ export async function setRampingVersion(
   percentage: number,
   change: RoutingChange,
 ): Promise<void> {
-  await changeRouting(client, deploymentName, change, async (conflictToken) => {
-    const { namespace, identity } = client.options;
-    await client.workflowService.setWorkerDeploymentRampingVersion({
-      namespace,
-      deploymentName,
-      buildId,
-      percentage,
-      conflictToken,
-      ...defined({ identity }),
-    });
+  await changeRouting(client, deploymentName, change, (conflictToken) =>
+    setRamp(client, deploymentName, { buildId, percentage }, conflictToken),
+  );
+}
+
+/** Sends no share of new operations to a ramping version any more. @throws like {@link setRampingVersion} */
+export async function endRamp(client: Client, deploymentName: string, change: RoutingChange): Promise<void> {
+  await changeRouting(client, deploymentName, change, (conflictToken) =>
+    setRamp(client, deploymentName, NO_RAMP, conflictToken),
+  );
+}
+
+/** @returns the deployment's new conflict token */
+async function setRamp(
+  client: Client,
+  deploymentName: string,
+  ramp: { buildId: string; percentage: number },
+  conflictToken: Uint8Array,
+): Promise<Uint8Array> {
+  const { namespace, identity } = client.options;
+  const answer = await client.workflowService.setWorkerDeploymentRampingVersion({
+    namespace,
+    deploymentName,
+    ...ramp,
+    conflictToken,
+    ...defined({ identity }),
   });
+  return answer.conflictToken;
 }
 
 async function changeRouting(
   client: Client,
   deploymentName: string,
   { signal, conflictToken, onRetry }: RoutingChange,
-  apply: (conflictToken: Uint8Array, deployment: Deployment) => Promise<void>,
+  apply: (conflictToken: Uint8Array, deployment: Deployment) => Promise<unknown>,
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
@@ -232,22 +258,33 @@ function conflict(deploymentName: string): LonghaulError {
 /**
  * Deletes a version that no open workflow needs.
  *
- * @throws LonghaulError `wrong_state` with Temporal's reason: it is current, ramping or draining, or workers of it poll
+ * @param options.isDrained false for a version that Temporal, which looks every few minutes, may not know to be drained yet
+ * @throws LonghaulError `wrong_state` with Temporal's reason: it is current or ramping, or workers of it poll
  */
-export async function deleteVersion(client: Client, version: DeploymentVersion): Promise<void> {
+export async function deleteVersion(
+  client: Client,
+  version: DeploymentVersion,
+  { isDrained }: { isDrained: boolean },
+): Promise<void> {
   const { namespace, identity } = client.options;
   try {
     await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
       client.workflowService.deleteWorkerDeploymentVersion({
         namespace,
         deploymentVersion: version,
+        skipDrainage: !isDrained,
         ...defined({ identity }),
       }),
     );
   } catch (error) {
     if (!isGrpcError(error, GRPC.failedPrecondition)) throw error;
-    throw new LonghaulError('wrong_state', temporalMessage(error), { cause: error });
+    throw new LonghaulError('wrong_state', gist(error), { cause: error });
   }
+}
+
+/** Temporal's words without the name of the status code. */
+function gist(error: unknown): string {
+  return temporalMessage(error).replace(/^\d+ [A-Z_]+: |\.$/g, '');
 }
 
 /** Number of open workflows that only a version can run: operations with their parts. */

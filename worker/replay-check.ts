@@ -4,7 +4,9 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { findWorkflow } from '../platform/find-workflow.js';
+import type { Logger } from '../platform/log.js';
 import { quote } from '../platform/visibility-query.js';
+import type { WorkflowBundle } from './bundle.js';
 
 /** Maximum number of open workflows replayed per type, the latest first. */
 const LIMIT_PER_TYPE = 20;
@@ -49,10 +51,23 @@ export class ReplayCheck {
       })) {
         if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT) break;
         const message = missing.includes(type)
-          ? `no file in workflows/ exports "${type}"`
-          : await this.#mismatch(codePath, workflowId, runId);
+          ? notExported(type)
+          : await this.mismatch(codePath, workflowId, runId);
         if (message !== undefined) failures.push({ type, workflowId, message });
       }
+    }
+    return failures;
+  }
+
+  /** Replays a bounded number of open workflows that no version has taken yet. */
+  async findUnversioned({ codePath, exports }: WorkflowBundle): Promise<ReplayFailure[]> {
+    const query = `TaskQueue = ${quote(this.taskQueue)} AND ExecutionStatus = 'Running' AND TemporalWorkerDeploymentVersion IS NULL`;
+    const failures: ReplayFailure[] = [];
+    let count = 0;
+    for await (const { type, workflowId, runId } of this.client().workflow.list({ query, pageSize: LIMIT })) {
+      if (count++ >= LIMIT) break;
+      const message = type in exports ? await this.mismatch(codePath, workflowId, runId) : notExported(type);
+      if (message !== undefined) failures.push({ type, workflowId, message });
     }
     return failures;
   }
@@ -67,7 +82,7 @@ export class ReplayCheck {
   }
 
   /** The nondeterminism error of a replay; undefined if the workflow replays or fails with another error. */
-  async #mismatch(codePath: string, workflowId: string, runId: string): Promise<string | undefined> {
+  async mismatch(codePath: string, workflowId: string, runId: string): Promise<string | undefined> {
     const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
     // A workflow that hasn't run yet replays with any code.
     if (!history.events?.some((event) => event.workflowTaskCompletedEventAttributes)) return undefined;
@@ -78,4 +93,22 @@ export class ReplayCheck {
     const error = await Promise.race([replay, delay(REPLAY_LIMIT_MS, undefined, { ref: false })]);
     return error instanceof Error && error.name === 'DeterminismViolationError' ? error.message : undefined;
   }
+}
+
+/** Logs open workflows of before versioning that a bundle doesn't replay: the current version takes them. */
+export async function logUnversionedMismatches(
+  replays: ReplayCheck,
+  bundle: WorkflowBundle,
+  logger: Logger,
+): Promise<void> {
+  for (const { type, workflowId, message } of await replays.findUnversioned(bundle))
+    logger.error(
+      { tool: type, token: workflowId },
+      `workflow "${type}": the code of build ${bundle.buildId} doesn't replay the open operation ${workflowId}, which began before ` +
+        `worker versioning: ${message}. It waits until the code replays it (patched())`,
+    );
+}
+
+function notExported(type: string): string {
+  return `no file in workflows/ exports "${type}"`;
 }
