@@ -13,8 +13,8 @@ import { quote } from './visibility-query.js';
 
 const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
 
-/** Deadline of a call that reads, in milliseconds. */
-const READ_LIMIT_MS = 5_000;
+/** Deadline of a call that reads, in milliseconds: Temporal asks a workflow of its own. */
+const READ_LIMIT_MS = 10_000;
 /** Deadline of a call that changes a deployment, in milliseconds: Temporal tells each task queue before it answers. */
 const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment, in milliseconds. */
