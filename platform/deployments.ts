@@ -137,8 +137,8 @@ export interface RoutingChange {
 }
 
 /**
- * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all its task queues, and while Temporal
- * can't be reached.
+ * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all
+ * its task queues, and while Temporal can't be reached.
  *
  * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
  */
