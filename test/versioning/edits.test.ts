@@ -1,6 +1,7 @@
 /** Edits of workflows under `longhaul up` while operations are open: each ends with the code that it began with, or replays. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { globSync } from 'tinyglobby';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';
@@ -141,4 +142,22 @@ test('operations that replay are taken along, others wait for nothing, also afte
   await eventually('another worker runs', () => home.parts().worker !== worker);
   expect(await finish(taskId)).toEqual(['step_0', 'step_1', 'step_0 step_1']);
   expect(await finish(later)).toEqual(['step_2', 'step_2', 'step_2 step_2']);
+});
+
+test('a kept build of another SDK is named with the command of its release, and nothing else waits for it', async () => {
+  write('tools/asking.ts', TOOL);
+  write('activities/asking.ts', ACTIVITIES);
+  write('workflows/asking.ts', workflow('step_0', 'step_0'));
+  await up();
+  await said(TAKEN);
+  await ask();
+  await home.run(['down']).ended;
+  const [info] = globSync('cache/builds-*/*.json', { cwd: home.path });
+  const path = join(home.path, info!);
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readText(path)), sdkVersion: '0.0.1' }));
+  write('workflows/asking.ts', workflow('step_1', 'step_1'));
+  await up();
+  await said(TAKEN, 2);
+  expect(await finish(await ask())).toEqual(['step_1', 'step_1', 'step_1 step_1']);
+  await said(/1 open workflow of operations wait.* made with version 0\.0\.1 .*main\.js worker --home /);
 });
