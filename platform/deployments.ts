@@ -15,7 +15,7 @@ const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
 
 /** Deadline of a call that reads, in milliseconds: Temporal asks a workflow of its own. */
 const READ_LIMIT_MS = 10_000;
-/** Deadline of a call that changes a deployment, in milliseconds: Temporal tells each task queue before it answers. */
+/** Deadline of a call that changes a deployment, in milliseconds: Temporal updates each task queue before it answers. */
 const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment, in milliseconds. */
 const RETRY_MS = 500;
@@ -30,7 +30,7 @@ export interface DeploymentVersion {
 }
 
 /**
- * What a version is for at present: new operations go to it (`current`, `ramping`), only operations that began on it run on it
+ * Use of a version at present: new operations go to it (`current`, `ramping`), only operations that began on it run on it
  * (`draining`), none does (`drained`), or it has never been used for new operations (`inactive`).
  */
 export type VersionStatus = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
