@@ -16,6 +16,7 @@ import { registerCheck } from './commands/check.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerDeadLetters } from '../mailbox/cli/dead-letters.js';
 import { registerDelete } from './commands/delete.js';
+import { registerDeploy } from './commands/deploy.js';
 import { registerDoctor } from './commands/doctor.js';
 import { registerDown } from './commands/down.js';
 import { registerGet } from './commands/get.js';
@@ -51,6 +52,7 @@ const COMMANDS = [
   ...[
     registerList,
     registerDoctor,
+    registerDeploy,
     registerHosts,
     registerKeys,
     registerPolicy,

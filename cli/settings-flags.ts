@@ -40,6 +40,10 @@ const FLAGS: Record<SettingName, [value: string, description: string]> = {
     '<number>',
     "wait of a killed worker's open workflows (default: 2, or 10 on a named Temporal)",
   ],
+  workerVersioning: [
+    '<true|false>',
+    "run workers as versions of a Temporal Worker Deployment: operations end with the workflows' code that they began with (default: true)",
+  ],
   heartbeatSeconds: [
     '<number>',
     "interval of activities' heartbeats (default: 1, or 15 on a named Temporal)",

@@ -6,12 +6,19 @@ import { activityFailureMessage, activityName, isBuiltinActivity } from '../oper
 import { humanDuration } from '../operations/budgets.js';
 import { hostOfQueue } from '../platform/host-presence.js';
 import { activitySummary, lastTaskFailure } from './history.js';
+import { describeMissingBuild } from './missing-builds.js';
 import type { TemporalClient } from './temporal.js';
 
 const { PendingWorkflowTaskState, PendingActivityState } = proto.temporal.api.enums.v1;
 
 /** How long a workflow task or activity waits before it is reported that no worker takes it, in milliseconds. */
 const NO_WORKER_MS = 10_000;
+
+/**
+ * How long a workflow task waits before its build's workers are looked for, in milliseconds. The task of a worker that is gone has
+ * waited for the sticky time-out before, up to 10 s.
+ */
+const NO_BUILD_MS = 5_000;
 
 /** How long after the start of a retry the status message shows its reason, in milliseconds. */
 const RETRY_SHOWN_MS = 5_000;
@@ -31,6 +38,11 @@ export async function describeBlockage(
   }
   if (task?.state === PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED) {
     const waiting = waitedMs(task.originalScheduledTime ?? task.scheduledTime);
+    if (waiting > NO_BUILD_MS) {
+      const queue = raw.workflowExecutionInfo?.taskQueue || temporal.taskQueue;
+      const missing = await describeMissingBuild(temporal, raw, queue, 'workflows');
+      if (missing !== undefined) return missing;
+    }
     if (waiting > NO_WORKER_MS) return `no worker has taken the work for ${humanDuration(waiting / 1000)}`;
   }
   const activities = raw.pendingActivities ?? [];
@@ -48,11 +60,17 @@ export async function describeBlockage(
       const name = await pendingActivityName(temporal, workflowId, activity);
       return `${name} is being retried (attempt ${activity.attempt})${why ? `: ${why}` : ''}`;
     }
-    if (isScheduled && !isAnyRunning && waitedMs(activity.scheduledTime) > NO_WORKER_MS) {
+    const waiting = waitedMs(activity.scheduledTime);
+    if (isScheduled && !isAnyRunning && waiting > NO_WORKER_MS) {
       const name = await pendingActivityName(temporal, workflowId, activity);
-      const host = hostOfQueue(temporal.taskQueue, activity.activityOptions?.taskQueue?.name ?? '');
+      const queue = activity.activityOptions?.taskQueue?.name ?? '';
+      if (queue === temporal.taskQueue) {
+        const missing = await describeMissingBuild(temporal, raw, queue, 'activities');
+        if (missing !== undefined) return `${name} ${missing}`;
+      }
+      const host = hostOfQueue(temporal.taskQueue, queue);
       const missing = host === undefined ? 'no worker has taken' : `host ${host} has not taken`;
-      return `${missing} ${name} for ${humanDuration(waitedMs(activity.scheduledTime) / 1000)}`;
+      return `${missing} ${name} for ${humanDuration(waiting / 1000)}`;
     }
   }
   return undefined;

@@ -21,8 +21,10 @@ import { isDiskFull, isDiskFullError } from '../platform/disk.js';
 import type { Storage } from '../platform/storage.js';
 import { readStackState, temporalConnectConfig } from '../platform/temporal-address.js';
 import { connectTemporal, type TemporalConnection } from '../platform/connect-temporal.js';
+import { describeQueue, isPolling, type QueueState } from '../platform/host-presence.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { NamespaceFacts, type TemporalFacts } from './namespace-facts.js';
+import { QueueStates } from './queue-states.js';
 import { VisibilityBudget, type VisibilityUse } from './visibility-budget.js';
 
 /** Default deadline of a call to Temporal, in milliseconds; after it, Temporal counts as unavailable. */
@@ -54,6 +56,7 @@ export class TemporalClient {
   /** Features that Temporal turned out to lack, by the log line about each. */
   readonly #lacking = new Set<string>();
   readonly #visibility: VisibilityBudget;
+  readonly #queues = new QueueStates(this);
   #closing = new AbortController();
   /** Ends all waits for the first connection. */
   readonly #stoppedWaiting = new AbortController();
@@ -204,6 +207,15 @@ export class TemporalClient {
     return this.call((client) => client.workflow.getHandle(workflowId).describe(), deadlineMs);
   }
 
+  /**
+   * Workers that poll a task queue for workflow tasks, and the build that is current there; at most some seconds old.
+   *
+   * @throws LonghaulError `unavailable`
+   */
+  queueState(queue: string): Promise<QueueState> {
+    return this.#queues.read(queue);
+  }
+
   async #unavailable(cause: unknown): Promise<LonghaulError> {
     if (this.#isEmbedded && (await isDiskFull(this.settings.home)))
       return new DiskFullError(this.settings.home, cause);
@@ -242,17 +254,8 @@ export class TemporalClient {
   async missing(): Promise<string[]> {
     try {
       await this.facts();
-      const { pollers } = await this.call((client) =>
-        client.workflowService.describeTaskQueue({
-          namespace: this.namespace,
-          taskQueue: { name: this.taskQueue },
-          taskQueueType: 1,
-        }),
-      );
-      const isLive = (seconds: number) => Date.now() / 1000 - seconds < POLLER_SECONDS;
-      return pollers?.some(({ lastAccessTime }) => isLive(Number(lastAccessTime?.seconds ?? 0)))
-        ? []
-        : [`no worker polls the task queue "${this.taskQueue}"`];
+      const state = await this.call((client) => describeQueue(client, this.taskQueue, 'workflows'));
+      return workersProblem(this.taskQueue, state);
     } catch (error) {
       return [error instanceof Error ? error.message : String(error)];
     }
@@ -269,5 +272,15 @@ function notConnected(): LonghaulError {
   return new LonghaulError('unavailable', 'Temporal is not connected yet; try again shortly');
 }
 
-/** Age from which a poller counts as gone, in seconds: a poll lasts 60 s at most. */
-const POLLER_SECONDS = 70;
+/** Why new operations would wait for a worker, in one line; empty if they wouldn't. */
+function workersProblem(taskQueue: string, { pollers, currentBuildId }: QueueState): string[] {
+  const live = pollers.filter(isPolling);
+  if (live.length === 0) return [`no worker polls the task queue "${taskQueue}"`];
+  // Unversioned workers take what no build is current for.
+  if (live.some(({ buildId }) => buildId === currentBuildId)) return [];
+  return [
+    currentBuildId === undefined
+      ? `no build of the workers of the task queue "${taskQueue}" is current: run \`longhaul deploy current\``
+      : `no worker of the current build ${currentBuildId} polls the task queue "${taskQueue}"`,
+  ];
+}

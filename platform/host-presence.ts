@@ -1,9 +1,10 @@
 /** Presence of a host's workers: when one last polled Temporal. */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { defined } from '../operations/defined.js';
 import { hostTaskQueue } from '../pipelines/run.js';
 
-const { TaskQueueType } = proto.temporal.api.enums.v1;
+const { TaskQueueType, WorkerVersioningMode } = proto.temporal.api.enums.v1;
 const QUEUE_TYPES = {
   workflows: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
   activities: TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
@@ -15,33 +16,71 @@ const CALL_LIMIT_MS = 5_000;
 /** Interval between polls of an idle worker, in milliseconds: a minute, with a margin. */
 export const POLL_INTERVAL_MS = 70_000;
 
+/** Age from which the latest poll says that no worker takes workflow tasks, if one waits, in milliseconds. */
+export const JUST_POLLED_MS = 5_000;
+
 /** A poller of a task queue. */
 export interface Poller {
   /** Identity of the worker process. */
   identity: string;
   /** Time of the last poll. */
   polledAt: Date;
+  /** Build of a versioned worker. */
+  buildId?: string;
 }
 
-/** Workers that have polled a queue within the last five minutes, latest poll first. */
-export async function pollersOf(
-  client: Client,
-  queue: string,
-  work: 'workflows' | 'activities' = 'activities',
-): Promise<Poller[]> {
-  const { pollers } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+/** Kinds of work that a task queue hands out. */
+export type QueueWork = keyof typeof QUEUE_TYPES;
+
+/** A task queue as Temporal describes it. */
+export interface QueueState {
+  /** Workers that have polled within the last five minutes, latest poll first. */
+  pollers: Poller[];
+  /** Build that work of no certain build goes to; undefined if none is current. */
+  currentBuildId?: string;
+}
+
+/** Describes a task queue: who polls it, and which build is current. */
+export async function describeQueue(client: Client, queue: string, work: QueueWork): Promise<QueueState> {
+  const { pollers, versioningInfo } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
     client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
       taskQueue: { name: queue },
       taskQueueType: QUEUE_TYPES[work],
     }),
   );
-  return (pollers ?? [])
-    .map(({ identity, lastAccessTime }) => ({
-      identity: identity ?? '',
-      polledAt: new Date(Number(lastAccessTime?.seconds ?? 0) * 1000),
-    }))
-    .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime());
+  const isVersioned = WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
+  return {
+    pollers: (pollers ?? [])
+      .map(({ identity, lastAccessTime, deploymentOptions: options }) => ({
+        identity: identity ?? '',
+        polledAt: new Date(Number(lastAccessTime?.seconds ?? 0) * 1000),
+        ...(options?.workerVersioningMode === isVersioned
+          ? defined({ buildId: options.buildId ?? undefined })
+          : {}),
+      }))
+      .sort((one, other) => other.polledAt.getTime() - one.polledAt.getTime()),
+    ...defined({ currentBuildId: versioningInfo?.currentDeploymentVersion?.buildId ?? undefined }),
+  };
+}
+
+/** Workers that have polled a queue within the last five minutes, latest poll first. */
+export async function pollersOf(
+  client: Client,
+  queue: string,
+  work: QueueWork = 'activities',
+): Promise<Poller[]> {
+  return (await describeQueue(client, queue, work)).pollers;
+}
+
+/** Whether a worker is taken to be polling: an idle one polls once in {@link POLL_INTERVAL_MS}. */
+export function isPolling({ polledAt }: Poller): boolean {
+  return Date.now() - polledAt.getTime() < POLL_INTERVAL_MS;
+}
+
+/** Whether a worker polls as one whose slots are in use: as soon as one is free. */
+export function hasJustPolled({ polledAt }: Poller): boolean {
+  return Date.now() - polledAt.getTime() < JUST_POLLED_MS;
 }
 
 /** Identity of a worker process: `123@buildbox-3f9c0a12b4`. */

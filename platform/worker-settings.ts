@@ -1,6 +1,7 @@
-/** Settings of Temporal's Worker: its cache, slots, pollers, rates and sticky queue. Named like the options of Temporal's SDK. */
+/** Settings of Temporal's Worker: its cache, slots, pollers, rates, sticky queue and versioning. Named like the options of Temporal's SDK. */
 import { z } from 'zod';
 import { parsePollerBehavior } from './poller-behavior.js';
+import { yesOrNo } from './setting-types.js';
 
 /** Memory of a worker for each cached workflow, in MB: measured, see docs/performance.md. */
 export const MB_PER_CACHED_WORKFLOW = 0.3;
@@ -82,6 +83,11 @@ export const workerSettingsShape = {
    * of open workflows after a worker was killed. Default: 2 with the embedded Temporal, else 10.
    */
   stickyQueueScheduleToStartTimeoutSeconds: z.coerce.number().min(1).max(60),
+  /**
+   * Whether the workers of the task queue are versions of a Worker Deployment of Temporal, so that an operation ends with the
+   * code of workflows that it began with. Default: true; without effect on a Temporal that lacks Worker Deployments.
+   */
+  workerVersioning: yesOrNo,
 };
 
 type Given = { [Name in keyof typeof workerSettingsShape]?: z.infer<(typeof workerSettingsShape)[Name]> };
@@ -90,6 +96,7 @@ type Given = { [Name in keyof typeof workerSettingsShape]?: z.infer<(typeof work
 export type WorkerSettings = { [Name in keyof Given]-?: Given[Name] | undefined } & {
   maxCachedWorkflows: number;
   stickyQueueScheduleToStartTimeoutSeconds: number;
+  workerVersioning: boolean;
 };
 
 /**
@@ -105,6 +112,7 @@ export function resolveWorkerSettings(given: Given, isExternal: boolean): Worker
     // A killed worker's open workflows continue within 5 s on the embedded server.
     stickyQueueScheduleToStartTimeoutSeconds:
       given.stickyQueueScheduleToStartTimeoutSeconds ?? (isExternal ? 10 : 2),
+    workerVersioning: given.workerVersioning ?? true,
   };
 }
 

@@ -10,6 +10,9 @@ import { pathOf, type BundledFile, type Compilation } from './bundle-graph.js';
 const FILE_OF_EXPORT = '"longhaul: index of the file that has an export"';
 const SHARED_MODULES = '"longhaul: IDs of the shared modules"';
 
+/** Global variable of a sandbox whose worker has no version. */
+const UNVERSIONED = '__LONGHAUL_UNVERSIONED__';
+
 /** Rooms whose modules have no state, and no objects that anybody changes: shared modules are frozen. */
 const SHARED_ROOMS = /^(operations|pipelines|mailbox(?!\/workflows))\//;
 
@@ -21,8 +24,26 @@ export function entryCode(paths: readonly string[]): string {
   const files = paths.map((path) => `  () => require(${JSON.stringify(path)}),\n`).join('');
   return `const files = [\n${files}];
 const fileOf = new Map(Object.entries(${FILE_OF_EXPORT}));
-module.exports = new Proxy({}, { get: (_, name) => files[fileOf.get(name)]?.()[name] });
+// A worker without a version must not give Temporal the behaviour that a version has.
+const unversioned = (options) => ({ ...options, versioningBehavior: undefined });
+const optionsOf = ({ workflowDefinitionOptions: options }) =>
+  typeof options === 'function' ? () => unversioned(options()) : unversioned(options);
+const withoutBehavior = (workflow) =>
+  Object.assign((...args) => workflow(...args), workflow, { workflowDefinitionOptions: optionsOf(workflow) });
+module.exports = new Proxy({}, {
+  get: (_, name) => {
+    const workflow = files[fileOf.get(name)]?.()[name];
+    const isPlain = !globalThis.${UNVERSIONED} || !workflow?.workflowDefinitionOptions;
+    return isPlain ? workflow : withoutBehavior(workflow);
+  },
+});
 `;
+}
+
+/** Code of a bundle for a worker without a version. */
+export function unversionedCode(code: string): string {
+  // In the first line, so that the bundle's source map holds.
+  return `globalThis.${UNVERSIONED} = true; ${code}`;
 }
 
 /** Code of a CommonJS module that evaluates the shared modules. */

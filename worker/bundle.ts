@@ -10,13 +10,14 @@ import type { Settings } from '../platform/config.js';
 import { CODE_ROOT, filesOf, isProjectFile, projectFilesOf } from '../platform/project.js';
 import { ProjectError, type ProjectProblem } from '../platform/project-problems.js';
 import { writeFileAtomically } from '../platform/atomic-files.js';
+import { buildIdOf, type BundleDigests } from './build-id.js';
 import type { BundleProblem } from './bundle-problems.js';
 import { compileBundle, type CompiledBundle } from './compile-bundle.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
-export interface WorkflowBundle {
-  codePath: string;
+/** Description of a bundle, stored beside it. */
+interface BundleInfo extends BundleDigests {
   /** Exported name -> digest of the project's code that the export depends on. */
   exports: Record<string, string>;
   /**
@@ -26,6 +27,12 @@ export interface WorkflowBundle {
   ingredients: Record<string, number>;
   /** Problems of the files that were left out. */
   problems: ProjectProblem[];
+}
+
+export interface WorkflowBundle extends BundleInfo {
+  codePath: string;
+  /** Names the code: equal for bundles of the same code, whatever the machine. */
+  buildId: string;
 }
 
 /** Error for workflows that can't be bundled. */
@@ -67,7 +74,8 @@ export async function bundleWorkflows(
   const own = projectFilesOf('workflows', settings);
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
-  let compiled = await compileBundle(paths, entryPath, activityFiles);
+  const { project } = settings;
+  let compiled = await compileBundle(paths, entryPath, activityFiles, project);
   // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
   const missing = compiled.code === undefined ? compiled.missing.filter(isProjectFile) : [];
@@ -78,9 +86,15 @@ export async function bundleWorkflows(
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
     if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
-    compiled = await compileBundle(usable, entryPath.replace(/\.cjs$/, '-usable.cjs'), activityFiles);
+    compiled = await compileBundle(
+      usable,
+      entryPath.replace(/\.cjs$/, '-usable.cjs'),
+      activityFiles,
+      project,
+    );
   }
-  const info = {
+  const info: BundleInfo = {
+    ...compiled.digests!,
     exports: exportsOf(compiled),
     ingredients: Object.fromEntries([
       ...[...used].filter(isFile).map((path) => [path, changedAt(path) >= startedMs ? 0 : changedAt(path)]),
@@ -95,18 +109,24 @@ export async function bundleWorkflows(
   };
   writeFileAtomically(bundlePath, compiled.code);
   writeFileAtomically(infoPath, JSON.stringify(info));
-  return { codePath: bundlePath, ...info };
+  return { ...info, codePath: bundlePath, buildId: buildIdOf(info) };
 }
 
 /** The existing bundle, if none of its files has changed. */
 export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
   const { bundlePath, infoPath } = pathsOf(settings);
   if (!existsSync(bundlePath) || !existsSync(infoPath)) return undefined;
-  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as Omit<WorkflowBundle, 'codePath'>;
+  const info = JSON.parse(readFileSync(infoPath, 'utf8')) as Partial<BundleInfo>;
+  // Made by a release that knew no build IDs.
+  if (!hasDigests(info)) return undefined;
   const isUpToDate =
     bundlePath === SHIPPED_BUNDLE ||
     Object.entries(info.ingredients).every(([path, at]) => existsSync(path) && changedAt(path) === at);
-  return isUpToDate ? { codePath: bundlePath, ...info } : undefined;
+  return isUpToDate ? { ...info, codePath: bundlePath, buildId: buildIdOf(info) } : undefined;
+}
+
+function hasDigests(info: Partial<BundleInfo>): info is BundleInfo {
+  return info.digest !== undefined;
 }
 
 /**
@@ -116,12 +136,17 @@ export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
  */
 export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
   const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
-  const compiled = await compileBundle(filesOf('workflows', settings), entryPath, []);
+  const compiled = await compileBundle(filesOf('workflows', settings), entryPath, [], settings.project);
   // They name the folders of this machine, and would be packed.
   for (const path of compiled.entries) rmSync(path);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
-  const info = { exports: exportsOf(compiled), ingredients: {}, problems: [] };
+  const info: BundleInfo = {
+    ...compiled.digests!,
+    exports: exportsOf(compiled),
+    ingredients: {},
+    problems: [],
+  };
   writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
   return compiled.used;
 }

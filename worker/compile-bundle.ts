@@ -3,13 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleWorkflowCode, type Logger as TemporalLogger } from '@temporalio/worker';
 import { CODE_ROOT, builtinModule, PACKAGE_ENTRIES, SDK_PACKAGES } from '../platform/project.js';
+import { digestsOf, type BundleDigests } from './build-id.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
 import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
 import { conflictsOf, problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
 
 export interface CompiledBundle {
-  /** Undefined when there are problems. */
+  /** Undefined when there are problems, as are the digests. */
   code: string | undefined;
+  digests: BundleDigests | undefined;
   problems: BundleProblem[];
   /** Paths of the modules that were written for it. */
   entries: string[];
@@ -24,11 +26,13 @@ export interface CompiledBundle {
 /**
  * @param entryPath `.cjs` path of the module that exports all of them; written, as is one for shared modules beside it
  * @param activityFiles files of which workflows may import types only
+ * @param project its folder
  */
 export async function compileBundle(
   paths: readonly string[],
   entryPath: string,
   activityFiles: readonly string[],
+  project: string,
 ): Promise<CompiledBundle> {
   const preloadPath = entryPath.replace(/\.cjs$/, '-preload.cjs');
   writeFileSync(entryPath, entryCode(paths));
@@ -81,10 +85,13 @@ export async function compileBundle(
   }
   const found = compilation ? [...conflictsOf(files), ...problemsOf(compilation, activityFiles)] : [];
   const problems = found.length > 0 || !finished.error ? found : [problemOfSdk(finished.error)];
+  const isUsable = problems.length === 0;
+  const entries = [entryPath, preloadPath];
   return {
-    code: problems.length > 0 ? undefined : completeBundle(finished.code!, compilation!, paths, files),
+    code: isUsable ? completeBundle(finished.code!, compilation!, paths, files) : undefined,
+    digests: isUsable ? digestsOf(compilation!, project, entries) : undefined,
     problems,
-    entries: [entryPath, preloadPath],
+    entries,
     files,
     used: [...(compilation?.fileDependencies ?? [])],
     missing: [...(compilation?.missingDependencies ?? [])],

@@ -29,9 +29,11 @@ import { OperationLogs } from './operation-logs.js';
 import { ReplayCheck } from './replay-check.js';
 import { tuningOf } from './tuning.js';
 import { startVerifier } from './verify-start.js';
-import { createActivityWorkers, createWorkflowWorker, type SharedOptions } from './workers.js';
+import { deploymentOf } from './versioning.js';
+import { allEnded } from './worker-group.js';
+import { type SharedOptions, WorkerFactory } from './workers.js';
 import { WorkflowCode } from './workflow-code.js';
-import { WorkflowHost } from './workflow-host.js';
+import { createWorkflowHost } from './create-workflow-host.js';
 
 export interface RunningWorker {
   /** Stops polling, gives running activities the grace time, and resolves when all Workers have stopped. */
@@ -88,16 +90,27 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     },
     sinks: loggers.workflowSinks(),
   };
-  const tuning = tuningOf(settings);
-  const workers = await createActivityWorkers(settings, tuning, shared);
+  const factory = new WorkerFactory(settings, tuningOf(settings), shared);
+  const client = () => new Client({ connection: temporal.current, namespace, dataConverter, identity });
+  const deploymentName = await deploymentOf(settings, client(), logger, stopping.signal);
+  const workers = await factory.host();
+  // Those of a version run with its workflows.
+  if (deploymentName === undefined) workers.push(await factory.activities());
   temporal.onReplaced((connection) => {
     for (const worker of workers) worker.connection = connection;
   });
-  const host = new WorkflowHost(
-    () => connectTemporal(settings.home, logger, stopping.signal),
-    (codePath, own) => createWorkflowWorker(settings, tuning, codePath, { ...shared, connection: own }),
-  );
-  await host.run(bundle.codePath);
+  const host = createWorkflowHost({
+    settings,
+    deploymentName,
+    identity,
+    logger,
+    client,
+    replays: new ReplayCheck(client, settings.taskQueue, settings.home),
+    factory,
+    connect: () => connectTemporal(settings.home, logger, stopping.signal),
+  });
+  const workflows = new WorkflowCode({ settings, logger, host }, bundle);
+  await workflows.start();
   const shutdown = () => {
     stopping.abort();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -105,10 +118,6 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   };
   const running = [...workers.map((worker) => worker.run()), host.done];
   const endChores = startBackgroundTasks(settings, storage, { temporal, reportOutcome }, logger);
-  const clientNow = () => new Client({ connection: temporal.current, namespace, dataConverter });
-  const replays = new ReplayCheck(clientNow, settings.taskQueue, settings.home);
-  const run = (codePath: string) => host.run(codePath);
-  const workflows = new WorkflowCode({ settings, logger, run, replays }, bundle);
   const endFollowing = await followEdits(settings, logger, { activities, workflows }, loadedSinceMs);
   const done = allEnded(running, shutdown).finally(async () => {
     endChores();
@@ -125,15 +134,4 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       await done;
     },
   };
-}
-
-/** Resolves once all have ended; if one fails, stops the others and rejects with its error. */
-async function allEnded(running: Promise<void>[], shutdown: () => void): Promise<void> {
-  try {
-    await Promise.all(running);
-  } catch (error) {
-    shutdown();
-    await Promise.allSettled(running);
-    throw error;
-  }
 }

@@ -1,12 +1,15 @@
 /**
  * The Workers of one process. Two poll the shared task queue: one runs workflows, which can be replaced while activities run,
  * the other activities. Two poll task queues of this host: steps of pipelines have their own, so that waiting steps don't
- * block access to the host's files.
+ * block access to the host's files. Those of the host have no version: any build's operations have their files there.
  */
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { readFile } from 'node:fs/promises';
+import { Worker, type NativeConnection, type WorkerOptions } from '@temporalio/worker';
 import { hostId } from '../activities/pipeline/host.js';
 import { hostTaskQueue, stepTaskQueue } from '../pipelines/run.js';
 import type { Settings } from '../platform/config.js';
+import type { DeploymentVersion } from '../platform/deployments.js';
+import { unversionedCode } from './bundle-entry.js';
 import type { Tuning } from './tuning.js';
 
 /** How long running activities get to end when the worker stops, in milliseconds; then they are cancelled. */
@@ -16,47 +19,79 @@ const SHUTDOWN_GRACE_MS = 5_000;
 const STEP_POLLS = 2;
 
 /** Options that all Workers share. */
-export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle'>;
+export type SharedOptions = Omit<WorkerOptions, 'taskQueue' | 'workflowBundle' | 'workerDeploymentOptions'>;
 
-/** The Workers that run activities. */
-export async function createActivityWorkers(
-  { home, taskQueue, maxSteps, heartbeatSeconds }: Settings,
-  { activities }: Tuning,
-  shared: SharedOptions,
-): Promise<Worker[]> {
-  const common: SharedOptions = {
-    ...shared,
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    // The SDK sends one after 80 % of the activity's heartbeat time-out, if that is sooner.
-    maxHeartbeatThrottleInterval: heartbeatSeconds * 1_000,
-    defaultHeartbeatThrottleInterval: heartbeatSeconds * 1_000,
-  };
-  const host = hostId(home);
-  return Promise.all([
-    Worker.create({ ...common, ...activities, taskQueue }),
-    Worker.create({ ...common, taskQueue: hostTaskQueue(taskQueue, host) }),
-    Worker.create({
-      ...common,
-      taskQueue: stepTaskQueue(taskQueue, host),
-      maxConcurrentActivityTaskExecutions: maxSteps,
-      maxConcurrentActivityTaskPolls: Math.min(maxSteps, STEP_POLLS),
-    }),
-  ]);
+/** Makes the Workers of a process. */
+export class WorkerFactory {
+  constructor(
+    private readonly settings: Settings,
+    private readonly tuning: Tuning,
+    private readonly shared: SharedOptions,
+  ) {}
+
+  /** The Workers of this host's task queues. */
+  host(): Promise<Worker[]> {
+    const { home, taskQueue, maxSteps } = this.settings;
+    const host = hostId(home);
+    return Promise.all([
+      Worker.create({ ...this.#activityOptions, taskQueue: hostTaskQueue(taskQueue, host) }),
+      Worker.create({
+        ...this.#activityOptions,
+        taskQueue: stepTaskQueue(taskQueue, host),
+        maxConcurrentActivityTaskExecutions: maxSteps,
+        maxConcurrentActivityTaskPolls: Math.min(maxSteps, STEP_POLLS),
+      }),
+    ]);
+  }
+
+  /** The Worker that runs the activities of the shared task queue. @param connection Default: the shared one */
+  activities(connection?: NativeConnection, version?: DeploymentVersion): Promise<Worker> {
+    return Worker.create({
+      ...this.#activityOptions,
+      ...this.tuning.activities,
+      taskQueue: this.settings.taskQueue,
+      ...(connection ? { connection } : {}),
+      ...deploymentOptions(version),
+    });
+  }
+
+  /** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
+  async workflows(
+    codePath: string,
+    connection: NativeConnection,
+    version?: DeploymentVersion,
+  ): Promise<Worker> {
+    const workflowBundle = version
+      ? { codePath }
+      : { code: unversionedCode(await readFile(codePath, 'utf8')) };
+    return Worker.create({
+      ...this.shared,
+      ...this.tuning.workflows,
+      connection,
+      taskQueue: this.settings.taskQueue,
+      workflowBundle,
+      enableNonLocalActivities: false,
+      shutdownGraceTime: SHUTDOWN_GRACE_MS,
+      ...deploymentOptions(version),
+    });
+  }
+
+  get #activityOptions(): SharedOptions {
+    const heartbeatMs = this.settings.heartbeatSeconds * 1_000;
+    return {
+      ...this.shared,
+      shutdownGraceTime: SHUTDOWN_GRACE_MS,
+      // The SDK sends one after 80 % of the activity's heartbeat time-out, if that is sooner.
+      maxHeartbeatThrottleInterval: heartbeatMs,
+      defaultHeartbeatThrottleInterval: heartbeatMs,
+    };
+  }
 }
 
-/** The Worker that runs workflows and their local activities: it ends within moments, whatever activities run. */
-export function createWorkflowWorker(
-  { taskQueue }: Settings,
-  { workflows }: Tuning,
-  codePath: string,
-  shared: SharedOptions,
-): Promise<Worker> {
-  return Worker.create({
-    ...shared,
-    ...workflows,
-    taskQueue,
-    workflowBundle: { codePath },
-    enableNonLocalActivities: false,
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-  });
+/** A workflow ends on the build that it began on, unless it says otherwise. */
+function deploymentOptions(version: DeploymentVersion | undefined): Partial<WorkerOptions> {
+  if (!version) return {};
+  return {
+    workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' },
+  };
 }

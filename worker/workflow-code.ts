@@ -1,40 +1,44 @@
 /**
- * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or with which open operations
- * would not replay, is refused: the previous one keeps running until the files are fixed or those operations have ended.
+ * The bundle of workflows that a worker runs, made again after edits. A bundle that is broken, or that its host refuses because of
+ * open operations, waits: the previous one keeps running until the files are fixed or those operations have ended.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import type { Settings } from '../platform/config.js';
 import type { Logger } from '../platform/log.js';
 import { filesOf, isProjectFile } from '../platform/project.js';
 import { formatProjectProblem, type ProjectProblem } from '../platform/project-problems.js';
-import { projectCacheFile } from '../platform/project.js';
-import { writeFileAtomically } from '../platform/atomic-files.js';
 import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
 import { bundleInChildProcess } from './bundle-process.js';
-import type { ReplayFailure, ReplayCheck } from './replay-check.js';
+import { differences } from './bundle-differences.js';
+import type { Refusal, WorkflowHost } from './workflow-host.js';
 
 export interface WorkflowCodeOptions {
   settings: Settings;
   logger: Logger;
-  /** Runs a bundle in place of the previous one. */
-  run: (codePath: string) => Promise<void>;
-  replays: ReplayCheck;
+  host: WorkflowHost;
 }
 
-type Exports = WorkflowBundle['exports'];
-
 export class WorkflowCode {
-  /** The bundle that open operations don't replay with. */
-  #refused: { bundle: WorkflowBundle; failures: ReplayFailure[] } | undefined;
+  /** The bundle that its host doesn't run yet. */
+  #refused: { bundle: WorkflowBundle; refusals: Refusal[] } | undefined;
+  /** Build ID of the bundle that the host runs; undefined if it runs one of before the worker's start. */
+  #running: string | undefined;
   #error: BundleError | undefined;
   /** Serializes changes. */
   #last: Promise<void> = Promise.resolve();
 
-  /** @param current the bundle that the worker started with */
+  /** @param current the bundle that the worker starts with */
   constructor(
     private readonly parts: WorkflowCodeOptions,
     private current: WorkflowBundle,
   ) {}
+
+  /** Has the host run the first bundle. */
+  start(): Promise<void> {
+    return this.#next(async () => {
+      this.#refuse(this.current, await this.parts.host.start(this.current));
+      if (!this.#refused) this.#running = this.current.buildId;
+    });
+  }
 
   /** Names that the running bundle, or one that waits for open operations, exports. */
   exports(): string[] {
@@ -50,7 +54,7 @@ export class WorkflowCode {
   problems(): string[] {
     return [
       ...this.fileProblems().map(formatProjectProblem),
-      ...(this.#refused?.failures.map(describeRefusal) ?? []),
+      ...(this.#refused?.refusals.map(({ message }) => message) ?? []),
     ];
   }
 
@@ -63,22 +67,12 @@ export class WorkflowCode {
     return [...new Set(all.filter(isProjectFile))];
   }
 
-  /** Logs open operations that the worker's first bundle doesn't replay, if it differs from the previous worker's. */
+  /** Checks open operations against the worker's first bundle. */
   checkFirst(): Promise<void> {
-    return this.#next(async () => {
-      const { settings, logger, replays } = this.parts;
-      const path = servedPath(settings);
-      const served = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Exports) : {};
-      for (const failure of await replays.find(
-        this.current.codePath,
-        differences(served, this.current.exports),
-      ))
-        logger.error(about(failure), `${describe(failure)}. It waits until the code replays it (patched())`);
-      writeFileAtomically(path, JSON.stringify(this.current.exports));
-    });
+    return this.#next(() => this.parts.host.checkFirst(this.current));
   }
 
-  /** Makes the bundle again and runs it, unless it is broken or open operations would not replay. */
+  /** Makes the bundle again and runs it, unless it is broken or its host refuses it. */
   reload(): Promise<void> {
     return this.#next(async () => {
       const { settings, logger } = this.parts;
@@ -100,30 +94,35 @@ export class WorkflowCode {
     });
   }
 
-  /** Runs the refused bundle once the operations that it doesn't replay have ended. */
+  /** Runs the refused bundle once its host takes it. */
   retry(): Promise<void> {
     return this.#next(async () => {
-      const refused = this.#refused;
-      if (refused && !(await this.parts.replays.areOpen(refused.failures)))
-        await this.#runUnlessRefused(refused.bundle);
+      if (this.#refused && (await this.parts.host.mayTake()))
+        await this.#runUnlessRefused(this.#refused.bundle);
     });
   }
 
   async #runUnlessRefused(bundle: WorkflowBundle): Promise<void> {
-    const { settings, logger, run, replays } = this.parts;
-    const { changed, missing, added } = differences(this.current.exports, bundle.exports);
-    const failures = await replays.find(bundle.codePath, { changed, missing });
-    const known = new Set(this.#refused?.failures.map(describe));
-    this.#refused = failures.length > 0 ? { bundle, failures } : undefined;
-    for (const failure of failures.filter((one) => !known.has(describe(one))))
-      logger.error(about(failure), describeRefusal(failure));
-    if (failures.length > 0) return;
-    if (changed.length + missing.length + added.length > 0) {
-      await run(bundle.codePath);
-      writeFileAtomically(servedPath(settings), JSON.stringify(bundle.exports));
-      logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
+    if (bundle.buildId === this.#running) {
+      // The files are again as they were.
+      this.#refused = undefined;
+      this.current = bundle;
+      return;
     }
+    this.#refuse(bundle, await this.parts.host.take(bundle, this.current));
+    if (this.#refused) return;
+    const { changed, missing, added } = differences(this.current.exports, bundle.exports);
+    this.parts.logger.info({ changed, added, removed: missing }, 'workflows are loaded again');
     this.current = bundle;
+    this.#running = bundle.buildId;
+  }
+
+  /** Notes why a bundle isn't run, and logs what wasn't known. */
+  #refuse(bundle: WorkflowBundle, refusals: Refusal[]): void {
+    const known = new Set(this.#refused?.refusals.map(({ message }) => message));
+    this.#refused = refusals.length > 0 ? { bundle, refusals } : undefined;
+    for (const { about, message } of refusals)
+      if (!known.has(message)) this.parts.logger.error(about, message);
   }
 
   #next(work: () => Promise<void>): Promise<void> {
@@ -133,37 +132,8 @@ export class WorkflowCode {
   }
 }
 
-/** File with the exports of the last worker's bundle: name -> digest of its code. */
-function servedPath(settings: Settings): string {
-  return projectCacheFile(settings, 'served');
-}
-
 function isSame(one: WorkflowBundle | undefined, other: WorkflowBundle): boolean {
   return (
     one?.codePath === other.codePath && JSON.stringify(one.ingredients) === JSON.stringify(other.ingredients)
-  );
-}
-
-function differences(before: Exports, after: Exports) {
-  const names = Object.keys(before);
-  return {
-    changed: names.filter((name) => name in after && after[name] !== before[name]),
-    missing: names.filter((name) => !(name in after)),
-    added: Object.keys(after).filter((name) => !(name in before)),
-  };
-}
-
-function about({ type, workflowId }: ReplayFailure): object {
-  return { tool: type, token: workflowId };
-}
-
-function describe({ type, workflowId, message }: ReplayFailure): string {
-  return `workflow "${type}": its changed code doesn't replay the open operation ${workflowId}: ${message}`;
-}
-
-function describeRefusal(failure: ReplayFailure): string {
-  return (
-    `${describe(failure)}. All workflows run as they were before until that operation has ended ` +
-    `(longhaul cancel ${failure.workflowId}) or the code replays it (patched())`
   );
 }

@@ -75,8 +75,11 @@ function parse(program: Command, words: string[]): Typed | undefined {
       if (value === undefined) return { ...typed, option };
       owner.setOptionValueWithSource(option.attributeName(), value, 'cli');
     } else if (word.startsWith('-')) continue;
-    else if (typed.command !== program) typed.operands.push(word);
-    else {
+    else if (typed.command !== program) {
+      const command = typed.command.commands.find((one) => one.name() === word);
+      if (command && typed.operands.length === 0) typed.command = command;
+      else typed.operands.push(word);
+    } else {
       const command = program.commands.find((one) => one.name() === word);
       // `help` is followed by a command too.
       if (!command && word !== 'help') return undefined;
@@ -104,11 +107,13 @@ async function candidates(program: Command, typed: Typed, current: string): Prom
   }
   if (name === 'call' && operands.length === 1) return toolFlags(program, typed, current);
   if (current.startsWith('-')) return options(program, command);
-  if (command === program)
-    return program
+  if (command.commands.length > 0 && operands.length === 0)
+    return command
       .createHelp()
-      .visibleCommands(program)
+      .visibleCommands(command)
       .map((one) => ({ value: one.name(), note: one.description() }));
+  // The names of commands of a command may be those of others, as in `deploy status`.
+  if (command.parent !== program) return [];
   if (name === 'call' || (name === 'tools' && operands.length === 0)) return tools(command);
   if (FILE_COMMANDS.has(name)) return 'files';
   const statuses = TOKEN_COMMANDS[name];

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { delimiter, dirname, join, relative } from 'node:path';
-import type { Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import { defined } from '../../operations/defined.js';
 import {
   findConfigFile,
@@ -156,7 +156,7 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
   }
   const { address } = config.connectionOptions;
   const namespace = config.namespace ?? 'default';
-  const [{ Client, Connection }, { POLL_INTERVAL_MS, pollersOf }] = await Promise.all([
+  const [{ Client, Connection }, { isPolling, pollersOf }] = await Promise.all([
     import('@temporalio/client'),
     import('../../platform/host-presence.js'),
   ]);
@@ -171,11 +171,12 @@ export async function checkTemporal(settings: Settings, fix: boolean): Promise<F
         await connection.workflowService.describeNamespace({ namespace });
         const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
         const pollers = await pollersOf(new Client({ connection, namespace }), taskQueue, 'workflows');
-        const live = pollers.filter(({ polledAt }) => Date.now() - polledAt.getTime() < POLL_INTERVAL_MS);
+        const live = pollers.filter(isPolling);
         return [
           ok(check, detail),
           await checkSearchAttributes(connection, namespace, settings, fix),
           workerFinding(taskQueue, live.length),
+          ...(await checkDeployment(new Client({ connection, namespace }), taskQueue)),
         ];
       });
     } finally {
@@ -242,6 +243,32 @@ function workerFinding(taskQueue: string, count: number): Finding {
         `none polls the task queue ${taskQueue}`,
         `run ${programCommand()} up or ${programCommand()} worker, with the same --task-queue as the server`,
       );
+}
+
+/** Whether operations have workers of the builds that they need; nothing for unversioned workers. */
+async function checkDeployment(client: Client, taskQueue: string): Promise<Finding[]> {
+  const check = 'deployment';
+  const [{ reportDeployment }, { deploymentProblems }, { temporalMessage }] = await Promise.all([
+    import('../../platform/deployment-report.js'),
+    import('../deploy/problems.js'),
+    import('../../platform/grpc-errors.js'),
+  ]);
+  try {
+    const report = await reportDeployment(client, taskQueue);
+    const { deployment } = report;
+    if (!deployment) return [];
+    const problems = deploymentProblems(report, client.options.namespace);
+    if (problems.length > 0) return problems.map(({ detail, advice }) => fail(check, detail, advice));
+    const older = report.versions.filter(
+      ({ buildId, openOperations }) => openOperations > 0 && buildId !== deployment.current,
+    );
+    const rest = older
+      .map(({ buildId, openOperations }) => `, ${openOperations} open on ${buildId}`)
+      .join('');
+    return [ok(check, `${deployment.deploymentName}, current build ${deployment.current ?? 'none'}${rest}`)];
+  } catch (error) {
+    return [{ check, status: 'warn', detail: `builds of workers can't be read: ${temporalMessage(error)}` }];
+  }
 }
 
 /** The server's own health, from /healthz and /readyz beside the MCP endpoint. */

@@ -1,13 +1,8 @@
-import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 import type { Host, HostedJob } from '../../platform/hosts.js';
-import { isJson, printJson, withErrorReporting } from '../client/command.js';
-import { EXIT } from '../client/exit-codes.js';
+import { isJson, printJson } from '../client/command.js';
 import { print, say } from '../console.js';
-import { CommandFailure } from '../failure.js';
-import { settingsOf } from '../settings-flags.js';
-
-const CONNECT_LIMIT_MS = 5_000;
+import { withTemporal } from '../with-temporal.js';
 
 const HELP = `
 A host is a machine whose workers run steps of pipelines, with one LONGHAUL_HOME. One that has not been seen for
@@ -23,7 +18,7 @@ export function registerHosts(program: Command): void {
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
   hosts.action(() =>
-    withTemporal(hosts, async (client, taskQueue) => {
+    withTemporal(hosts, async (client, { taskQueue }) => {
       const { listHosts } = await import('../../platform/hosts.js');
       const list = await listHosts(client, taskQueue);
       if (isJson(hosts)) printJson(list);
@@ -39,7 +34,7 @@ export function registerHosts(program: Command): void {
     .argument('<name>', 'name of the host')
     .option('--json', 'print JSON, for programs');
   drop.action((name: string) =>
-    withTemporal(drop, async (client, taskQueue) => {
+    withTemporal(drop, async (client, { taskQueue }) => {
       const { dropHost } = await import('../../platform/hosts.js');
       const { jobs, unread } = await dropHost(client, taskQueue, name);
       if (isJson(drop)) printJson({ dropped: name, jobs, unread });
@@ -56,54 +51,6 @@ export function registerHosts(program: Command): void {
 function sayUnread(tokens: string[]): void {
   for (const token of tokens)
     say(`No worker answered for ${token}, so its jobs are not included. Try again once a worker runs.`);
-}
-
-async function withTemporal(
-  command: Command,
-  run: (client: Client, taskQueue: string) => Promise<void>,
-): Promise<void> {
-  await withErrorReporting(
-    command,
-    () => undefined,
-    async () => {
-      const [
-        settings,
-        { Client, Connection },
-        { temporalConnectConfig },
-        { dataConverterOf },
-        { storageOf },
-      ] = await Promise.all([
-        settingsOf(command),
-        import('@temporalio/client'),
-        import('../../platform/temporal-address.js'),
-        import('../../platform/data-converter.js'),
-        import('../../platform/storage.js'),
-      ]);
-      const config = temporalConnectConfig(settings.home);
-      if (!config)
-        throw new CommandFailure(
-          `no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`,
-          EXIT.unreachable,
-        );
-      const { connectionOptions, namespace = 'default' } = config;
-      const connection = await Connection.connect({
-        ...connectionOptions,
-        connectTimeout: CONNECT_LIMIT_MS,
-      }).catch((error: unknown) => {
-        throw new CommandFailure(
-          `no Temporal at ${connectionOptions.address}: ${(error as Error).message}`,
-          EXIT.unreachable,
-        );
-      });
-      try {
-        // The record of a large pipeline is offloaded to storage.
-        const dataConverter = dataConverterOf(storageOf(settings));
-        await run(new Client({ connection, namespace, dataConverter }), settings.taskQueue);
-      } finally {
-        await connection.close();
-      }
-    },
-  );
 }
 
 async function tableOf(hosts: Host[]): Promise<string> {

@@ -4,7 +4,7 @@
  * are for messages for anyone that have to return to the directory, for leases of last deliveries, and for closing an unused
  * inbox.
  */
-import { condition, log, setHandler } from '@temporalio/workflow';
+import { condition, log, setHandler, setWorkflowOptions } from '@temporalio/workflow';
 import type { InboxInput, StoredMessage } from '../state.js';
 import {
   assignSignal,
@@ -280,3 +280,6 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     retireAt = Date.now() + RETIRE_MS;
   }
 }
+
+// It never ends: each build continues the mailbox of the one before.
+setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, mailbox_inbox);

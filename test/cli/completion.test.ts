@@ -105,6 +105,11 @@ describe('bash', () => {
   test.each([
     [['wat'], ['watch']],
     [
+      ['deploy', 'r'],
+      ['ramp', 'retire'],
+    ],
+    [['deploy', 'status', ''], []],
+    [
       ['list', '--sta'],
       ['--status', '--status-per-minute'],
     ],

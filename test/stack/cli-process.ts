@@ -87,6 +87,8 @@ export class TestHome {
         LONGHAUL_HOME: this.path,
         LONGHAUL_PORT: String(this.port),
         LONGHAUL_TEMPORAL_PORT: String(this.temporalPort),
+        // Nobody deploys a worker that a test starts alone.
+        ...(args[0] === 'worker' ? { LONGHAUL_WORKER_VERSIONING: 'false' } : {}),
         ...environment,
       },
     });

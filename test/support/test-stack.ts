@@ -60,8 +60,9 @@ export class TestStack {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  run(command: string, environment: Record<string, string> = {}): Part {
-    const child = spawn(process.execPath, [MAIN, command], {
+  /** @param main the command line's program. Default: the built one */
+  run(command: string, environment: Record<string, string> = {}, main = MAIN): Part {
+    const child = spawn(process.execPath, [main, command], {
       env: {
         ...inheritedEnvironment({ ...this.environment, ...environment }),
         NODE_OPTIONS: '',
@@ -91,8 +92,8 @@ export class TestStack {
     return part;
   }
 
-  worker(environment?: Record<string, string>): Part {
-    return this.run('worker', environment);
+  worker(environment?: Record<string, string>, main?: string): Part {
+    return this.run('worker', environment, main);
   }
 
   server(environment?: Record<string, string>): Part {

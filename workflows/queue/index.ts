@@ -8,6 +8,7 @@ import {
   makeContinueAsNewFunc,
   proxyLocalActivities,
   setHandler,
+  setWorkflowOptions,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -127,3 +128,6 @@ export async function longhaul_queue({ name, state = emptyQueue() }: QueueInput)
     if (idle.take() && turns.isEmpty && Date.now() - activeAtMs >= IDLE_MS) return;
   }
 }
+
+// It never ends while it has work: each build continues the queue of the one before.
+setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, longhaul_queue);

@@ -1,0 +1,203 @@
+/** `longhaul deploy current` and `longhaul deploy ramp`: which build new operations go to. */
+import type { Client } from '@temporalio/client';
+import { LonghaulError } from '../../operations/errors.js';
+import {
+  reportDeployment,
+  type DeploymentReport,
+  type VersionReport,
+} from '../../platform/deployment-report.js';
+import {
+  describeDeployment,
+  endRamp,
+  setCurrentVersion,
+  setRampingVersion,
+  type Deployment,
+  type RoutingChange,
+} from '../../platform/deployments.js';
+import { programCommand } from '../../platform/program.js';
+import { print } from '../console.js';
+import { usageFailure } from '../client/failures.js';
+import { CommandFailure } from '../failure.js';
+import { confirmed, type ConfirmFlags } from './confirm.js';
+import { MAX_VERSIONS, operations, retirableBuilds } from './problems.js';
+import { waitForWorker } from './wait.js';
+
+export interface ChangeFlags extends ConfirmFlags {
+  /** How long to wait for a worker of the build, in seconds. */
+  wait: number;
+}
+
+/** State of the routing before and after a command. */
+export interface ChangeResult {
+  changed: boolean;
+  current: string | undefined;
+  ramping: Deployment['ramping'];
+}
+
+/** Sends all new operations to a build. */
+export async function makeCurrent(
+  client: Client,
+  taskQueue: string,
+  buildId: string,
+  flags: ChangeFlags,
+): Promise<ChangeResult> {
+  const before = await reportDeployment(client, taskQueue);
+  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  if (current === buildId && !ramping) {
+    print(`${buildId} is current already.`);
+    return { changed: false, current, ramping };
+  }
+  const plan = [
+    current === buildId
+      ? `All new operations will go to ${buildId}, which is current.`
+      : `New operations will go to ${buildId} (now: ${current ?? 'to no build'}).`,
+    ...(ramping && ramping.buildId !== buildId
+      ? [`The ramp of ${ramping.buildId} (${ramping.percentage} %) will end.`]
+      : []),
+    ...stayingOn(before, buildId),
+    ...pollNotice(before, buildId, flags),
+  ];
+  if (!(await confirmed(plan, flags))) return { changed: false, current, ramping };
+  await change(client, before, buildId, flags, (change) =>
+    setCurrentVersion(client, { deploymentName: before.deploymentName, buildId }, change),
+  );
+  print(`New operations go to ${buildId}.`);
+  return { changed: true, current: buildId, ramping: undefined };
+}
+
+/** Sends a share of new operations to a build; 0 percent ends the ramp. */
+export async function ramp(
+  client: Client,
+  taskQueue: string,
+  buildId: string | undefined,
+  percentage: number,
+  flags: ChangeFlags,
+): Promise<ChangeResult> {
+  const before = await reportDeployment(client, taskQueue);
+  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  if (percentage === 0) return stopRamp(client, before, flags);
+  if (buildId === undefined) throw usageFailure('BUILD: expected a build');
+  if (current === undefined)
+    throw new CommandFailure(
+      `no build of ${before.deploymentName} is current, so all other operations would wait: ` +
+        `expected \`${programCommand()} deploy current BUILD\` first`,
+    );
+  if (current === buildId)
+    throw new CommandFailure(`${buildId} is current already: it takes all new operations`);
+  if (ramping?.buildId === buildId && ramping.percentage === percentage) {
+    print(`${buildId} ramps at ${percentage} % already.`);
+    return { changed: false, current, ramping };
+  }
+  const plan = [
+    `${percentage} % of new operations will go to ${buildId}, the others to ${current}.`,
+    ...(ramping && ramping.buildId !== buildId
+      ? [`The ramp of ${ramping.buildId} (${ramping.percentage} %) will end.`]
+      : []),
+    ...pollNotice(before, buildId, flags),
+  ];
+  if (!(await confirmed(plan, flags))) return { changed: false, current, ramping };
+  await change(client, before, buildId, flags, (change) =>
+    setRampingVersion(client, { deploymentName: before.deploymentName, buildId }, percentage, change),
+  );
+  print(`${percentage} % of new operations go to ${buildId}.`);
+  return { changed: true, current, ramping: { buildId, percentage } };
+}
+
+async function stopRamp(client: Client, before: DeploymentReport, flags: ChangeFlags): Promise<ChangeResult> {
+  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  if (!ramping) {
+    print('No build ramps.');
+    return { changed: false, current, ramping };
+  }
+  const plan = [`All new operations will go to ${current ?? 'no build'}; ${ramping.buildId} gets no more.`];
+  if (!(await confirmed(plan, flags))) return { changed: false, current, ramping };
+  await change(client, before, undefined, flags, (change) => endRamp(client, before.deploymentName, change));
+  print(`The ramp of ${ramping.buildId} has ended.`);
+  return { changed: true, current, ramping: undefined };
+}
+
+/** Operations that continue on the builds that they began on. */
+function stayingOn({ versions }: DeploymentReport, buildId: string): string[] {
+  return versions
+    .filter((version) => version.openOperations > 0 && version.buildId !== buildId)
+    .map(
+      (version) =>
+        `${operations(version.openOperations)} on ${version.buildId} will end there: keep workers of it.`,
+    );
+}
+
+function pollNotice({ versions }: DeploymentReport, buildId: string, { wait }: ChangeFlags): string[] {
+  if (versions.some((version) => version.buildId === buildId && version.isPolled)) return [];
+  return [`No worker of ${buildId} polls yet; the command waits for one, for up to ${wait} s.`];
+}
+
+/** Waits for a worker of the build, then makes the change, if the deployment is still as it was shown. */
+async function change(
+  client: Client,
+  before: DeploymentReport,
+  buildId: string | undefined,
+  { wait }: ChangeFlags,
+  apply: (change: RoutingChange) => Promise<void>,
+): Promise<void> {
+  const { deploymentName, deployment } = before;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(new Error('late')), wait * 1_000);
+  let reason = '';
+  try {
+    if (buildId !== undefined) await waitForWorker(client, before.taskQueue, buildId, limit.signal);
+    await apply({
+      signal: limit.signal,
+      ...(deployment ? { conflictToken: deployment.conflictToken } : {}),
+      onRetry: (message) => (reason = message),
+    });
+  } catch (error) {
+    if (limit.signal.aborted && buildId !== undefined)
+      throw new CommandFailure(await neverPolled(client, before, buildId, wait, reason));
+    if (!(error instanceof LonghaulError && error.kind === 'conflict')) throw error;
+    const now = await describeDeployment(client, deploymentName);
+    throw new CommandFailure(
+      `${deploymentName} was changed meanwhile by ${now?.changedBy ?? 'somebody'}: ${routing(now)} ` +
+        `(was: ${routing(deployment)}); this command has changed nothing`,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function routing(deployment: Deployment | undefined): string {
+  const current =
+    deployment?.current === undefined ? 'no build is current' : `${deployment.current} is current`;
+  const ramping = deployment?.ramping;
+  return ramping ? `${current}, ${ramping.buildId} ramps at ${ramping.percentage} %` : current;
+}
+
+async function neverPolled(
+  client: Client,
+  before: DeploymentReport,
+  buildId: string,
+  wait: number,
+  reason: string,
+): Promise<string> {
+  const now = await reportDeployment(client, before.taskQueue);
+  const polled = now.versions.filter(({ isPolled }) => isPolled).map((version) => version.buildId);
+  const full = now.versions.filter(({ status }) => status !== 'retired').length >= MAX_VERSIONS;
+  const isPolled = polled.includes(buildId);
+  return [
+    isPolled
+      ? `Temporal has not made ${buildId} current within ${wait} s: ${reason}`
+      : `no worker of build ${buildId} has polled the task queue ${before.taskQueue} within ${wait} s`,
+    ...(isPolled
+      ? []
+      : [polled.length > 0 ? `workers poll of ${polled.join(', ')}` : 'no versioned worker polls']),
+    ...(full && !isPolled ? [fullNotice(now.versions, retirableBuilds(now))] : []),
+    'nothing was changed',
+  ].join('; ');
+}
+
+function fullNotice(versions: VersionReport[], retirable: string[]): string {
+  const advice =
+    retirable.length > 0
+      ? `\`${programCommand()} deploy retire\` frees one: ${retirable.slice(0, 5).join(', ')}`
+      : 'none of them can be retired yet';
+  return `Temporal keeps ${MAX_VERSIONS} versions of a deployment and has ${versions.length}, so it refuses workers of further ones (${advice})`;
+}

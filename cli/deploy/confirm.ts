@@ -1,0 +1,26 @@
+/** Asks before a change, on a terminal. */
+import { say } from '../console.js';
+import { usageFailure } from '../client/failures.js';
+
+export interface ConfirmFlags {
+  /** Make the change without asking. */
+  yes?: boolean;
+}
+
+/**
+ * Shows what a command would do, and asks whether to do it.
+ *
+ * @returns false if the person declined
+ * @throws CommandFailure without a terminal to ask on, unless `yes` is set
+ */
+export async function confirmed(plan: string[], { yes }: ConfirmFlags): Promise<boolean> {
+  for (const line of plan) say(line);
+  if (yes) return true;
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw usageFailure('expected --yes, since there is no terminal to ask on; nothing was changed');
+  const { confirm, isCancel } = await import('@clack/prompts');
+  const answer = await confirm({ message: 'Continue?', output: process.stderr, initialValue: false });
+  if (answer === true && !isCancel(answer)) return true;
+  say('Nothing was changed.');
+  return false;
+}

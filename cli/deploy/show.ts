@@ -1,0 +1,95 @@
+/** `longhaul deploy status`: the table of versions, and the same as JSON. */
+import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
+import { humanDuration } from '../../operations/budgets.js';
+import { programCommand } from '../../platform/program.js';
+import { oneLine, textTable } from '../client/table.js';
+import { deploymentProblems, MAX_VERSIONS, retirableBuilds } from './problems.js';
+
+/** Number of versions from which it is said that Temporal keeps 100. */
+const MANY_VERSIONS = 90;
+const SHOWN_BUILDS = 5;
+
+/** The deployment as text, with what needs to be done. */
+export function deploymentText(report: DeploymentReport, namespace: string): string {
+  const { deployment, deploymentName, taskQueue, versions, hasUnversioned } = report;
+  if (!deployment)
+    return hasUnversioned
+      ? `The workers of the task queue ${taskQueue} are unversioned.`
+      : `No versioned worker has polled the task queue ${taskQueue} yet.`;
+  const changedBy =
+    deployment.changedBy === undefined ? '' : `, last changed by ${oneLine(deployment.changedBy)}`;
+  const rows = versions.map((version) => [
+    version.buildId,
+    statusOf(version, deployment.ramping?.percentage),
+    version.since?.toISOString().replace(/\.\d+Z$/, 'Z') ?? '',
+    String(version.openOperations),
+    workersOf(version),
+  ]);
+  const problems = deploymentProblems(report, namespace).flatMap(({ detail, advice }) => [
+    '',
+    `${capital(detail)}.`,
+    `  -> ${advice}`,
+  ]);
+  return [
+    `Deployment ${deploymentName}${changedBy}`,
+    '',
+    textTable([['BUILD', 'STATUS', 'SINCE', 'OPEN', 'WORKERS'], ...rows]),
+    ...problems,
+    ...retirement(report),
+  ].join('\n');
+}
+
+/** The deployment as a JSON document. Part of the public interface. */
+export function deploymentJson(report: DeploymentReport, namespace: string) {
+  const { deployment, deploymentName, taskQueue, versions } = report;
+  return {
+    deployment: deploymentName,
+    taskQueue,
+    current: deployment?.current ?? null,
+    ramping: deployment?.ramping ?? null,
+    changedBy: deployment?.changedBy ?? null,
+    versions: versions.map(({ buildId, status, since, createdAt, openOperations, pollers, isPolled }) => ({
+      buildId,
+      status,
+      since: since?.toISOString() ?? null,
+      createdAt: createdAt?.toISOString() ?? null,
+      openOperations,
+      isPolled,
+      lastPolledAt: pollers[0]?.polledAt.toISOString() ?? null,
+      workers: pollers.map(({ identity }) => identity),
+    })),
+    problems: deploymentProblems(report, namespace),
+    retirable: retirableBuilds(report),
+  };
+}
+
+function statusOf({ status }: VersionReport, percentage: number | undefined): string {
+  return status === 'ramping' && percentage !== undefined ? `ramping ${percentage} %` : status;
+}
+
+function workersOf({ isPolled, pollers }: VersionReport): string {
+  const [latest] = pollers;
+  if (!latest) return 'none within 5 minutes';
+  const age = humanDuration((Date.now() - latest.polledAt.getTime()) / 1_000);
+  return isPolled
+    ? `${new Set(pollers.map(({ identity }) => identity)).size}, last poll ${age} ago`
+    : `none for ${age}`;
+}
+
+function retirement(report: DeploymentReport): string[] {
+  const builds = retirableBuilds(report);
+  const known = report.deployment?.versions.length ?? 0;
+  const lines: string[] = [];
+  if (known >= MANY_VERSIONS)
+    lines.push('', `Temporal keeps ${MAX_VERSIONS} versions of a deployment, and has ${known}.`);
+  if (builds.length > 0) {
+    const more = builds.length > SHOWN_BUILDS ? `, and ${builds.length - SHOWN_BUILDS} more` : '';
+    lines.push('', `Nothing needs ${builds.slice(0, SHOWN_BUILDS).join(', ')}${more}.`);
+    lines.push(`  -> ${programCommand()} deploy retire BUILD`);
+  }
+  return lines;
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

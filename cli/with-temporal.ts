@@ -1,0 +1,80 @@
+/** Commands that connect to Temporal, not to a server. */
+import { hostname, userInfo } from 'node:os';
+import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
+import type { Settings } from '../platform/config.js';
+import { withErrorReporting } from './client/command.js';
+import { EXIT } from './client/exit-codes.js';
+import { CommandFailure } from './failure.js';
+import { settingsOf } from './settings-flags.js';
+
+const CONNECT_LIMIT_MS = 5_000;
+
+/**
+ * Runs a command with a client of Temporal, whose identity there is the user's name and the machine's.
+ *
+ * @throws CommandFailure with the exit code `unreachable` if there is no Temporal, or it stops answering
+ */
+export async function withTemporal(
+  command: Command,
+  run: (client: Client, settings: Settings) => Promise<void>,
+): Promise<void> {
+  await withErrorReporting(
+    command,
+    () => undefined,
+    async () => {
+      const [
+        settings,
+        { Client, Connection },
+        { temporalConnectConfig },
+        { dataConverterOf },
+        { storageOf },
+        { isUnreachable, temporalMessage },
+      ] = await Promise.all([
+        settingsOf(command),
+        import('@temporalio/client'),
+        import('../platform/temporal-address.js'),
+        import('../platform/data-converter.js'),
+        import('../platform/storage.js'),
+        import('../platform/grpc-errors.js'),
+      ]);
+      const config = temporalConnectConfig(settings.home);
+      if (!config)
+        throw new CommandFailure(
+          `no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`,
+          EXIT.unreachable,
+        );
+      const { connectionOptions, namespace = 'default' } = config;
+      const { address } = connectionOptions;
+      const connection = await Connection.connect({
+        ...connectionOptions,
+        connectTimeout: CONNECT_LIMIT_MS,
+      }).catch((error: unknown) => {
+        throw new CommandFailure(`no Temporal at ${address}: ${(error as Error).message}`, EXIT.unreachable);
+      });
+      try {
+        // The record of a large pipeline is offloaded to storage.
+        const dataConverter = dataConverterOf(storageOf(settings));
+        const identity = `${userName()}@${hostname()}`;
+        await run(new Client({ connection, namespace, dataConverter, identity }), settings);
+      } catch (error) {
+        if (!isUnreachable(error)) throw error;
+        throw new CommandFailure(
+          `Temporal at ${address} does not answer: ${temporalMessage(error)}`,
+          EXIT.unreachable,
+        );
+      } finally {
+        await connection.close();
+      }
+    },
+  );
+}
+
+/** A container's user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

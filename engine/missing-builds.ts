@@ -1,0 +1,75 @@
+/**
+ * Builds of workers that a blocked workflow waits for. An operation runs on the build that it began on; Temporal names it in the
+ * workflow's description, also when that build has been retired or none of its workers is left.
+ */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { humanDuration } from '../operations/budgets.js';
+import { hasJustPolled, isPolling, type Poller, type QueueWork } from '../platform/host-presence.js';
+import type { TemporalClient } from './temporal.js';
+
+const { VersioningBehavior } = proto.temporal.api.enums.v1;
+const { VERSIONING_BEHAVIOR_PINNED, VERSIONING_BEHAVIOR_AUTO_UPGRADE } = VersioningBehavior;
+
+type RawDescription = WorkflowExecutionDescription['raw'];
+
+/** The build that a workflow is pinned to; undefined if it runs on any, or none has taken it yet. */
+export function pinnedBuildOf({ workflowExecutionInfo }: RawDescription): string | undefined {
+  const info = workflowExecutionInfo?.versioningInfo;
+  const override = info?.versioningOverride;
+  if (override?.autoUpgrade || override?.behavior === VERSIONING_BEHAVIOR_AUTO_UPGRADE) return undefined;
+  const version =
+    override?.pinned?.version ??
+    (info?.behavior === VERSIONING_BEHAVIOR_PINNED ? info.deploymentVersion : undefined);
+  return version?.buildId || undefined;
+}
+
+/**
+ * Names the build that a task waits for, in one line for a status message; undefined if workers of that build poll, or if
+ * workers of any build may take the task.
+ *
+ * @param queue task queue of the task
+ */
+export async function describeMissingBuild(
+  temporal: TemporalClient,
+  raw: RawDescription,
+  queue: string,
+  work: QueueWork,
+): Promise<string | undefined> {
+  // Without this line the message says how long the work has been waiting.
+  const state = await temporal.queueState(queue).catch(() => undefined);
+  if (!state) return undefined;
+  const isThere = work === 'workflows' ? hasJustPolled : isPolling;
+  const pinned = pinnedBuildOf(raw);
+  if (pinned !== undefined) {
+    const pollers = state.pollers.filter(({ buildId }) => buildId === pinned);
+    if (pollers.some(isThere)) return undefined;
+    return (
+      `waits for a worker of build ${pinned}; ${lastPoll(pollers)}: ` +
+      `start one of that release, or see \`longhaul deploy status\``
+    );
+  }
+  if (work === 'activities') return undefined;
+  const { currentBuildId: current } = state;
+  const others = state.pollers.filter((poller) => poller.buildId !== current && isPolling(poller));
+  // Unversioned workers take what no build is current for.
+  if (
+    others.length === 0 ||
+    (current === undefined &&
+      state.pollers.some((poller) => poller.buildId === undefined && isPolling(poller)))
+  )
+    return undefined;
+  if (current === undefined)
+    return 'no build of the workers is current, so new operations wait: run `longhaul deploy current`';
+  const pollers = state.pollers.filter(({ buildId }) => buildId === current);
+  if (pollers.some(isThere)) return undefined;
+  return (
+    `waits for a worker of the current build ${current}; ${lastPoll(pollers)}: ` +
+    `start one, or make another build current with \`longhaul deploy current\``
+  );
+}
+
+function lastPoll([latest]: Poller[]): string {
+  const since = latest ? humanDuration((Date.now() - latest.polledAt.getTime()) / 1_000) : '5 minutes';
+  return `none has polled for ${since}`;
+}

@@ -1,0 +1,166 @@
+/** The versions of a task queue's workers as operators see them: with the workers that poll, and the open operations on each. */
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import {
+  deploymentNameOf,
+  describeDeployment,
+  openOn,
+  type Deployment,
+  type DeploymentVersion,
+  type VersionState,
+} from './deployments.js';
+import { findWorkflow } from './find-workflow.js';
+import { describeQueue, hasJustPolled, isPolling, JUST_POLLED_MS, type Poller } from './host-presence.js';
+import { quote } from './visibility-query.js';
+
+const { PENDING_WORKFLOW_TASK_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingWorkflowTaskState;
+
+/** Deadline of a call, in milliseconds. */
+const CALL_LIMIT_MS = 5_000;
+/** Maximum number of open operations that are listed to find builds that Temporal has no version of any more. */
+const LISTED = 1_000;
+/** Number of open operations that are described to find one that waits. */
+const LOOKED_AT = 10;
+/** Workflows that aren't parts of operations. */
+const ROOTS = 'ParentWorkflowId IS NULL';
+const VERSION_ATTRIBUTE = 'TemporalWorkerDeploymentVersion';
+
+/** A version with its use. */
+export interface VersionReport extends Omit<VersionState, 'status' | 'createdAt' | 'since'> {
+  /** `retired`: Temporal has no such version any more, though open operations need it. */
+  status: VersionState['status'] | 'retired';
+  createdAt?: Date;
+  since?: Date;
+  /** Open operations that only this version can run. */
+  openOperations: number;
+  /** Workers of it that have polled within five minutes, latest poll first. */
+  pollers: Poller[];
+  /** Whether one of them is taken to be polling. */
+  isPolled: boolean;
+  /** Whether open operations wait for a worker of it. */
+  isStranded: boolean;
+}
+
+/** The deployment of a task queue. */
+export interface DeploymentReport {
+  deploymentName: string;
+  taskQueue: string;
+  /** Undefined if no versioned worker has polled yet. */
+  deployment: Deployment | undefined;
+  /** Newest first; retired ones last. */
+  versions: VersionReport[];
+  /** Whether an unversioned worker polls the task queue. */
+  hasUnversioned: boolean;
+}
+
+/** Reads a deployment, with some calls to visibility: one for each version in use, and one or two for all others. */
+export async function reportDeployment(client: Client, taskQueue: string): Promise<DeploymentReport> {
+  const deploymentName = deploymentNameOf(taskQueue);
+  const [deployment, { pollers }] = await Promise.all([
+    describeDeployment(client, deploymentName),
+    describeQueue(client, taskQueue, 'workflows'),
+  ]);
+  const known = deployment?.versions ?? [];
+  const used = known.filter(({ status }) => ['current', 'ramping', 'draining'].includes(status));
+  const counts = new Map<string, number>();
+  for (const { buildId } of used)
+    counts.set(buildId, await count(client, `${openOn({ deploymentName, buildId })} AND ${ROOTS}`));
+  const others = deployment ? await otherBuilds(client, deploymentName, used) : new Map<string, number>();
+  const report = async (buildId: string): Promise<Omit<VersionReport, 'status'>> => {
+    const own = pollers.filter((poller) => poller.buildId === buildId);
+    const openOperations = counts.get(buildId) ?? others.get(buildId) ?? 0;
+    const isPolled = own.some(isPolling);
+    const isStranded =
+      openOperations > 0 &&
+      (!isPolled ||
+        (!own.some(hasJustPolled) && (await hasWaitingTask(client, { deploymentName, buildId }))));
+    return { buildId, openOperations, pollers: own, isPolled: isPolled && !isStranded, isStranded };
+  };
+  const retired = [...others.keys()].filter((buildId) => known.every((one) => one.buildId !== buildId));
+  return {
+    deploymentName,
+    taskQueue,
+    deployment,
+    versions: [
+      ...(await Promise.all(known.map(async (state) => ({ ...state, ...(await report(state.buildId)) })))),
+      ...(await Promise.all(
+        retired.map(async (buildId) => ({ status: 'retired' as const, ...(await report(buildId)) })),
+      )),
+    ],
+    hasUnversioned: pollers.some((poller) => poller.buildId === undefined && isPolling(poller)),
+  };
+}
+
+/**
+ * Whether one of the latest open operations of a version waits for a worker, though the last poll is less than a minute ago: an idle
+ * worker would have taken its task, and a busy one polls again within moments.
+ */
+async function hasWaitingTask(client: Client, version: DeploymentVersion): Promise<boolean> {
+  const workflowIds = await openOperationsOn(client, version, LOOKED_AT);
+  const found = await Promise.all(workflowIds.map((workflowId) => findWorkflow(client, workflowId)));
+  return found.some((description) => {
+    const { state, originalScheduledTime } = description?.raw.pendingWorkflowTask ?? {};
+    const waitedMs = Date.now() - Number(originalScheduledTime?.seconds ?? 0) * 1_000;
+    return state === PENDING_WORKFLOW_TASK_STATE_SCHEDULED && waitedMs > JUST_POLLED_MS;
+  });
+}
+
+/** Workflow IDs of open operations that only a version can run. @param limit maximum number of them */
+export async function openOperationsOn(
+  client: Client,
+  version: DeploymentVersion,
+  limit: number,
+): Promise<string[]> {
+  const found = await list(client, `${openOn(version)} AND ${ROOTS}`, limit);
+  return found.map(({ workflowId }) => workflowId);
+}
+
+/** Open operations on versions that aren't in use or that Temporal doesn't have any more, by build. */
+async function otherBuilds(
+  client: Client,
+  deploymentName: string,
+  used: VersionState[],
+): Promise<Map<string, number>> {
+  const prefix = `${deploymentName}:`;
+  const query =
+    `TemporalWorkerDeployment = ${quote(deploymentName)} AND TemporalWorkflowVersioningBehavior = 'Pinned' ` +
+    `AND ExecutionStatus = 'Running' AND ${ROOTS}` +
+    used.map(({ buildId }) => ` AND ${VERSION_ATTRIBUTE} != ${quote(prefix + buildId)}`).join('');
+  const builds = new Map<string, number>();
+  for (const { version } of await list(client, query, LISTED)) {
+    if (!version?.startsWith(prefix)) continue;
+    const buildId = version.slice(prefix.length);
+    builds.set(buildId, (builds.get(buildId) ?? 0) + 1);
+  }
+  return builds;
+}
+
+async function count(client: Client, query: string): Promise<number> {
+  const { namespace } = client.options;
+  const answer = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+    client.workflowService.countWorkflowExecutions({ namespace, query }),
+  );
+  return Number(answer.count ?? 0);
+}
+
+interface Listed {
+  workflowId: string;
+  /** Name of the deployment and build, separated by a colon. */
+  version: string | undefined;
+}
+
+/** One page of visibility. */
+async function list(client: Client, query: string, pageSize: number): Promise<Listed[]> {
+  const { namespace } = client.options;
+  const { executions } = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+    client.workflowService.listWorkflowExecutions({ namespace, query, pageSize }),
+  );
+  return (executions ?? []).map(({ execution, searchAttributes }) => {
+    const { data } = searchAttributes?.indexedFields?.[VERSION_ATTRIBUTE] ?? {};
+    const version: unknown = data ? JSON.parse(Buffer.from(data).toString()) : undefined;
+    return {
+      workflowId: execution?.workflowId ?? '',
+      version: typeof version === 'string' ? version : undefined,
+    };
+  });
+}

@@ -1,0 +1,316 @@
+/**
+ * Worker Deployments of Temporal: the versions ("builds") of the workers of a task queue, and which of them new operations go to.
+ * Temporal makes a version as soon as a worker of it has polled. An operation stays on the version that it began on; workflows
+ * that every build can run follow the current one.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { defined } from '../operations/defined.js';
+import { LonghaulError } from '../operations/errors.js';
+import { GRPC, isGrpcError, isUnreachable, temporalMessage } from './grpc-errors.js';
+import { quote } from './visibility-query.js';
+
+const { VersionDrainageStatus } = proto.temporal.api.enums.v1;
+
+/** Deadline of a call that reads, in milliseconds: Temporal asks a workflow of its own. */
+const READ_LIMIT_MS = 10_000;
+/** Deadline of a call that changes a deployment, in milliseconds: Temporal updates each task queue before it answers. */
+const CHANGE_LIMIT_MS = 15_000;
+/** Pause between attempts to change a deployment, in milliseconds. */
+const RETRY_MS = 500;
+
+/** Empties the ramping version. */
+const NO_RAMP = { buildId: '', percentage: 0 };
+
+/** A version of the workers of a task queue. */
+export interface DeploymentVersion {
+  deploymentName: string;
+  buildId: string;
+}
+
+/**
+ * Use of a version at present: new operations go to it (`current`, `ramping`), only operations that began on it run on it
+ * (`draining`), none does (`drained`), or it has never been used for new operations (`inactive`).
+ */
+export type VersionStatus = 'current' | 'ramping' | 'draining' | 'drained' | 'inactive';
+
+/** A version as its deployment describes it. */
+export interface VersionState {
+  buildId: string;
+  status: VersionStatus;
+  /** When a worker of it first polled. */
+  createdAt: Date;
+  /** Since when it has this status. */
+  since: Date;
+}
+
+/** State of a deployment. */
+export interface Deployment {
+  deploymentName: string;
+  /** Build that new operations go to; undefined if nobody has set one. */
+  current: string | undefined;
+  /** Build that a share of new operations goes to, in percent from 0 to 100. */
+  ramping: { buildId: string; percentage: number } | undefined;
+  /** Newest first. */
+  versions: VersionState[];
+  /** Who changed it last: the identity of a client. */
+  changedBy: string | undefined;
+  /** Names this state, for a change that is refused after another one. */
+  conflictToken: Uint8Array;
+}
+
+/** Name of the deployment of a task queue's workers. Temporal allows neither `.` nor `:` in it. */
+export function deploymentNameOf(taskQueue: string): string {
+  return `longhaul-${taskQueue.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll(':', '%3A')}`;
+}
+
+/** Describes a deployment; undefined if no versioned worker of the task queue has polled yet. */
+export async function describeDeployment(
+  client: Client,
+  deploymentName: string,
+): Promise<Deployment | undefined> {
+  const { namespace } = client.options;
+  try {
+    const { workerDeploymentInfo: info, conflictToken } = await client.withDeadline(
+      Date.now() + READ_LIMIT_MS,
+      () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
+    );
+    const routing = info?.routingConfig;
+    const ramping = routing?.rampingDeploymentVersion?.buildId;
+    const current = routing?.currentDeploymentVersion?.buildId ?? undefined;
+    return {
+      deploymentName,
+      current,
+      ramping: ramping
+        ? { buildId: ramping, percentage: Math.round((routing.rampingVersionPercentage ?? 0) * 100) / 100 }
+        : undefined,
+      versions: (info?.versionSummaries ?? [])
+        .map((version) => versionState(version, current, ramping ?? undefined))
+        .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime()),
+      changedBy: info?.lastModifierIdentity || undefined,
+      conflictToken: conflictToken ?? new Uint8Array(),
+    };
+  } catch (error) {
+    if (isGrpcError(error, GRPC.notFound)) return undefined;
+    throw error;
+  }
+}
+
+type VersionSummary = proto.temporal.api.deployment.v1.WorkerDeploymentInfo.IWorkerDeploymentVersionSummary;
+
+function versionState(
+  summary: VersionSummary,
+  current: string | undefined,
+  ramping: string | undefined,
+): VersionState {
+  const buildId = summary.deploymentVersion?.buildId ?? '';
+  const createdAt = dateOf(summary.createTime) ?? new Date(0);
+  const { drainageInfo } = summary;
+  const drainage = drainageInfo?.status;
+  const state = (status: VersionStatus, since: typeof summary.createTime): VersionState => ({
+    buildId,
+    status,
+    createdAt,
+    since: dateOf(since) ?? createdAt,
+  });
+  if (buildId === current) return state('current', summary.currentSinceTime);
+  if (buildId === ramping) return state('ramping', summary.rampingSinceTime);
+  if (drainage === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINED)
+    return state('drained', drainageInfo?.lastChangedTime);
+  if (drainage === VersionDrainageStatus.VERSION_DRAINAGE_STATUS_DRAINING)
+    return state('draining', summary.lastDeactivationTime ?? drainageInfo?.lastChangedTime);
+  return state('inactive', summary.createTime);
+}
+
+/** A change of what new operations go to. */
+export interface RoutingChange {
+  /** Ends the attempts; the promise then rejects with its reason. */
+  signal: AbortSignal;
+  /**
+   * State that the change is meant for ({@link Deployment.conflictToken}); the change is refused with `conflict` in another one.
+   * Default: any.
+   */
+  conflictToken?: Uint8Array;
+  /** Called with the reason for which an attempt failed, if it will be repeated. */
+  onRetry?: (reason: string) => void;
+}
+
+/**
+ * Sends all new operations to a version, and ends the ramp of another one. Repeated until a worker of that version has polled all
+ * its task queues, and while Temporal can't be reached.
+ *
+ * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
+ */
+export async function setCurrentVersion(
+  client: Client,
+  { deploymentName, buildId }: DeploymentVersion,
+  change: RoutingChange,
+): Promise<void> {
+  await changeRouting(client, deploymentName, change, async (conflictToken, { current, ramping }) => {
+    if (current === buildId) {
+      if (ramping) await setRamp(client, deploymentName, NO_RAMP, conflictToken);
+      return;
+    }
+    // A version that ramps would keep its share. If the second call fails, all goes to the version that is current now.
+    const isOtherRamp = ramping !== undefined && ramping.buildId !== buildId;
+    const token = isOtherRamp ? await setRamp(client, deploymentName, NO_RAMP, conflictToken) : conflictToken;
+    const { namespace, identity } = client.options;
+    await client.workflowService.setWorkerDeploymentCurrentVersion({
+      namespace,
+      deploymentName,
+      buildId,
+      conflictToken: token,
+      ...defined({ identity }),
+    });
+  });
+}
+
+/**
+ * Sends a share of new operations to a version, the others to the current one. Repeated like {@link setCurrentVersion}.
+ *
+ * @param percentage from 0 to 100
+ * @throws LonghaulError `conflict` if the deployment isn't in the state that the change is meant for; the signal's reason
+ */
+export async function setRampingVersion(
+  client: Client,
+  { deploymentName, buildId }: DeploymentVersion,
+  percentage: number,
+  change: RoutingChange,
+): Promise<void> {
+  await changeRouting(client, deploymentName, change, (conflictToken) =>
+    setRamp(client, deploymentName, { buildId, percentage }, conflictToken),
+  );
+}
+
+/** Sends no share of new operations to a ramping version any more. @throws like {@link setRampingVersion} */
+export async function endRamp(client: Client, deploymentName: string, change: RoutingChange): Promise<void> {
+  await changeRouting(client, deploymentName, change, (conflictToken) =>
+    setRamp(client, deploymentName, NO_RAMP, conflictToken),
+  );
+}
+
+/** @returns the deployment's new conflict token */
+async function setRamp(
+  client: Client,
+  deploymentName: string,
+  ramp: { buildId: string; percentage: number },
+  conflictToken: Uint8Array,
+): Promise<Uint8Array> {
+  const { namespace, identity } = client.options;
+  const answer = await client.workflowService.setWorkerDeploymentRampingVersion({
+    namespace,
+    deploymentName,
+    ...ramp,
+    conflictToken,
+    ...defined({ identity }),
+  });
+  return answer.conflictToken;
+}
+
+async function changeRouting(
+  client: Client,
+  deploymentName: string,
+  { signal, conflictToken, onRetry }: RoutingChange,
+  apply: (conflictToken: Uint8Array, deployment: Deployment) => Promise<unknown>,
+): Promise<void> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      const deployment = await describeDeployment(client, deploymentName);
+      if (deployment) {
+        if (conflictToken && !isSameToken(conflictToken, deployment.conflictToken))
+          throw conflict(deploymentName);
+        await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
+          apply(deployment.conflictToken, deployment),
+        );
+        return;
+      }
+      onRetry?.('no versioned worker has polled yet');
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      onRetry?.(temporalMessage(error));
+    }
+    // An aborted delay rejects with an AbortError; the loop's start throws the signal's reason.
+    await delay(RETRY_MS, undefined, { signal, ref: true }).catch(() => undefined);
+  }
+}
+
+/**
+ * Whether the change may succeed later: a worker of the version hasn't polled yet, or not each task queue; another client changed
+ * the deployment between two calls of this one.
+ */
+function isPassing(error: unknown): boolean {
+  if (error instanceof LonghaulError) return false;
+  return (
+    isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
+  );
+}
+
+function isSameToken(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
+}
+
+function conflict(deploymentName: string): LonghaulError {
+  return new LonghaulError('conflict', `the deployment ${deploymentName} was changed meanwhile`);
+}
+
+/**
+ * Deletes a version that no open workflow needs.
+ *
+ * @param options.isDrained false for a version that Temporal, which looks every few minutes, may not know to be drained yet
+ * @throws LonghaulError `wrong_state` with Temporal's reason: it is current or ramping, or workers of it poll
+ */
+export async function deleteVersion(
+  client: Client,
+  version: DeploymentVersion,
+  { isDrained }: { isDrained: boolean },
+): Promise<void> {
+  const { namespace, identity } = client.options;
+  try {
+    await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
+      client.workflowService.deleteWorkerDeploymentVersion({
+        namespace,
+        deploymentVersion: version,
+        skipDrainage: !isDrained,
+        ...defined({ identity }),
+      }),
+    );
+  } catch (error) {
+    if (!isGrpcError(error, GRPC.failedPrecondition)) throw error;
+    throw new LonghaulError('wrong_state', gist(error), { cause: error });
+  }
+}
+
+/** Temporal's words without the name of the status code. */
+function gist(error: unknown): string {
+  return temporalMessage(error).replace(/^\d+ [A-Z_]+: |\.$/g, '');
+}
+
+/** Number of open workflows that only a version can run: operations with their parts. */
+export async function countOpenOn(
+  client: Client,
+  { deploymentName, buildId }: DeploymentVersion,
+): Promise<number> {
+  const { namespace } = client.options;
+  const { count } = await client.withDeadline(Date.now() + READ_LIMIT_MS, () =>
+    client.workflowService.countWorkflowExecutions({
+      namespace,
+      query: openOn({ deploymentName, buildId }),
+    }),
+  );
+  return Number(count ?? 0);
+}
+
+/** Visibility query for the open workflows that only a version can run. Temporal separates the names by a colon there. */
+export function openOn({ deploymentName, buildId }: DeploymentVersion): string {
+  return (
+    `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)} ` +
+    `AND TemporalWorkflowVersioningBehavior = 'Pinned' AND ExecutionStatus = 'Running'`
+  );
+}
+
+function dateOf(time: { seconds?: unknown; nanos?: number | null } | null | undefined): Date | undefined {
+  if (!time) return undefined;
+  return new Date(Number(time.seconds ?? 0) * 1_000 + (time.nanos ?? 0) / 1e6);
+}

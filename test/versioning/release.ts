@@ -1,0 +1,54 @@
+/** Copies of the built release in folders of their own. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** A copy, whose modules may be changed. */
+export class Release {
+  private constructor(private readonly folder: string) {
+    cpSync(resolve('dist'), join(folder, 'dist'), { recursive: true });
+    cpSync(resolve('package.json'), join(folder, 'package.json'));
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  }
+
+  /** @param folder doesn't exist yet */
+  static copyTo(folder: string): Release {
+    mkdirSync(folder, { recursive: true });
+    return new Release(folder);
+  }
+
+  /** Path of the command line's program. */
+  get main(): string {
+    return join(this.folder, 'dist/cli/main.js');
+  }
+
+  /** Has each operation start a timer before everything else, so that it doesn't replay the histories of other releases. */
+  plantTimer(): void {
+    const path = join(this.folder, 'dist/workflows/runtime/interceptors.js');
+    const before = readFileSync(path, 'utf8');
+    const after = `import { sleep as planted } from '@temporalio/workflow';\n${before.replace(
+      '    registerHandlers();\n',
+      '    void planted(3600000);\n    registerHandlers();\n',
+    )}`;
+    if (!after.includes('void planted')) throw new Error(`${path} has no call of registerHandlers()`);
+    writeFileSync(path, after);
+    this.#run('dist/worker/build-bundle.js');
+  }
+
+  /** Build ID of a worker of this release. @param settings environment variables */
+  buildId(settings: Record<string, string>): string {
+    const script = `
+      const { loadSettings } = await import(${JSON.stringify(join(this.folder, 'dist/platform/config.js'))});
+      const { bundleWorkflows } = await import(${JSON.stringify(join(this.folder, 'dist/worker/bundle.js'))});
+      console.log((await bundleWorkflows(await loadSettings())).buildId);`;
+    return this.#run('--input-type=module', ['--eval', script], settings).trim();
+  }
+
+  #run(first: string, rest: string[] = [], settings: Record<string, string> = {}): string {
+    return execFileSync(process.execPath, [first, ...rest], {
+      cwd: this.folder,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '', ...settings },
+    });
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Build IDs: which code of workflows a worker runs. It covers what a replay depends on: the modules of the bundle, how they were
+ * bundled, and the version of Temporal's SDK. Code of activities doesn't count: an attempt runs the code of the worker that takes
+ * it, so a correction reaches open operations.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { relative } from 'node:path';
+import { builtinModule, CODE_ROOT, isProjectFile } from '../platform/project.js';
+import { pathOf, type Compilation } from './bundle-graph.js';
+
+/** Version of Temporal's SDK: a bundle runs only under the version that it was made with. */
+export const SDK_VERSION = (
+  createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string }
+).version;
+
+/** Modules that decide how a bundle is made. */
+const BUNDLERS = ['worker/compile-bundle', 'worker/bundle-entry'].map(builtinModule);
+
+/** Digests of a bundle's contents, equal on every machine and in every folder. */
+export interface BundleDigests {
+  /** Digest of all modules. */
+  digest: string;
+  /** Digest of the modules that aren't the project's: Longhaul's and those of packages. */
+  runtimeDigest: string;
+}
+
+/** @param entries modules that were written for this bundle: they name folders of this machine */
+export function digestsOf(
+  { modules }: Compilation,
+  project: string,
+  entries: readonly string[],
+): BundleDigests {
+  const own = [...modules].map(pathOf).filter((path) => path !== undefined && !entries.includes(path));
+  const files = [...new Set(own as string[])].filter((path) => existsSync(path));
+  const runtime = [...BUNDLERS, ...files.filter((path) => !isProjectFile(path))];
+  const folder = existsSync(project) ? realpathSync(project) : project;
+  return {
+    digest: digestOf([...runtime, ...files.filter(isProjectFile)], folder),
+    runtimeDigest: digestOf(runtime, folder),
+  };
+}
+
+/** Build ID of a bundle, such as `1.24.0-3f9c0a12b4d5e6f7`. */
+export function buildIdOf({ digest }: Pick<BundleDigests, 'digest'>): string {
+  return `${SDK_VERSION}-${digest.slice(0, 16)}`;
+}
+
+function digestOf(paths: readonly string[], project: string): string {
+  const lines = paths.map((path) => {
+    const content = createHash('sha256').update(readFileSync(path)).digest('hex');
+    return `${nameOf(path, project)} ${content}\n`;
+  });
+  return createHash('sha256').update(lines.sort().join('')).digest('hex');
+}
+
+/** Path of a module without the folders of this machine. */
+function nameOf(path: string, project: string): string {
+  if (path.startsWith(CODE_ROOT)) return `longhaul/${relative(CODE_ROOT, path)}`;
+  const [, inPackages] = /.*\/node_modules\/(.*)$/.exec(path) ?? [];
+  return inPackages === undefined ? `project/${relative(project, path)}` : `packages/${inPackages}`;
+}

@@ -1,0 +1,58 @@
+/** Chooses how a worker process runs bundles of workflows: with or without versions, deployed by itself or by others. */
+import type { Client } from '@temporalio/client';
+import { isSupervised, type Settings } from '../platform/config.js';
+import type { TemporalConnection } from '../platform/connect-temporal.js';
+import type { Logger } from '../platform/log.js';
+import { BuildsHost } from './builds-host.js';
+import { KeptBundles } from './kept-bundles.js';
+import type { ReplayCheck } from './replay-check.js';
+import { SingleBuildHost } from './single-build-host.js';
+import { UnversionedHost } from './unversioned-host.js';
+import { WorkerGroup } from './worker-group.js';
+import type { WorkerFactory } from './workers.js';
+import type { WorkflowHost } from './workflow-host.js';
+
+export interface WorkflowHostOptions {
+  settings: Settings;
+  /** Undefined where the worker has no version. */
+  deploymentName: string | undefined;
+  /** Identity of this worker. */
+  identity: string;
+  logger: Logger;
+  client: () => Client;
+  replays: ReplayCheck;
+  factory: WorkerFactory;
+  connect: () => Promise<TemporalConnection>;
+}
+
+/** `longhaul up` deploys its worker itself; others are deployed by `longhaul deploy`. */
+export function createWorkflowHost(options: WorkflowHostOptions): WorkflowHost {
+  const { settings, deploymentName, identity, logger, client, replays, factory, connect } = options;
+  if (deploymentName === undefined)
+    return new UnversionedHost({
+      settings,
+      logger,
+      replays,
+      createWorkers: ({ codePath }) =>
+        WorkerGroup.start(connect, async (connection) => [await factory.workflows(codePath, connection)]),
+    });
+  const versioned = {
+    taskQueue: settings.taskQueue,
+    deploymentName,
+    identity,
+    logger,
+    client,
+    replays,
+    createWorkers: ({ codePath, buildId }: { codePath: string; buildId: string }) =>
+      WorkerGroup.start(connect, (connection) => {
+        const version = { deploymentName, buildId };
+        return Promise.all([
+          factory.workflows(codePath, connection, version),
+          factory.activities(connection, version),
+        ]);
+      }),
+  };
+  return isSupervised()
+    ? new BuildsHost({ ...versioned, kept: new KeptBundles(settings) })
+    : new SingleBuildHost(versioned);
+}

@@ -1,0 +1,113 @@
+/**
+ * Runs the workflows of one build for as long as the process lives, as a version of a Worker Deployment: the host of a worker that
+ * somebody else deploys. Which build new operations go to is decided by `longhaul deploy`.
+ */
+import type { Client } from '@temporalio/client';
+import { countOpenOn, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
+import type { Logger } from '../platform/log.js';
+import { logUnversionedMismatches, type ReplayCheck } from './replay-check.js';
+import type { WorkflowBundle } from './bundle.js';
+import { otherWorkersOf } from './versioning.js';
+import type { WorkerGroup } from './worker-group.js';
+import type { Refusal, WorkflowHost } from './workflow-host.js';
+
+export interface SingleBuildHostOptions {
+  taskQueue: string;
+  deploymentName: string;
+  /** Identity of this worker. */
+  identity: string;
+  logger: Logger;
+  client: () => Client;
+  replays: ReplayCheck;
+  createWorkers: (bundle: WorkflowBundle) => Promise<WorkerGroup>;
+}
+
+export class SingleBuildHost implements WorkflowHost {
+  #buildId = '';
+  #workers: WorkerGroup | undefined;
+  #isStopping = false;
+  #lastWords: Promise<void> = Promise.resolve();
+  #settle!: { resolve: () => void; reject: (error: unknown) => void };
+  readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
+
+  constructor(private readonly options: SingleBuildHostOptions) {
+    this.done.catch(() => undefined);
+  }
+
+  async start(bundle: WorkflowBundle): Promise<Refusal[]> {
+    const { logger } = this.options;
+    this.#buildId = bundle.buildId;
+    this.#workers = await this.options.createWorkers(bundle);
+    this.#workers.ended.then(
+      () => this.#lastWords.then(() => this.#settle.resolve()),
+      (error: unknown) => this.#settle.reject(error),
+    );
+    if (this.#isStopping) this.#workers.shutdown();
+    await this.#sayWhereOperationsGo().catch((error: unknown) =>
+      logger.warn({ err: error }, 'the current version of the deployment could not be read'),
+    );
+    return [];
+  }
+
+  async checkFirst(bundle: WorkflowBundle): Promise<void> {
+    await logUnversionedMismatches(this.options.replays, bundle, this.options.logger);
+  }
+
+  async take(bundle: WorkflowBundle): Promise<Refusal[]> {
+    const message =
+      `the workflows have changed: they are build ${bundle.buildId} now, and this worker runs build ${this.#buildId} until it ends. ` +
+      `Start another worker for the new build, then send new operations to it: longhaul deploy current ${bundle.buildId}`;
+    return [{ about: { buildId: bundle.buildId }, message }];
+  }
+
+  async mayTake(): Promise<boolean> {
+    return false;
+  }
+
+  stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    if (!this.#workers) return this.#settle.resolve();
+    this.#lastWords = this.#sayWhatWaits().catch(() => undefined);
+    this.#workers.shutdown();
+  }
+
+  get #version(): DeploymentVersion {
+    return { deploymentName: this.options.deploymentName, buildId: this.#buildId };
+  }
+
+  async #sayWhereOperationsGo(): Promise<void> {
+    const { client, logger, deploymentName } = this.options;
+    const { buildId } = this.#version;
+    const current = (await describeDeployment(client(), deploymentName))?.current;
+    const about = { deployment: deploymentName, buildId };
+    if (current === undefined)
+      logger.error(
+        about,
+        `the deployment ${deploymentName} has no current version, so new operations start nowhere: longhaul deploy current ${buildId}`,
+      );
+    else if (current !== buildId)
+      logger.warn(
+        about,
+        `new operations go to build ${current}; this worker runs those that began on build ${buildId}, and new ones after: ` +
+          `longhaul deploy current ${buildId}`,
+      );
+    else logger.info(about, 'new operations go to the build of this worker');
+  }
+
+  /** Says how many operations wait if no other worker of this build polls. */
+  async #sayWhatWaits(): Promise<void> {
+    const { client, logger, taskQueue, identity } = this.options;
+    const { buildId } = this.#version;
+    const [open, others] = await Promise.all([
+      countOpenOn(client(), this.#version),
+      otherWorkersOf(client(), { taskQueue, identity, buildId }),
+    ]);
+    if (open === 0 || others > 0) return;
+    logger.error(
+      { buildId, open },
+      `this is the last worker of build ${buildId}: ${open} open workflow${open === 1 ? '' : 's'} of operations wait until a worker ` +
+        `of this build runs. Start this release again with the same workflows: longhaul worker`,
+    );
+  }
+}

@@ -1,0 +1,83 @@
+/** Whether this worker is a version of a Worker Deployment. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Settings } from '../platform/config.js';
+import { deploymentNameOf, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
+import { GRPC, isDenied, isGrpcError, isUnreachable, temporalMessage } from '../platform/grpc-errors.js';
+import { isPolling, pollersOf } from '../platform/host-presence.js';
+import type { Logger } from '../platform/log.js';
+
+/** Deadline of a call, in milliseconds. */
+const CALL_LIMIT_MS = 5_000;
+/** Pause between attempts while Temporal can't be reached, in milliseconds. */
+const RETRY_MS = 500;
+
+/**
+ * Name of the deployment that the worker's builds belong to; undefined if they have no versions, because of the setting or because
+ * this Temporal has no Worker Deployments, which is logged.
+ *
+ * @throws the signal's reason
+ */
+export async function deploymentOf(
+  settings: Settings,
+  client: Client,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const deploymentName = deploymentNameOf(settings.taskQueue);
+  if (!settings.workerVersioning) {
+    const current = await describeDeployment(client, deploymentName)
+      .then((deployment) => deployment?.current)
+      .catch(() => undefined);
+    if (current !== undefined)
+      logger.error(
+        { deployment: deploymentName, buildId: current },
+        `worker versioning is off, but the current version of the deployment ${deploymentName} is build ${current}: this worker ` +
+          'gets no operations. Turn workerVersioning on, or send new operations to workers without a version: ' +
+          `temporal worker deployment set-current-version --deployment-name ${deploymentName} --unversioned`,
+      );
+    return undefined;
+  }
+  const lacking = await whyNoDeployments(client, { deploymentName, buildId: 'none' }, signal);
+  if (lacking === undefined) return deploymentName;
+  logger.warn(
+    `worker versioning is off, since this Temporal has no Worker Deployments (${lacking}): all open operations run the workflows of ` +
+      'the newest workers',
+  );
+  return undefined;
+}
+
+/** Temporal's reason for which it has no Worker Deployments; undefined if it has. */
+async function whyNoDeployments(
+  client: Client,
+  deploymentVersion: DeploymentVersion,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { namespace } = client.options;
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      // Describing a deployment answers "not found" also where deployments are turned off.
+      await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
+        client.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion }),
+      );
+      return undefined;
+    } catch (error) {
+      if (isGrpcError(error, GRPC.notFound)) return undefined;
+      if (isDenied(error) || isGrpcError(error, GRPC.unimplemented)) return temporalMessage(error);
+      if (!isUnreachable(error) && !isGrpcError(error, GRPC.resourceExhausted)) throw error;
+      await delay(RETRY_MS, undefined, { signal, ref: true });
+    }
+  }
+}
+
+/** Number of other worker processes that run workflows of a build. @param worker.identity of this process */
+export async function otherWorkersOf(
+  client: Client,
+  worker: { taskQueue: string; identity: string; buildId: string },
+): Promise<number> {
+  const pollers = await pollersOf(client, worker.taskQueue, 'workflows');
+  return pollers.filter(
+    (one) => one.buildId === worker.buildId && one.identity !== worker.identity && isPolling(one),
+  ).length;
+}
