@@ -32,7 +32,7 @@ test('one release and project in two folders are one build; another workflow or 
   const edited = other.buildId(ofOther);
   expect(edited).not.toBe(buildId);
   rmSync(join(ofOther['LONGHAUL_PROJECT']!, 'workflows/added.ts'));
-  other.plantTimer();
+  other.plantTimers();
   const planted = other.buildId(ofOther);
   expect([buildId, edited]).not.toContain(planted);
   // Activities aren't replayed: a correction of one reaches operations that are open.

@@ -22,16 +22,13 @@ export class Release {
     return join(this.folder, 'dist/cli/main.js');
   }
 
-  /** Has each operation start a timer before everything else, so that it doesn't replay the histories of other releases. */
-  plantTimer(): void {
-    const path = join(this.folder, 'dist/workflows/runtime/interceptors.js');
-    const before = readFileSync(path, 'utf8');
-    const after = `import { sleep as planted } from '@temporalio/workflow';\n${before.replace(
-      '    registerHandlers();\n',
-      '    void planted(3600000);\n    registerHandlers();\n',
-    )}`;
-    if (!after.includes('void planted')) throw new Error(`${path} has no call of registerHandlers()`);
-    writeFileSync(path, after);
+  /**
+   * Has each operation start a timer before everything else, and each pipeline another one before its jobs, so that the
+   * histories of other releases don't replay.
+   */
+  plantTimers(): void {
+    this.#plantTimer('dist/workflows/runtime/interceptors.js', '    registerHandlers();\n');
+    this.#plantTimer('dist/workflows/pipeline/index.js', '    await runJobs(run, jobs, slots);\n');
     this.#run('dist/worker/build-bundle.js');
   }
 
@@ -42,6 +39,14 @@ export class Release {
       const { bundleWorkflows } = await import(${JSON.stringify(join(this.folder, 'dist/worker/bundle.js'))});
       console.log((await bundleWorkflows(await loadSettings())).buildId);`;
     return this.#run('--input-type=module', ['--eval', script], settings).trim();
+  }
+
+  #plantTimer(file: string, statement: string): void {
+    const path = join(this.folder, file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(statement)) throw new Error(`${path} has no ${statement.trim()}`);
+    const planted = text.replace(statement, `    void planted(3600000);\n${statement}`);
+    writeFileSync(path, `import { sleep as planted } from '@temporalio/workflow';\n${planted}`);
   }
 
   #run(first: string, rest: string[] = [], settings: Record<string, string> = {}): string {

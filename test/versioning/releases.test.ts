@@ -1,8 +1,8 @@
-/** Two releases side by side on one Temporal: each operation ends on the release that it began on. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** Two releases side by side on one Temporal: each operation ends on the release that it began on, and is read by any. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { deploymentNameOf, setCurrentVersion } from '../../platform/deployments.js';
 import { join as register, newPrincipal, openMailbox, type MailboxProcess } from '../mailbox/support.js';
 import { eventually } from '../stack/cli-process.js';
@@ -13,19 +13,50 @@ import { Release } from './release.js';
 jest.setTimeout(OUTAGE_MS);
 
 const root = mkdtempSync(join(tmpdir(), 'longhaul-releases-'));
+const pipelines = join(root, 'pipelines');
+const ledger = join(root, 'ledger');
+const [before, after] = [Release.copyTo(join(root, 'before')), Release.copyTo(join(root, 'after'))];
 let stack: TestStack;
 let mailbox: MailboxProcess;
-const [before, after] = [Release.copyTo(join(root, 'before')), Release.copyTo(join(root, 'after'))];
 
-beforeAll(async () => {
-  after.plantTimer();
-  stack = await TestStack.serverAlone({ LONGHAUL_WORKER_VERSIONING: 'true' });
-  mailbox = await openMailbox(stack);
+const RELEASED = `
+jobs:
+  build:
+    outputs: [value]
+    steps: [{ run: 'echo "value=1" >> "$LONGHAUL_OUTPUT"' }]
+  deploy:
+    needs: build
+    steps: [{ name: ask, approval: { message: Deploy? } }, { run: 'echo deployed' }]
+`;
+const FAILING = `
+outputs: { value: { value: one.value, type: string } }
+jobs:
+  one:
+    outputs: [value]
+    steps: [{ run: 'echo one >> ${ledger}; echo "value=1" >> "$LONGHAUL_OUTPUT"' }]
+  two:
+    needs: one
+    steps: [{ run: 'echo two >> ${ledger}; [ -e ${ledger}.fixed ]' }]
+`;
+
+beforeAll(() => {
+  after.plantTimers();
+  mkdirSync(pipelines);
+  writeFileSync(join(pipelines, 'released.yml'), RELEASED);
+  writeFileSync(join(pipelines, 'failing.yml'), FAILING);
 }, OUTAGE_MS);
-afterAll(async () => {
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  stack = await TestStack.serverAlone({
+    LONGHAUL_WORKER_VERSIONING: 'true',
+    LONGHAUL_PIPELINE_FOLDERS: pipelines,
+  });
+  mailbox = await openMailbox(stack);
+});
+afterEach(async () => {
   await mailbox?.temporal.close();
   await stack?.stop();
-  rmSync(root, { recursive: true, force: true });
 });
 
 /** Build ID that a worker says it runs. */
@@ -42,8 +73,8 @@ async function makeCurrent(buildId: string): Promise<void> {
 }
 
 /** Starts an operation that asks. @param buildId build that it has to run on */
-async function ask(buildId: string): Promise<string> {
-  const taskId = await stack.client.start('confirm_delete', { filename: 'a.txt' });
+async function ask(buildId: string, tool = 'confirm_delete'): Promise<string> {
+  const taskId = await stack.client.start(tool, tool === 'confirm_delete' ? { filename: 'a.txt' } : {});
   await stack.client.until(taskId, 'input_required');
   expect(await versionOf(taskId)).toMatchObject({ buildId, behavior: 1 });
   return taskId;
@@ -51,9 +82,11 @@ async function ask(buildId: string): Promise<string> {
 
 async function finish(taskId: string): Promise<void> {
   const { inputRequests } = await stack.client.until(taskId, 'input_required');
-  const answer = { action: 'accept', content: { confirm: true } };
-  await stack.client.answer(taskId, Object.keys(inputRequests)[0]!, answer);
-  await stack.client.until(taskId, 'completed');
+  const [[key, { params }]] = Object.entries<any>(inputRequests) as [[string, any]];
+  const [field] = Object.keys(params.requestedSchema.properties);
+  await stack.client.answer(taskId, key, { action: 'accept', content: { [field!]: true } });
+  const { result } = await stack.client.until(taskId, 'completed');
+  expect(result.isError).not.toBe(true);
 }
 
 async function versionOf(workflowId: string) {
@@ -105,4 +138,48 @@ test('operations end on the release that they began on, a mailbox moves over, an
   expect(worker.output()).toMatch(new RegExp(`this is the last worker of build ${earlier}: 1 open workflow`));
   stack.worker({}, before.main);
   await finish(waiting);
+});
+
+/** What a tool about operations answers. */
+async function call(name: string, args: object): Promise<any> {
+  const { result, error } = await stack.client.request('tools/call', { name, arguments: args });
+  expect(error ?? result.isError).toBeFalsy();
+  return result.structuredContent;
+}
+
+test('pipelines end on the release that they began on; closed ones are read and resumed once its workers are gone', async () => {
+  const worker = stack.worker({}, before.main);
+  const earlier = await buildOf(worker);
+  await makeCurrent(earlier);
+  await stack.ready();
+  const open = await ask(earlier, 'released');
+  const failed = await stack.client.start('failing', {});
+  const canceled = await stack.client.start('large_values', { partialBytes: 300_000, thenWaitSeconds: 600 });
+  const partial = async () => (await call('operation_get', { token: canceled, view: 'partial' })).partial;
+  const written = await eventually('there is a partial result', partial);
+  await stack.client.request('tasks/cancel', { taskId: canceled });
+  await stack.client.until(canceled, 'cancelled');
+  await stack.client.until(failed, 'completed');
+
+  const later = await buildOf(stack.worker({}, after.main));
+  await makeCurrent(later);
+  const newOne = await ask(later, 'released');
+  await finish(open);
+  expect(await versionOf(open)).toMatchObject({ buildId: earlier });
+  await worker.end();
+  await finish(newOne);
+
+  expect(await partial()).toEqual(written);
+  const steps = async (token: string) => (await call('operation_get', { token, view: 'steps' })).children;
+  expect(await steps(failed)).toMatchObject([{ status: 'completed' }, { status: 'failed' }]);
+  expect((await steps(open)).map(({ status }: { status: string }) => status)).toEqual([
+    'completed',
+    'completed',
+  ]);
+  writeFileSync(`${ledger}.fixed`, '');
+  const resumed = (await call('operation_resume', { token: failed })).token;
+  const { result } = await stack.client.until(resumed, 'completed');
+  expect(result.structuredContent).toEqual({ value: '1' });
+  expect(readFileSync(ledger, 'utf8')).toBe('one\ntwo\ntwo\n');
+  expect(await versionOf(resumed)).toMatchObject({ buildId: later });
 });
