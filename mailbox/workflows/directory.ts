@@ -4,7 +4,13 @@
  * claimer's inbox, so that no server can lose it by ending. The same workflow type serves as home directory, which has all of
  * this, and as shard, which lists the agents that have no room in the home directory.
  */
-import { condition, getExternalWorkflowHandle, setHandler, setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import {
+  condition,
+  getExternalWorkflowHandle,
+  setHandler,
+  setWorkflowOptions,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { jsonBytes } from '../json-size.js';
 import { AGENTS_LIMIT, OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';

@@ -140,7 +140,7 @@ test('operations end on the release that they began on, a mailbox moves over, an
   await finish(waiting);
 });
 
-/** What a tool about operations answers. */
+/** Structured content of a tool about operations. */
 async function call(name: string, args: object): Promise<any> {
   const { result, error } = await stack.client.request('tools/call', { name, arguments: args });
   expect(error ?? result.isError).toBeFalsy();
