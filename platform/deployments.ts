@@ -23,6 +23,9 @@ const RETRY_MS = 500;
 /** Empties the ramping version. */
 const NO_RAMP = { buildId: '', percentage: 0 };
 
+/** Number of versions of a deployment that Temporal keeps by default (`matching.maxVersionsInDeployment`). */
+export const MAX_VERSIONS = 100;
+
 /** A version of the workers of a task queue. */
 export interface DeploymentVersion {
   deploymentName: string;

@@ -7,7 +7,7 @@ import { countOpenOn, describeDeployment, type DeploymentVersion } from '../plat
 import type { Logger } from '../platform/log.js';
 import { logUnversionedMismatches, type ReplayCheck } from './replay-check.js';
 import type { WorkflowBundle } from './bundle.js';
-import { otherWorkersOf } from './versioning.js';
+import { logUnlessRegistered, otherWorkersOf } from './versioning.js';
 import type { WorkerGroup } from './worker-group.js';
 import type { Refusal, WorkflowHost } from './workflow-host.js';
 
@@ -25,7 +25,7 @@ export interface SingleBuildHostOptions {
 export class SingleBuildHost implements WorkflowHost {
   #buildId = '';
   #workers: WorkerGroup | undefined;
-  #isStopping = false;
+  readonly #stopping = new AbortController();
   #lastWords: Promise<void> = Promise.resolve();
   #settle!: { resolve: () => void; reject: (error: unknown) => void };
   readonly done = new Promise<void>((resolve, reject) => (this.#settle = { resolve, reject }));
@@ -42,10 +42,11 @@ export class SingleBuildHost implements WorkflowHost {
       () => this.#lastWords.then(() => this.#settle.resolve()),
       (error: unknown) => this.#settle.reject(error),
     );
-    if (this.#isStopping) this.#workers.shutdown();
+    if (this.#stopping.signal.aborted) this.#workers.shutdown();
     await this.#sayWhereOperationsGo().catch((error: unknown) =>
       logger.warn({ err: error }, 'the current version of the deployment could not be read'),
     );
+    void logUnlessRegistered(this.options.client, this.#version, logger, this.#stopping.signal);
     return [];
   }
 
@@ -65,8 +66,8 @@ export class SingleBuildHost implements WorkflowHost {
   }
 
   stop(): void {
-    if (this.#isStopping) return;
-    this.#isStopping = true;
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort();
     if (!this.#workers) return this.#settle.resolve();
     this.#lastWords = this.#sayWhatWaits().catch(() => undefined);
     this.#workers.shutdown();

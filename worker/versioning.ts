@@ -2,15 +2,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../platform/config.js';
-import { deploymentNameOf, describeDeployment, type DeploymentVersion } from '../platform/deployments.js';
+import {
+  deploymentNameOf,
+  describeDeployment,
+  MAX_VERSIONS,
+  type DeploymentVersion,
+} from '../platform/deployments.js';
 import { GRPC, isDenied, isGrpcError, isUnreachable, temporalMessage } from '../platform/grpc-errors.js';
 import { isPolling, pollersOf } from '../platform/host-presence.js';
 import type { Logger } from '../platform/log.js';
 
 /** Deadline of a call, in milliseconds. */
 const CALL_LIMIT_MS = 5_000;
-/** Pause between attempts while Temporal can't be reached, in milliseconds. */
+/** Pause between attempts, in milliseconds. */
 const RETRY_MS = 500;
+/** Time after which a build that Temporal doesn't know although a worker polls for it is reported, in milliseconds. */
+const REGISTRATION_LIMIT_MS = 30_000;
 
 /**
  * Name of the deployment that the worker's builds belong to; undefined if they have no versions, because of the setting or because
@@ -68,6 +75,35 @@ async function whyNoDeployments(
       if (!isUnreachable(error) && !isGrpcError(error, GRPC.resourceExhausted)) throw error;
       await delay(RETRY_MS, undefined, { signal, ref: true });
     }
+  }
+}
+
+/**
+ * Logs that Temporal doesn't take the build of a worker that polls as a version of its deployment: the worker gets no work then, and
+ * its polls fail unseen. Temporal does that to a deployment with too many versions.
+ */
+export async function logUnlessRegistered(
+  client: () => Client,
+  { deploymentName, buildId }: DeploymentVersion,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  let deadlineMs = Date.now() + REGISTRATION_LIMIT_MS;
+  for (;;) {
+    const deployment = await describeDeployment(client(), deploymentName).catch(() => {
+      deadlineMs = Date.now() + REGISTRATION_LIMIT_MS;
+      return undefined;
+    });
+    const versions = deployment?.versions ?? [];
+    if (signal.aborted || versions.some((version) => version.buildId === buildId)) return;
+    if (Date.now() > deadlineMs)
+      return logger.error(
+        { deployment: deploymentName, buildId, versions: versions.length },
+        `Temporal has not taken build ${buildId} as a version of the deployment ${deploymentName}, so this worker gets no work. The ` +
+          `deployment has ${versions.length} versions; Temporal keeps ${MAX_VERSIONS} unless matching.maxVersionsInDeployment says ` +
+          'otherwise. This worker keeps trying. See what can go: longhaul deploy status',
+      );
+    await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import {
   describeDeployment,
   endRamp,
+  MAX_VERSIONS,
   setCurrentVersion,
   setRampingVersion,
   type Deployment,
@@ -19,7 +20,7 @@ import { print } from '../console.js';
 import { usageFailure } from '../client/failures.js';
 import { CommandFailure } from '../failure.js';
 import { confirmed, type ConfirmFlags } from './confirm.js';
-import { MAX_VERSIONS, operations, retirableBuilds } from './problems.js';
+import { operations, retirableBuilds } from './problems.js';
 import { waitForWorker } from './wait.js';
 
 export interface ChangeFlags extends ConfirmFlags {

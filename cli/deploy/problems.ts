@@ -3,9 +3,6 @@ import { openOn } from '../../platform/deployments.js';
 import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
 import { programCommand, shellWord } from '../../platform/program.js';
 
-/** Number of versions of a deployment that Temporal keeps (`matching.maxVersionsInDeployment`). */
-export const MAX_VERSIONS = 100;
-
 export interface DeploymentProblem {
   detail: string;
   /** Recommended action. */

@@ -1,9 +1,10 @@
 /** `longhaul deploy status`: the table of versions, and the same as JSON. */
 import type { DeploymentReport, VersionReport } from '../../platform/deployment-report.js';
+import { MAX_VERSIONS } from '../../platform/deployments.js';
 import { humanDuration } from '../../operations/budgets.js';
 import { programCommand } from '../../platform/program.js';
 import { oneLine, textTable } from '../client/table.js';
-import { deploymentProblems, MAX_VERSIONS, retirableBuilds } from './problems.js';
+import { deploymentProblems, retirableBuilds } from './problems.js';
 
 /** Number of versions from which it is said that Temporal keeps 100. */
 const MANY_VERSIONS = 90;

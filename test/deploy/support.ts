@@ -33,7 +33,8 @@ export class DeployTemporal {
     readonly client: Client,
   ) {}
 
-  static async start(): Promise<DeployTemporal> {
+  /** @param dynamicConfig further values of Temporal's dynamic configuration: `name=value` */
+  static async start(dynamicConfig: string[] = []): Promise<DeployTemporal> {
     const folder = mkdtempSync(join(tmpdir(), 'longhaul-deploy-'));
     const codePath = join(folder, 'bundle.js');
     const [{ code }, { path }, port] = await Promise.all([
@@ -42,7 +43,7 @@ export class DeployTemporal {
       freePort(),
     ]);
     writeFileSync(codePath, code);
-    const values = [...INTERVALS, 'system.forceSearchAttributesCacheRefreshOnRead=false'];
+    const values = [...INTERVALS, 'system.forceSearchAttributesCacheRefreshOnRead=false', ...dynamicConfig];
     const server = spawn(
       path,
       [

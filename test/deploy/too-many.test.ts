@@ -1,0 +1,44 @@
+/** A deployment with as many versions as Temporal keeps. */
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { describeDeployment } from '../../platform/deployments.js';
+import { eventually } from '../stack/cli-process.js';
+import { OUTAGE_MS } from '../support/limits.js';
+import { Deployed, DeployTemporal } from './support.js';
+
+jest.setTimeout(OUTAGE_MS);
+
+let temporal: DeployTemporal;
+let deployed: Deployed;
+beforeAll(async () => {
+  temporal = await DeployTemporal.start(['matching.maxVersionsInDeployment=2']);
+  deployed = await Deployed.start(temporal);
+});
+afterAll(async () => {
+  await deployed?.stop();
+  await temporal?.stop();
+});
+
+test('a worker of a further build says that it gets no work, and is taken once there is room', async () => {
+  await deployed.worker('b1');
+  await deployed.worker('b2');
+  const worker = deployed.stack.worker({ LONGHAUL_WORKER_VERSIONING: 'true' });
+  const [, buildId] = await eventually(
+    () => `the worker is refused: ${worker.output()}`,
+    () =>
+      /Temporal has not taken build (\S+) as a version of the deployment \S+, so this worker gets no work. The deployment has 2 versions/.exec(
+        worker.output(),
+      ),
+  );
+  const builds = async () =>
+    (await describeDeployment(temporal.client, deployed.deploymentName))!.versions.map((one) => one.buildId);
+  expect((await builds()).sort()).toEqual(['b1', 'b2']);
+  const refused = await deployed.deploy('current', buildId!, '--yes', '--wait', '2');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`no worker of build ${buildId} has polled`);
+
+  // Temporal removes a version that nothing needs once its worker has been gone for a while.
+  await deployed.kill('b1');
+  await eventually('the build is a version', async () => (await builds()).includes(buildId!));
+  expect(await builds()).not.toContain('b1');
+  expect(await deployed.deploy('current', buildId!, '--yes')).toMatchObject({ code: 0 });
+});
