@@ -23,11 +23,11 @@ export class Release {
   }
 
   /**
-   * Has each operation start a timer before everything else, and each pipeline another one before its jobs, so that the
+   * Has each operation wait for a timer before everything else, and each pipeline for another one before its jobs, so that the
    * histories of other releases don't replay.
    */
   plantTimers(): void {
-    this.#plantTimer('dist/workflows/runtime/interceptors.js', '    registerHandlers();\n');
+    this.#plantTimer('dist/workflows/runtime/interceptors.js', '    countFirstQueueTime();\n');
     this.#plantTimer('dist/workflows/pipeline/index.js', '    await runJobs(run, jobs, slots);\n');
     this.#run('dist/worker/build-bundle.js');
   }
@@ -45,7 +45,7 @@ export class Release {
     const path = join(this.folder, file);
     const text = readFileSync(path, 'utf8');
     if (!text.includes(statement)) throw new Error(`${path} has no ${statement.trim()}`);
-    const planted = text.replace(statement, `    void planted(3600000);\n${statement}`);
+    const planted = text.replace(statement, `    await planted(1);\n${statement}`);
     writeFileSync(path, `import { sleep as planted } from '@temporalio/workflow';\n${planted}`);
   }
 

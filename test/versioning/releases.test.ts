@@ -73,10 +73,11 @@ async function makeCurrent(buildId: string): Promise<void> {
 }
 
 /** Starts an operation that asks. @param buildId build that it has to run on */
-async function ask(buildId: string, tool = 'confirm_delete'): Promise<string> {
+async function ask(buildId: string | undefined, tool = 'confirm_delete'): Promise<string> {
   const taskId = await stack.client.start(tool, tool === 'confirm_delete' ? { filename: 'a.txt' } : {});
   await stack.client.until(taskId, 'input_required');
-  expect(await versionOf(taskId)).toMatchObject({ buildId, behavior: 1 });
+  const behavior = buildId === undefined ? undefined : 1;
+  expect(await versionOf(taskId)).toEqual({ buildId, behavior });
   return taskId;
 }
 
@@ -182,4 +183,26 @@ test('pipelines end on the release that they began on; closed ones are read and 
   expect(result.structuredContent).toEqual({ value: '1' });
   expect(readFileSync(ledger, 'utf8')).toBe('one\ntwo\ntwo\n');
   expect(await versionOf(resumed)).toMatchObject({ buildId: later });
+});
+
+test('operations of workers without versions continue on the current build; a worker names those that its build does not replay', async () => {
+  const unversioned = stack.worker({ LONGHAUL_WORKER_VERSIONING: 'false' }, before.main);
+  await stack.ready();
+  const [open, blocked] = [await ask(undefined), await ask(undefined)];
+  await unversioned.end();
+
+  const earlier = await buildOf(stack.worker({}, before.main));
+  await makeCurrent(earlier);
+  await finish(open);
+  expect(await versionOf(open)).toMatchObject({ buildId: earlier });
+
+  const worker = stack.worker({}, after.main);
+  const later = await buildOf(worker);
+  const said = `the code of build ${later} doesn't replay the open operation ${blocked}, which began before worker versioning`;
+  await eventually(
+    () => `the worker says what does not replay: ${worker.output()}`,
+    () => worker.output().includes(said),
+  );
+  await finish(blocked);
+  expect(await versionOf(blocked)).toMatchObject({ buildId: earlier });
 });
