@@ -81,7 +81,7 @@ beforeAll(async () => {
   await alice.until(tokens.asking, 'input_required');
   await alice.until(tokens.ended, 'completed');
   await eventually('the auditor lists them', async () => {
-    const { body } = await jobs(keys.auditor).get('/v1/jobs?user=all');
+    const { body } = await jobs(keys.auditor).get('/v1/jobs?user=all&limit=100');
     for (const name of ['asking', 'ended'] as const)
       workflowIds[name] =
         body.jobs.map(({ job_id }: any) => job_id).find((id: string) => id.endsWith(`.${tokens[name]}`)) ??

@@ -96,6 +96,7 @@ test("verbs that no role allows are refused; an approver answers another's opera
     const { result } = await call(keys.approver, 'operation_list', {
       everyone: true,
       status: 'input_required',
+      limit: 100,
     });
     const found = result.structuredContent.operations.find((one: any) => one.token.endsWith(`.${token}`));
     expect(found?.owner ?? 'acme/starter').toBe('acme/starter');
@@ -125,7 +126,7 @@ test('an operator cancels and resumes what others started, and an edit of the po
   await owner.until(token, 'input_required');
   let workflowId = '';
   await eventually('the operator lists it', async () => {
-    const { body } = await jobs(keys.operator).get('/v1/jobs?user=all');
+    const { body } = await jobs(keys.operator).get('/v1/jobs?user=all&limit=100');
     const found = body.jobs.find(({ job_id }: any) => job_id.endsWith(`.${token}`));
     workflowId = found?.job_id ?? '';
     return found !== undefined && found.user === 'acme/starter';

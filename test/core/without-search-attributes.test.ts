@@ -47,8 +47,8 @@ async function startStackBehind(
   return { stack: await startStack({ TEMPORAL_ADDRESS: proxy.address, ...environment }), proxy };
 }
 
-/** Runs a tool that asks, and answers. */
-async function complete({ client }: TestStack): Promise<void> {
+/** Runs a tool that asks, and answers. @returns its token */
+async function complete({ client }: TestStack): Promise<string> {
   const taskId = await client.start('confirm_delete', { filename: 'plain.txt' });
   const task = await client.until(taskId, 'input_required');
   await client.answer(taskId, Object.keys(task.inputRequests)[0]!, {
@@ -56,6 +56,7 @@ async function complete({ client }: TestStack): Promise<void> {
     content: { confirm: true },
   });
   await client.until(taskId, 'completed');
+  return taskId;
 }
 
 async function expectNoLists({ client }: TestStack, text: string): Promise<void> {
@@ -67,13 +68,14 @@ async function expectNoLists({ client }: TestStack, text: string): Promise<void>
   });
 }
 
-async function expectListed({ client }: TestStack): Promise<void> {
+async function expectListed({ client }: TestStack, token: string): Promise<void> {
   await eventually('the operation is listed', async () => {
     const { result } = await client.request('tools/call', {
       name: 'operation_list',
-      arguments: { tool: 'confirm_delete' },
+      // Open ones of other tests come first.
+      arguments: { tool: 'confirm_delete', status: 'completed', limit: 100 },
     });
-    return JSON.stringify(result).includes('completed');
+    return JSON.stringify(result).includes(token);
   });
 }
 
@@ -133,8 +135,7 @@ test(
       LONGHAUL_SEARCH_ATTRIBUTES: 'create',
       ...operatorVariables(),
     });
-    await complete(stack);
-    await expectListed(stack);
+    await expectListed(stack, await complete(stack));
   },
   PROCESSES_MS,
 );
@@ -145,8 +146,7 @@ test(
     const { stack, proxy } = await startStackBehind(({ service }) =>
       service.includes('operatorservice') ? PERMISSION_DENIED : undefined,
     );
-    await complete(stack);
-    await expectListed(stack);
+    await expectListed(stack, await complete(stack));
     expect([...proxy.calls.keys()].filter((method) => method.endsWith('SearchAttributes'))).toEqual([]);
   },
   PROCESSES_MS,
