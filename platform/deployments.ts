@@ -20,6 +20,10 @@ const CHANGE_LIMIT_MS = 15_000;
 /** Pause between attempts to change a deployment, in milliseconds. */
 const RETRY_MS = 500;
 
+/** How often a deployment that is not found is looked for, and the pause in between in milliseconds. */
+const NOT_FOUND_ATTEMPTS = 4;
+const NOT_FOUND_PAUSE_MS = 150;
+
 /** Empties the ramping version. */
 const NO_RAMP = { buildId: '', percentage: 0 };
 
@@ -68,36 +72,46 @@ export function deploymentNameOf(taskQueue: string): string {
   return `longhaul-${taskQueue.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll(':', '%3A')}`;
 }
 
-/** Describes a deployment; undefined if no versioned worker of the task queue has polled yet. */
+/**
+ * Describes a deployment; undefined if no versioned worker of the task queue has polled yet. Temporal asks the deployment's workflow,
+ * which continues as new after each change; it answers "not found" to a request that comes at that moment, so that is asked again.
+ */
 export async function describeDeployment(
   client: Client,
   deploymentName: string,
 ): Promise<Deployment | undefined> {
-  const { namespace } = client.options;
-  try {
-    const { workerDeploymentInfo: info, conflictToken } = await client.withDeadline(
-      Date.now() + READ_LIMIT_MS,
-      () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
-    );
-    const routing = info?.routingConfig;
-    const ramping = routing?.rampingDeploymentVersion?.buildId;
-    const current = routing?.currentDeploymentVersion?.buildId ?? undefined;
-    return {
-      deploymentName,
-      current,
-      ramping: ramping
-        ? { buildId: ramping, percentage: Math.round((routing.rampingVersionPercentage ?? 0) * 100) / 100 }
-        : undefined,
-      versions: (info?.versionSummaries ?? [])
-        .map((version) => versionState(version, current, ramping ?? undefined))
-        .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime()),
-      changedBy: info?.lastModifierIdentity || undefined,
-      conflictToken: conflictToken ?? new Uint8Array(),
-    };
-  } catch (error) {
-    if (isGrpcError(error, GRPC.notFound)) return undefined;
-    throw error;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await describeOnce(client, deploymentName);
+    } catch (error) {
+      if (!isGrpcError(error, GRPC.notFound)) throw error;
+      if (attempt === NOT_FOUND_ATTEMPTS) return undefined;
+      await delay(NOT_FOUND_PAUSE_MS);
+    }
   }
+}
+
+async function describeOnce(client: Client, deploymentName: string): Promise<Deployment> {
+  const { namespace } = client.options;
+  const { workerDeploymentInfo: info, conflictToken } = await client.withDeadline(
+    Date.now() + READ_LIMIT_MS,
+    () => client.workflowService.describeWorkerDeployment({ namespace, deploymentName }),
+  );
+  const routing = info?.routingConfig;
+  const ramping = routing?.rampingDeploymentVersion?.buildId;
+  const current = routing?.currentDeploymentVersion?.buildId ?? undefined;
+  return {
+    deploymentName,
+    current,
+    ramping: ramping
+      ? { buildId: ramping, percentage: Math.round((routing.rampingVersionPercentage ?? 0) * 100) / 100 }
+      : undefined,
+    versions: (info?.versionSummaries ?? [])
+      .map((version) => versionState(version, current, ramping ?? undefined))
+      .sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime()),
+    changedBy: info?.lastModifierIdentity || undefined,
+    conflictToken: conflictToken ?? new Uint8Array(),
+  };
 }
 
 type VersionSummary = proto.temporal.api.deployment.v1.WorkerDeploymentInfo.IWorkerDeploymentVersionSummary;

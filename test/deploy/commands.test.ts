@@ -72,7 +72,7 @@ test('a ramp takes a share, ends with 0, and ends when another build becomes cur
   await deployed.worker('b1');
   const without = await deployed.deploy('ramp', '10', 'b1', '--yes');
   expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('no build of') });
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   await deployed.worker('b2');
   expect(await deployed.deploy('ramp', '12.5%', 'b2', '--yes')).toMatchObject({
     code: 0,
@@ -114,7 +114,7 @@ test('a change is shown first: a terminal is asked, and without one --yes is exp
 
 test('of two people who deploy at once, the second one learns what has changed', async () => {
   for (const buildId of ['b1', 'b2', 'b3']) await deployed.worker(buildId);
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   const { environment, stack } = deployed;
   const second = new Terminal(stack, ['deploy', 'current', 'b3'], { environment, columns: 200 });
   await second.shows('Continue?');
@@ -135,7 +135,7 @@ test('of two people who deploy at once, the second one learns what has changed',
 
 test('a build that never polls does not become current', async () => {
   await deployed.worker('b1');
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   const late = await deployed.deploy('current', 'b9', '--yes', '--wait', '2');
   expect(late.code).toBe(1);
   expect(late.stderr).toContain('No worker of b9 polls yet; the command waits for one, for up to 2 s.');
@@ -184,7 +184,7 @@ test('without Temporal every command says so', async () => {
 
 test('a build is retired once nothing needs it', async () => {
   await deployed.worker('b1');
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   const token = await deployed.operation();
   await deployed.runsOn(token, 'b1');
   const refusal = async (buildId = 'b1') => {
