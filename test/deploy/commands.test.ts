@@ -82,7 +82,7 @@ test('a ramp takes a share, ends with 0, and ends when another build becomes cur
   expect((await deployed.deploy('status')).stdout).toMatch(/^b2 +ramping 12.5 %/m);
   expect(await deployed.deploy('ramp', '0', '--yes')).toMatchObject({ code: 0 });
   expect(await status()).toMatchObject({ current: 'b1', ramping: null });
-  await deployed.deploy('ramp', '100%', 'b2', '--yes');
+  expect(await deployed.deploy('ramp', '100%', 'b2', '--yes')).toMatchObject({ code: 0 });
   await deployed.runsOn(await deployed.operation(), 'b2');
   const back = await deployed.deploy('current', 'b1', '--yes');
   expect(back).toMatchObject({ code: 0, stdout: 'New operations go to b1.\n' });
@@ -197,9 +197,9 @@ test('a build is retired once nothing needs it', async () => {
     /b1 can't be retired: new operations go to it\. Make another build current/,
   );
   await deployed.worker('b2');
-  await deployed.deploy('ramp', '1', 'b2', '--yes');
+  expect(await deployed.deploy('ramp', '1', 'b2', '--yes')).toMatchObject({ code: 0 });
   expect(await refusal('b2')).toMatch(/End its ramp first/);
-  await deployed.deploy('current', 'b2', '--yes');
+  expect(await deployed.deploy('current', 'b2', '--yes')).toMatchObject({ code: 0 });
   await untilOpen('b1', 1);
   expect(await refusal()).toMatch(
     new RegExp(

@@ -56,7 +56,7 @@ test('an operation that begins while no build is current says so', async () => {
   const ready = await fetch(`${deployed.stack.base}/readyz`);
   expect(ready.status).toBe(503);
   expect(await ready.json()).toMatchObject({ missing: [expect.stringContaining('is current: run')] });
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   await deployed.runsOn(token, 'b1');
   await deployed.stack.ready();
   expect(await doctor()).toEqual([
@@ -66,7 +66,7 @@ test('an operation that begins while no build is current says so', async () => {
 
 test('an operation of a build without workers says so, and can be moved to another', async () => {
   await deployed.worker('b1');
-  await deployed.deploy('current', 'b1', '--yes');
+  expect(await deployed.deploy('current', 'b1', '--yes')).toMatchObject({ code: 0 });
   await deployed.stack.ready();
   const [token, reset] = [await deployed.operation(), await deployed.operation()];
   for (const one of [token, reset]) await deployed.runsOn(one, 'b1');
@@ -77,7 +77,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
     return historyLength === 8 && !raw.pendingWorkflowTask;
   });
   await deployed.worker('b2');
-  await deployed.deploy('current', 'b2', '--yes');
+  expect(await deployed.deploy('current', 'b2', '--yes')).toMatchObject({ code: 0 });
   await deployed.kill('b1');
   await finish(token);
   const waits =
