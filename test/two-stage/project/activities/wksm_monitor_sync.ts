@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cancellationSignal, report } from 'longhaul/activity';
 
-/** Hash rounds per file, so that a sync of a few hundred files takes seconds. */
-const ROUNDS = 20_000;
+/** Hash rounds per file, so that a sync of a few hundred files takes several seconds on a fast machine too. */
+const ROUNDS = 60_000;
 
 /** Takes a slow fingerprint of each file; empty ones are skipped. */
 export async function syncFiles(path: string, recursive: boolean) {
