@@ -54,6 +54,7 @@ async function answer(): Promise<Message> {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   // The worker has the answer, or is gone.
   process.on('disconnect', () => process.exit(0));
+  if (!process.connected) process.exit(0);
   // With a callback, a channel that has closed meanwhile is no unhandled error.
   process.send!(await answer(), undefined, undefined, () => undefined);
 }

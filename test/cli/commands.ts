@@ -14,6 +14,7 @@ export interface Ended {
 }
 
 export interface Running {
+  readonly pid: number;
   readonly stdout: string;
   readonly stderr: string;
   signal(name: NodeJS.Signals): void;
@@ -36,6 +37,7 @@ export function start(
   child.stderr.on('data', (chunk: Buffer) => (text.stderr += chunk.toString()));
   child.stdin.end(input);
   return {
+    pid: child.pid!,
     get stdout() {
       return text.stdout;
     },

@@ -1,15 +1,16 @@
 /** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { processIdentity } from '../../platform/process-identity.js';
 import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
-import { documents, run, type Ended } from './commands.js';
+import { documents, run, start, type Ended } from './commands.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -53,6 +54,22 @@ function changed(name: string, body: string): string {
   cpSync(FIXTURES, project, { recursive: true });
   writeFileSync(join(project, 'workflows/slow_compute.ts'), `${HEAD}${body}\n}\n`);
   return project;
+}
+
+/** Fields of proc(5)'s stat, from the state on. */
+const statOf = (pid: number | string) => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+};
+const cpuSeconds = (pid: number) => (Number(statOf(pid)[11]) + Number(statOf(pid)[12])) / 100;
+
+/** Process that replays for a command. */
+function childOf(parent: number): number | undefined {
+  const isChild = (pid: string) => {
+    const identity = processIdentity(Number(pid));
+    return identity?.commandLine.includes('replay/process.js') && statOf(pid)[1] === String(parent);
+  };
+  return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && isChild(name))) || undefined;
 }
 
 describe('what fits', () => {
@@ -166,6 +183,17 @@ describe('a changed workflow', () => {
     const ended = await replay([file, other, '--json', '--timeout-seconds', '20'], project);
     expect(ended.code).toBe(1);
     expect(reportsOf(ended)).toMatchObject([{ verdict: 'timed_out', fits: false }, { verdict: 'fits' }]);
+  });
+
+  test('that blocks its thread does not outlive a command that is killed', async () => {
+    const project = changed('outlives', 'for (;;) await null;');
+    const command = start(stack, ['replay', file], { environment: { LONGHAUL_PROJECT: project } });
+    const child = await eventually('the replay runs', () => childOf(command.pid));
+    // It blocks once it has loaded its modules; before that, it has other reasons to end.
+    await eventually('the replay blocks', () => cpuSeconds(child) > 5);
+    command.signal('SIGKILL');
+    await command.ended;
+    await eventually('its process has ended', () => processIdentity(child) === undefined);
   });
 });
 

@@ -11,7 +11,6 @@ export const CORE_FILES = [
   'large-values',
   'operators',
   'prompts',
-  'replay',
   'storage-sweep',
   'task-name-header',
   'tasks',

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
 import { globalHandlers } from '@temporalio/worker/lib/workflow/vm-shared.js';
 import proto from '@temporalio/proto';
@@ -170,8 +171,18 @@ async function* requestQueue(): AsyncGenerator<ReplayRequest> {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** Ends this process when its parent has ended, also while a replay blocks this thread. */
+function endWithParent(): void {
+  const { ppid } = process;
+  const check = `setInterval(() => process.ppid === ${ppid} || process.kill(process.pid, 'SIGKILL'), 1000)`;
+  new Thread(check, { eval: true }).unref();
   process.on('disconnect', () => process.exit(0));
+  // It may have ended while the modules were loaded.
+  if (!process.connected) process.exit(0);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  endWithParent();
   await serve(JSON.parse(process.argv[2]!) as ReplaySettings).catch((error: unknown) => {
     const { message } = error as Error;
     const answer: ReplayAnswer = { failure: { message, isNondeterministic: false } };
