@@ -8,6 +8,8 @@ export class CommandFailure extends Error {
     message: string,
     /** Default: 1. */
     readonly exitCode: number = 1,
+    /** Fields beside `error` in the document that --json prints. */
+    readonly document: Record<string, unknown> = {},
   ) {
     super(message);
   }

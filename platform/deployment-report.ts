@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import {
+  countOpenOn,
   deploymentNameOf,
   describeDeployment,
   openOn,
@@ -64,7 +65,7 @@ export async function reportDeployment(client: Client, taskQueue: string): Promi
   const used = known.filter(({ status }) => ['current', 'ramping', 'draining'].includes(status));
   const counts = new Map<string, number>();
   for (const { buildId } of used)
-    counts.set(buildId, await count(client, `${openOn({ deploymentName, buildId })} AND ${ROOTS}`));
+    counts.set(buildId, await countOpenOn(client, { deploymentName, buildId }, ROOTS));
   const others = deployment ? await otherBuilds(client, deploymentName, used) : new Map<string, number>();
   const report = async (buildId: string): Promise<Omit<VersionReport, 'status'>> => {
     const own = pollers.filter((poller) => poller.buildId === buildId);
@@ -133,14 +134,6 @@ async function otherBuilds(
     builds.set(buildId, (builds.get(buildId) ?? 0) + 1);
   }
   return builds;
-}
-
-async function count(client: Client, query: string): Promise<number> {
-  const { namespace } = client.options;
-  const answer = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () =>
-    client.workflowService.countWorkflowExecutions({ namespace, query }),
-  );
-  return Number(answer.count ?? 0);
 }
 
 interface Listed {

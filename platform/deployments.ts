@@ -236,7 +236,7 @@ async function changeRouting(
     try {
       const deployment = await describeDeployment(client, deploymentName);
       if (deployment) {
-        if (conflictToken && !isSameToken(conflictToken, deployment.conflictToken))
+        if (conflictToken && Buffer.compare(conflictToken, deployment.conflictToken) !== 0)
           throw conflict(deploymentName);
         await client.withDeadline(Date.now() + CHANGE_LIMIT_MS, () =>
           apply(deployment.conflictToken, deployment),
@@ -262,10 +262,6 @@ function isPassing(error: unknown): boolean {
   return (
     isUnreachable(error) || isGrpcError(error, GRPC.notFound, GRPC.failedPrecondition, GRPC.resourceExhausted)
   );
-}
-
-function isSameToken(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.compare(one, other) === 0;
 }
 
 function conflict(deploymentName: string): LonghaulError {
@@ -304,17 +300,20 @@ function gist(error: unknown): string {
   return temporalMessage(error).replace(/^\d+ [A-Z_]+: |\.$/g, '');
 }
 
-/** Number of open workflows that only a version can run: operations with their parts. */
+/**
+ * Number of open workflows that only a version can run: operations with their parts.
+ *
+ * @param condition of visibility that they have to meet too
+ */
 export async function countOpenOn(
   client: Client,
-  { deploymentName, buildId }: DeploymentVersion,
+  version: DeploymentVersion,
+  condition?: string,
 ): Promise<number> {
   const { namespace } = client.options;
+  const query = openOn(version) + (condition === undefined ? '' : ` AND ${condition}`);
   const { count } = await client.withDeadline(Date.now() + READ_LIMIT_MS, () =>
-    client.workflowService.countWorkflowExecutions({
-      namespace,
-      query: openOn({ deploymentName, buildId }),
-    }),
+    client.workflowService.countWorkflowExecutions({ namespace, query }),
   );
   return Number(count ?? 0);
 }

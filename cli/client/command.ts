@@ -60,8 +60,8 @@ export async function withErrorReporting(
     await run();
   } catch (error) {
     const failure = toCommandFailure(error, url());
-    const { exitCode = 1 } = failure as { exitCode?: number };
-    if (isJson(command)) printJson({ error: { message: failure.message, exitCode } });
+    const { exitCode = 1, document } = failure as { exitCode?: number; document?: Record<string, unknown> };
+    if (isJson(command)) printJson({ error: { message: failure.message, exitCode }, ...document });
     throw failure;
   }
 }

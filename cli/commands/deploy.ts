@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Settings } from '../../platform/config.js';
 import { isJson, printJson, wholeNumber } from '../client/command.js';
@@ -20,7 +19,7 @@ somebody does, once workers of the build run:
 `;
 const BUILD = 'build of the workers (default: that of this release and project)';
 /** Default of --wait, in seconds. */
-const WAIT_SECONDS = '60';
+const WAIT_SECONDS = 60;
 
 /** `longhaul deploy` and its commands. They connect to Temporal, not to a server. */
 export function registerDeploy(program: Command): void {
@@ -55,15 +54,9 @@ function registerStatus(deploy: Command): void {
 }
 
 function registerCurrent(deploy: Command): void {
-  const command = changing(deploy, 'current', 'send all new operations to a build').argument(
+  const command = waiting(changing(deploy, 'current', 'send all new operations to a build')).argument(
     '[build]',
     BUILD,
-  );
-  command.option(
-    '--wait <seconds>',
-    'how long to wait for a worker of the build',
-    wholeNumber,
-    Number(WAIT_SECONDS),
   );
   command.action((build: string | undefined) =>
     withTemporal(command, async (client, settings) => {
@@ -75,15 +68,9 @@ function registerCurrent(deploy: Command): void {
 }
 
 function registerRamp(deploy: Command): void {
-  const command = changing(deploy, 'ramp', 'send a share of new operations to a build')
+  const command = waiting(changing(deploy, 'ramp', 'send a share of new operations to a build'))
     .argument('<percent>', 'share, from 0 to 100; 0 ends the ramp', percentage)
     .argument('[build]', BUILD);
-  command.option(
-    '--wait <seconds>',
-    'how long to wait for a worker of the build',
-    wholeNumber,
-    Number(WAIT_SECONDS),
-  );
   command.action((percent: number, build: string | undefined) =>
     withTemporal(command, async (client, settings) => {
       const { ramp } = await import('../deploy/change.js');
@@ -99,7 +86,7 @@ function registerRetire(deploy: Command): void {
     'build of the workers',
   );
   command.action((build: string) =>
-    withTemporal(command, async (client: Client, { taskQueue }) => {
+    withTemporal(command, async (client, { taskQueue }) => {
       const { retire } = await import('../deploy/retire.js');
       await retire(client, taskQueue, build, command.opts<ConfirmFlags>());
     }),
@@ -109,6 +96,15 @@ function registerRetire(deploy: Command): void {
 /** A command that shows what it would do, and asks. */
 function changing(deploy: Command, name: string, description: string): Command {
   return deploy.command(name).description(description).option('--yes', "don't ask, for scripts");
+}
+
+function waiting(command: Command): Command {
+  return command.option(
+    '--wait <seconds>',
+    'how long to wait for a worker of the build',
+    wholeNumber,
+    WAIT_SECONDS,
+  );
 }
 
 /** The given build, or that of this release and project: its workflows are bundled, as a worker would. */

@@ -1,11 +1,7 @@
 /** `longhaul deploy current` and `longhaul deploy ramp`: which build new operations go to. */
 import type { Client } from '@temporalio/client';
 import { LonghaulError } from '../../operations/errors.js';
-import {
-  reportDeployment,
-  type DeploymentReport,
-  type VersionReport,
-} from '../../platform/deployment-report.js';
+import { reportDeployment, type DeploymentReport } from '../../platform/deployment-report.js';
 import {
   describeDeployment,
   endRamp,
@@ -35,6 +31,11 @@ export interface ChangeResult {
   ramping: Deployment['ramping'];
 }
 
+/** Maximum delay of a timer, in milliseconds: 24 days. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** Routing before a versioned worker has polled. */
+const UNROUTED = { current: undefined, ramping: undefined };
+
 /** Sends all new operations to a build. */
 export async function makeCurrent(
   client: Client,
@@ -43,7 +44,7 @@ export async function makeCurrent(
   flags: ChangeFlags,
 ): Promise<ChangeResult> {
   const before = await reportDeployment(client, taskQueue);
-  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  const { current, ramping } = before.deployment ?? UNROUTED;
   if (current === buildId && !ramping) {
     print(`${buildId} is current already.`);
     return { changed: false, current, ramping };
@@ -52,9 +53,7 @@ export async function makeCurrent(
     current === buildId
       ? `All new operations will go to ${buildId}, which is current.`
       : `New operations will go to ${buildId} (now: ${current ?? 'to no build'}).`,
-    ...(ramping && ramping.buildId !== buildId
-      ? [`The ramp of ${ramping.buildId} (${ramping.percentage} %) will end.`]
-      : []),
+    ...rampNotice(ramping, buildId),
     ...stayingOn(before, buildId),
     ...pollNotice(before, buildId, flags),
   ];
@@ -75,7 +74,7 @@ export async function ramp(
   flags: ChangeFlags,
 ): Promise<ChangeResult> {
   const before = await reportDeployment(client, taskQueue);
-  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  const { current, ramping } = before.deployment ?? UNROUTED;
   if (percentage === 0) return stopRamp(client, before, flags);
   if (buildId === undefined) throw usageFailure('BUILD: expected a build');
   if (current === undefined)
@@ -91,9 +90,7 @@ export async function ramp(
   }
   const plan = [
     `${percentage} % of new operations will go to ${buildId}, the others to ${current}.`,
-    ...(ramping && ramping.buildId !== buildId
-      ? [`The ramp of ${ramping.buildId} (${ramping.percentage} %) will end.`]
-      : []),
+    ...rampNotice(ramping, buildId),
     ...pollNotice(before, buildId, flags),
   ];
   if (!(await confirmed(plan, flags))) return { changed: false, current, ramping };
@@ -105,7 +102,7 @@ export async function ramp(
 }
 
 async function stopRamp(client: Client, before: DeploymentReport, flags: ChangeFlags): Promise<ChangeResult> {
-  const { current, ramping } = before.deployment ?? { current: undefined, ramping: undefined };
+  const { current, ramping } = before.deployment ?? UNROUTED;
   if (!ramping) {
     print('No build ramps.');
     return { changed: false, current, ramping };
@@ -115,6 +112,11 @@ async function stopRamp(client: Client, before: DeploymentReport, flags: ChangeF
   await change(client, before, undefined, flags, (change) => endRamp(client, before.deploymentName, change));
   print(`The ramp of ${ramping.buildId} has ended.`);
   return { changed: true, current, ramping: undefined };
+}
+
+function rampNotice(ramping: Deployment['ramping'], buildId: string): string[] {
+  if (!ramping || ramping.buildId === buildId) return [];
+  return [`The ramp of ${ramping.buildId} (${ramping.percentage} %) will end.`];
 }
 
 /** Operations that continue on the builds that they began on. */
@@ -141,27 +143,23 @@ async function change(
   apply: (change: RoutingChange) => Promise<void>,
 ): Promise<void> {
   const { deploymentName, deployment } = before;
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(new Error('late')), wait * 1_000);
+  const limit = AbortSignal.timeout(Math.min(wait * 1_000, LONGEST_MS));
   let reason = '';
   try {
-    if (buildId !== undefined) await waitForWorker(client, before.taskQueue, buildId, limit.signal);
+    if (buildId !== undefined) await waitForWorker(client, before.taskQueue, buildId, limit);
     await apply({
-      signal: limit.signal,
+      signal: limit,
       ...(deployment ? { conflictToken: deployment.conflictToken } : {}),
       onRetry: (message) => (reason = message),
     });
   } catch (error) {
-    if (limit.signal.aborted && buildId !== undefined)
-      throw new CommandFailure(await neverPolled(client, before, buildId, wait, reason));
+    if (limit.aborted) throw new CommandFailure(await lateMessage(client, before, buildId, wait, reason));
     if (!(error instanceof LonghaulError && error.kind === 'conflict')) throw error;
     const now = await describeDeployment(client, deploymentName);
     throw new CommandFailure(
       `${deploymentName} was changed meanwhile by ${now?.changedBy ?? 'somebody'}: ${routing(now)} ` +
         `(was: ${routing(deployment)}); this command has changed nothing`,
     );
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -172,33 +170,33 @@ function routing(deployment: Deployment | undefined): string {
   return ramping ? `${current}, ${ramping.buildId} ramps at ${ramping.percentage} %` : current;
 }
 
-async function neverPolled(
+async function lateMessage(
   client: Client,
   before: DeploymentReport,
-  buildId: string,
+  buildId: string | undefined,
   wait: number,
   reason: string,
 ): Promise<string> {
   const now = await reportDeployment(client, before.taskQueue);
   const polled = now.versions.filter(({ isPolled }) => isPolled).map((version) => version.buildId);
-  const full = now.versions.filter(({ status }) => status !== 'retired').length >= MAX_VERSIONS;
-  const isPolled = polled.includes(buildId);
+  const known = now.deployment?.versions.length ?? 0;
+  const isPolled = buildId === undefined || polled.includes(buildId);
   return [
     isPolled
-      ? `Temporal has not made ${buildId} current within ${wait} s: ${reason}`
+      ? `Temporal has not changed ${before.deploymentName} within ${wait} s: ${reason}`
       : `no worker of build ${buildId} has polled the task queue ${before.taskQueue} within ${wait} s`,
     ...(isPolled
       ? []
       : [polled.length > 0 ? `workers poll of ${polled.join(', ')}` : 'no versioned worker polls']),
-    ...(full && !isPolled ? [fullNotice(now.versions, retirableBuilds(now))] : []),
+    ...(known >= MAX_VERSIONS && !isPolled ? [fullNotice(known, retirableBuilds(now))] : []),
     'nothing was changed',
   ].join('; ');
 }
 
-function fullNotice(versions: VersionReport[], retirable: string[]): string {
+function fullNotice(known: number, retirable: string[]): string {
   const advice =
     retirable.length > 0
       ? `\`${programCommand()} deploy retire\` frees one: ${retirable.slice(0, 5).join(', ')}`
       : 'none of them can be retired yet';
-  return `Temporal keeps ${MAX_VERSIONS} versions of a deployment and has ${versions.length}, so it refuses workers of further ones (${advice})`;
+  return `Temporal keeps ${MAX_VERSIONS} versions of a deployment and has ${known}, so it refuses workers of further ones (${advice})`;
 }

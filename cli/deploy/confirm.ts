@@ -18,9 +18,9 @@ export async function confirmed(plan: string[], { yes }: ConfirmFlags): Promise<
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageFailure('expected --yes, since there is no terminal to ask on; nothing was changed');
-  const { confirm, isCancel } = await import('@clack/prompts');
+  const { confirm } = await import('@clack/prompts');
   const answer = await confirm({ message: 'Continue?', output: process.stderr, initialValue: false });
-  if (answer === true && !isCancel(answer)) return true;
+  if (answer === true) return true;
   say('Nothing was changed.');
   return false;
 }

@@ -1,11 +1,11 @@
 /** `longhaul deploy` against workers of several builds. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { deleteVersion, describeDeployment } from '../../platform/deployments.js';
 import { documents, KEYS, run, Terminal } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
-import { Deployed, DeployTemporal } from './support.js';
+import { deployForEachTest, type Deployed } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -17,21 +17,12 @@ interface Status {
   retirable: string[];
 }
 
-let temporal: DeployTemporal;
 let deployed: Deployed;
-beforeAll(async () => {
-  temporal = await DeployTemporal.start();
-});
-beforeEach(async () => {
-  deployed = await Deployed.start(temporal);
-});
-afterEach(() => deployed?.stop());
-afterAll(() => temporal?.stop());
+deployForEachTest((one) => (deployed = one));
 
 const status = async () => documents<Status>(await deployed.deploy('status', '--json'))[0]!;
 const current = async () =>
-  (await describeDeployment(temporal.client, deployed.deploymentName))?.current ?? null;
-const finish = (token: string) => temporal.client.workflow.getHandle(token).signal('finish');
+  (await describeDeployment(deployed.temporal.client, deployed.deploymentName))?.current ?? null;
 /** Waits until visibility counts this many open operations on a build. */
 const untilOpen = (buildId: string, count: number) =>
   eventually(`${count} operations are open on ${buildId}`, async () => {
@@ -143,8 +134,8 @@ test('a build that never polls does not become current', async () => {
     /no worker of build b9 has polled the task queue \S+ within 2 s; workers poll of b1; nothing was changed/,
   );
   expect(await current()).toBe('b1');
-  // One that polls in time does.
-  const waiting = deployed.deploy('current', 'b2', '--yes');
+  // One that polls in time does, also with a limit that is longer than the longest timer.
+  const waiting = deployed.deploy('current', 'b2', '--yes', '--wait', '3000000');
   await deployed.worker('b2');
   expect(await waiting).toMatchObject({ code: 0 });
   expect(await current()).toBe('b2');
@@ -206,7 +197,7 @@ test('a build is retired once nothing needs it', async () => {
       `1 open operation can only run on it \\(${token}\\)\\. Wait for their end, cancel them, or move`,
     ),
   );
-  await finish(token);
+  await deployed.finish(token);
   await untilOpen('b1', 0);
   expect(await refusal()).toMatch(/workers of it have polled within 5 minutes .* End them, and try again/);
   await deployed.kill('b1');
@@ -220,7 +211,7 @@ test('a build is retired once nothing needs it', async () => {
   expect((await status()).versions.map(({ buildId }) => buildId)).toEqual(['b2']);
   await expect(
     deleteVersion(
-      temporal.client,
+      deployed.temporal.client,
       { deploymentName: deployed.deploymentName, buildId: 'b2' },
       { isDrained: true },
     ),

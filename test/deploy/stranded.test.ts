@@ -1,11 +1,11 @@
 /** Operations whose build has no worker, and ones that begin while no build is current: messages say what to do. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
 import { STACK_MS } from '../support/limits.js';
-import { Deployed, DeployTemporal } from './support.js';
+import { deployForEachTest, type Deployed } from './support.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -16,16 +16,8 @@ interface Findings {
 /** Time within which the messages say it, in milliseconds. */
 const TOLD_MS = 20_000;
 
-let temporal: DeployTemporal;
 let deployed: Deployed;
-beforeAll(async () => {
-  temporal = await DeployTemporal.start();
-});
-beforeEach(async () => {
-  deployed = await Deployed.start(temporal);
-});
-afterEach(() => deployed?.stop());
-afterAll(() => temporal?.stop());
+deployForEachTest((one) => (deployed = one));
 
 const messageOf = async (token: string) => String((await deployed.stack.client.get(token)).statusMessage);
 const says = (token: string, text: RegExp, limitMs?: number) =>
@@ -35,7 +27,6 @@ const doctor = async () => {
   const ended = await run(deployed.stack, args.slice(0, 2), { environment: deployed.environment });
   return documents<Findings>(ended)[0]!.findings.filter(({ check }) => check === 'deployment');
 };
-const finish = (token: string) => temporal.client.workflow.getHandle(token).signal('finish');
 
 test('an operation that begins while no build is current says so', async () => {
   await deployed.worker('b1');
@@ -70,7 +61,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
   await deployed.stack.ready();
   const [token, reset] = [await deployed.operation(), await deployed.operation()];
   for (const one of [token, reset]) await deployed.runsOn(one, 'b1');
-  const handle = temporal.client.workflow.getHandle(reset);
+  const handle = deployed.temporal.client.workflow.getHandle(reset);
   await handle.signal('poke');
   await eventually('the operation has had two workflow tasks', async () => {
     const { historyLength, raw } = await handle.describe();
@@ -79,7 +70,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
   await deployed.worker('b2');
   expect(await deployed.deploy('current', 'b2', '--yes')).toMatchObject({ code: 0 });
   await deployed.kill('b1');
-  await finish(token);
+  await deployed.finish(token);
   const waits =
     /^waits for a worker of build b1; none has polled for .*: start one of that release, or see `longhaul deploy status`$/;
   await says(token, waits, TOLD_MS);
@@ -89,7 +80,7 @@ test('an operation of a build without workers says so, and can be moved to anoth
   expect((await deployed.deploy('status')).stdout).toMatch(stranded);
 
   // A run that is reset to its second workflow task still needs the build that has done the first.
-  await temporal.client.workflowService.resetWorkflowExecution({
+  await deployed.temporal.client.workflowService.resetWorkflowExecution({
     namespace: 'default',
     workflowExecution: { workflowId: reset, runId: (await handle.describe()).runId },
     reason: 'test',
@@ -100,8 +91,8 @@ test('an operation of a build without workers says so, and can be moved to anoth
 
   const command = /temporal (workflow update-options .*)$/.exec(finding!.advice!)![1]!;
   const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word!);
-  await promisify(execFile)(temporal.binary, [...words, '--address', temporal.address]);
-  await finish(reset);
+  await promisify(execFile)(deployed.temporal.binary, [...words, '--address', deployed.temporal.address]);
+  await deployed.finish(reset);
   await deployed.stack.client.until(token, 'completed');
   await deployed.stack.client.until(reset, 'completed');
 });

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode } from '@temporalio/worker';
 import { loadSettings } from '../../platform/config.js';
@@ -144,6 +145,11 @@ export class Deployed {
     });
   }
 
+  /** Ends an operation. */
+  async finish(token: string): Promise<void> {
+    await this.temporal.client.workflow.getHandle(token).signal('finish');
+  }
+
   /** Runs `longhaul deploy`. */
   deploy(...args: string[]): Promise<Ended> {
     return run(this.stack, ['deploy', ...args], { environment: this.environment });
@@ -153,4 +159,24 @@ export class Deployed {
     for (const buildId of [...this.#workers.keys()]) await this.kill(buildId);
     await this.stack.stop();
   }
+}
+
+/**
+ * Starts a Temporal for a file of tests, and a task queue with a server before each test.
+ *
+ * @param use gets each task queue
+ * @param dynamicConfig as for {@link DeployTemporal.start}
+ */
+export function deployForEachTest(use: (deployed: Deployed) => void, dynamicConfig?: string[]): void {
+  let temporal: DeployTemporal;
+  let deployed: Deployed;
+  beforeAll(async () => {
+    temporal = await DeployTemporal.start(dynamicConfig);
+  });
+  beforeEach(async () => {
+    deployed = await Deployed.start(temporal);
+    use(deployed);
+  });
+  afterEach(() => deployed?.stop());
+  afterAll(() => temporal?.stop());
 }

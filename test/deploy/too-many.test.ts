@@ -1,22 +1,14 @@
 /** A deployment with as many versions as Temporal keeps. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { describeDeployment } from '../../platform/deployments.js';
 import { eventually } from '../stack/cli-process.js';
 import { OUTAGE_MS } from '../support/limits.js';
-import { Deployed, DeployTemporal } from './support.js';
+import { deployForEachTest, type Deployed } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
 
-let temporal: DeployTemporal;
 let deployed: Deployed;
-beforeAll(async () => {
-  temporal = await DeployTemporal.start(['matching.maxVersionsInDeployment=2']);
-  deployed = await Deployed.start(temporal);
-});
-afterAll(async () => {
-  await deployed?.stop();
-  await temporal?.stop();
-});
+deployForEachTest((one) => (deployed = one), ['matching.maxVersionsInDeployment=2']);
 
 test('a worker of a further build says that it gets no work, and is taken once there is room', async () => {
   await deployed.worker('b1');
@@ -30,7 +22,9 @@ test('a worker of a further build says that it gets no work, and is taken once t
       ),
   );
   const builds = async () =>
-    (await describeDeployment(temporal.client, deployed.deploymentName))!.versions.map((one) => one.buildId);
+    (await describeDeployment(deployed.temporal.client, deployed.deploymentName))!.versions.map(
+      (one) => one.buildId,
+    );
   expect((await builds()).sort()).toEqual(['b1', 'b2']);
   const refused = await deployed.deploy('current', buildId!, '--yes', '--wait', '2');
   expect(refused.code).toBe(1);
